@@ -1,0 +1,72 @@
+"""possnet: possibilistic networks, and learning them from data whose cells are sets.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> asia.table("smoke")
+    array([1., 1.])
+
+Names are loaded when they are first used, so that ``possnet --help`` need not wait for numpy.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+    from possnet.graph import Dag, EssentialGraph, UndirectedGraph
+    from possnet.io import load_example, read_network, write_network
+    from possnet.network import Network, normalise_tables, random_network
+    from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
+    from possnet.randomset import MassFunction
+    from possnet.transforms import to_possibility, to_probability
+    from possnet.variables import Variable
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MIN",
+    "PRODUCT",
+    "Conjunction",
+    "Dag",
+    "EssentialGraph",
+    "ImpossibleEvidence",
+    "InputError",
+    "MassFunction",
+    "Network",
+    "Possibility",
+    "PossnetError",
+    "TooLarge",
+    "UndirectedGraph",
+    "Variable",
+    "load_example",
+    "normalise_tables",
+    "random_network",
+    "read_network",
+    "to_possibility",
+    "to_probability",
+    "write_network",
+]
+
+_ROOMS = {
+    "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
+    "graph": ("Dag", "EssentialGraph", "UndirectedGraph"),
+    "io": ("load_example", "read_network", "write_network"),
+    "network": ("Network", "normalise_tables", "random_network"),
+    "possibility": ("MIN", "PRODUCT", "Conjunction", "Possibility"),
+    "randomset": ("MassFunction",),
+    "transforms": ("to_possibility", "to_probability"),
+    "variables": ("Variable",),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name in _HOME:
+        globals()[name] = value = getattr(import_module(f"possnet.{_HOME[name]}"), name)
+        return value
+    raise AttributeError(f"module 'possnet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,95 @@
+"""Every error that possnet raises on purpose.
+
+::
+
+    PossnetError
+    ├── InputError           a value, a file or an option of the user's is wrong (also a ValueError)
+    ├── ImpossibleEvidence   the question conditions on something of possibility 0
+    └── TooLarge             the answer would not fit; refused before anything is allocated (also a MemoryError)
+
+A message has four parts: whose value it is, what was found, what was expected, what to do. Catch `PossnetError` to
+catch them all; anything else that escapes from possnet is a defect of possnet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["ImpossibleEvidence", "InputError", "PossnetError", "TooLarge", "did_you_mean", "listing"]
+
+
+class PossnetError(Exception):
+    """The root of all errors that possnet raises on purpose.
+
+    >>> import possnet as pn
+    >>> try:
+    ...     pn.load_example("asai")
+    ... except pn.PossnetError as error:
+    ...     print(error)
+    no bundled network 'asai' (asia, clinic, pump, survey); did you mean 'asia'?
+    """
+
+
+class InputError(PossnetError, ValueError):
+    """A value, a file or an option that the user gave cannot be used.
+
+    >>> import possnet as pn
+    >>> pn.Variable("fever", ())
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: variable 'fever': no states; expected at least one
+    """
+
+
+class ImpossibleEvidence(PossnetError):
+    """A question conditions on an event of possibility 0.
+
+    >>> import possnet as pn
+    >>> rash = pn.Variable("rash", ("yes", "no"))
+    >>> pn.Possibility(rash, [1, 0]).condition("no", pn.PRODUCT)
+    Traceback (most recent call last):
+        ...
+    possnet.errors.ImpossibleEvidence: 'rash' in {no} has possibility 0; nothing can be concluded from an impossible event
+    """
+
+
+class TooLarge(PossnetError, MemoryError):
+    """The answer would not fit in memory; refused before anything is allocated.
+
+    >>> import possnet as pn
+    >>> issubclass(pn.TooLarge, MemoryError)
+    True
+    """
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Ending of an error message that proposes the nearest known name, or nothing.
+
+    >>> did_you_mean("hihg", ("none", "mild", "high"))
+    "; did you mean 'high'?"
+    >>> did_you_mean("tomorrow", ("none", "mild", "high"))
+    ''
+    """
+    from difflib import get_close_matches
+
+    candidates = list(known)
+    lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}
+    nearest = get_close_matches(str(name).lower()[:200], lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[nearest[0]]!r}?" if nearest else ""
+
+
+def listing(names: Iterable[object], most: int = 8) -> str:
+    """Names in a row, cut short after ``most`` of them.
+
+    >>> listing(["none", "mild", "high"])
+    'none, mild, high'
+    >>> listing(range(100), most=3)
+    '0, 1, 2, ... (100 in all)'
+    """
+    shown = [str(name) for name in names]
+    if len(shown) <= most:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"

@@ -1,0 +1,390 @@
+"""Directed acyclic graphs and what they say about independence.
+
+A `Dag` maps every node to its parents, *in the order of the node's table axes*. It answers questions about order
+(ancestors, topological order), about independence (d-separation) and about what data can tell: two DAGs with the same
+edges but for direction and the same v-structures express the same independences, and their common `EssentialGraph`
+keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Meek 1995).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from possnet.errors import InputError, did_you_mean, listing
+
+__all__ = ["Dag", "EssentialGraph", "UndirectedGraph"]
+
+
+class Dag:
+    """A directed acyclic graph: child -> its parents, in table order.
+
+    Two are equal when every node has the same parents in the same order; the order of the nodes does not matter.
+
+    >>> dag = Dag({"fever": (), "rash": ("fever",)})
+    >>> dag
+    Dag(fever; rash <- fever)
+    >>> dag.nodes, dag.parents("rash"), dag.children("fever"), dag.edges
+    (('fever', 'rash'), ('fever',), ('rash',), (('fever', 'rash'),))
+    """
+
+    __slots__ = ("_children", "_parents")
+    _parents: dict[str, tuple[str, ...]]
+    _children: dict[str, tuple[str, ...]]
+
+    def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
+        families: dict[str, tuple[str, ...]] = {}
+        for child, its_parents in parents.items():
+            if isinstance(its_parents, str):
+                raise InputError(
+                    f"dag: parents of {child!r} are one text {its_parents!r}; expected several, ({its_parents!r},)"
+                )
+            families[child] = tuple(its_parents)
+        children: dict[str, list[str]] = {node: [] for node in families}
+        for child, its_parents in families.items():
+            for parent in its_parents:
+                if parent not in families:
+                    raise InputError(
+                        f"dag: {parent!r}, a parent of {child!r}, is not a node"
+                        f"{did_you_mean(parent, families) or f'; add {parent!r}: ()'}"
+                    )
+                children[parent].append(child)
+            if len(set(its_parents)) < len(its_parents):
+                raise InputError(f"dag: {child!r} lists a parent twice {its_parents!r}; expected distinct parents")
+        self._parents = families
+        self._children = {node: tuple(nodes) for node, nodes in children.items()}
+        if len(self.topological_order()) < len(families):
+            raise InputError(f"dag: cycle {' -> '.join(self._cycle())}; expected no directed cycle")
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], *, nodes: Iterable[str] = ()) -> Dag:
+        """Graph of (parent, child) pairs; nodes appear as listed, then as the edges name them.
+
+        >>> Dag.from_edges([("fever", "rash"), ("measles", "rash")], nodes=["age"])
+        Dag(age; fever; rash <- fever, measles; measles)
+        """
+        parents: dict[str, list[str]] = {node: [] for node in nodes}
+        for parent, child in edges:
+            parents.setdefault(parent, [])
+            parents.setdefault(child, []).append(parent)
+        return cls(parents)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes, as given."""
+        return tuple(self._parents)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The edges as (parent, child), child by child."""
+        return tuple((parent, child) for child, parents in self._parents.items() for parent in parents)
+
+    def parents(self, node: str) -> tuple[str, ...]:
+        """Parents of a node, in table order.
+
+        >>> Dag({"fever": (), "rash": ("fever",)}).parents("rash")
+        ('fever',)
+        """
+        return self._parents[self._known(node)]
+
+    def children(self, node: str) -> tuple[str, ...]:
+        """Children of a node.
+
+        >>> Dag({"fever": (), "rash": ("fever",)}).children("fever")
+        ('rash',)
+        """
+        return self._children[self._known(node)]
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Nodes without parents."""
+        return tuple(node for node, parents in self._parents.items() if not parents)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Nodes without children."""
+        return tuple(node for node, children in self._children.items() if not children)
+
+    def ancestors(self, nodes: str | Iterable[str]) -> frozenset[str]:
+        """All nodes from which a path leads to one of the given nodes, themselves excluded unless on such a path.
+
+        >>> sorted(Dag.from_edges([("a", "b"), ("b", "c"), ("d", "c")]).ancestors("c"))
+        ['a', 'b', 'd']
+        """
+        return self._reach(nodes, self._parents)
+
+    def descendants(self, nodes: str | Iterable[str]) -> frozenset[str]:
+        """All nodes to which a path leads from one of the given nodes.
+
+        >>> sorted(Dag.from_edges([("a", "b"), ("b", "c"), ("d", "c")]).descendants("a"))
+        ['b', 'c']
+        """
+        return self._reach(nodes, self._children)
+
+    def topological_order(self) -> tuple[str, ...]:
+        """Every node after its parents; among those that are ready, the first given comes first.
+
+        >>> Dag({"c": ("a", "b"), "a": (), "b": ("a",)}).topological_order()
+        ('a', 'b', 'c')
+        """
+        waiting = {node: len(parents) for node, parents in self._parents.items()}
+        ready = deque(node for node, count in waiting.items() if not count)
+        order: list[str] = []
+        while ready:
+            node = ready.popleft()
+            order.append(node)
+            for child in self._children[node]:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    ready.append(child)
+        return tuple(order)
+
+    def subgraph(self, nodes: Iterable[str]) -> Dag:
+        """The given nodes and the edges among them.
+
+        >>> Dag.from_edges([("a", "b"), ("b", "c"), ("a", "c")]).subgraph({"a", "c"})
+        Dag(a; c <- a)
+        """
+        kept = {self._known(node) for node in nodes}
+        return Dag(
+            {n: [p for p in parents if p in kept] for n, parents in self._parents.items() if n in kept}
+        )
+
+    def skeleton(self) -> UndirectedGraph:
+        """The same edges without their directions.
+
+        >>> Dag({"fever": (), "rash": ("fever",)}).skeleton().edges
+        (('fever', 'rash'),)
+        """
+        return UndirectedGraph(self.nodes, self.edges)
+
+    def moral_graph(self) -> UndirectedGraph:
+        """Edges without directions, and every two parents of a node joined.
+
+        >>> Dag({"a": (), "b": (), "c": ("a", "b")}).moral_graph().edges
+        (('a', 'b'), ('a', 'c'), ('b', 'c'))
+        """
+        married = [pair for parents in self._parents.values() for pair in combinations(parents, 2)]
+        return UndirectedGraph(self.nodes, (*self.edges, *married))
+
+    def v_structures(self) -> frozenset[tuple[str, str, str]]:
+        """Triples (a, c, b) with a -> c <- b where a and b are not joined, a before b in the order of the nodes.
+
+        >>> Dag({"a": (), "b": (), "c": ("a", "b")}).v_structures()
+        frozenset({('a', 'c', 'b')})
+        """
+        position = {node: k for k, node in enumerate(self._parents)}
+        adjacent = {frozenset(edge) for edge in self.edges}
+        return frozenset(
+            (first, child, second)
+            for child, parents in self._parents.items()
+            for first, second in combinations(sorted(parents, key=position.__getitem__), 2)
+            if frozenset((first, second)) not in adjacent
+        )
+
+    def essential_graph(self) -> EssentialGraph:
+        """The Markov equivalence class: an edge stays directed when every equivalent DAG has it so.
+
+        Directs the v-structures, then applies Meek's first three rules until nothing changes (Meek 1995).
+
+        >>> Dag.from_edges([("a", "b"), ("b", "c")]).essential_graph()
+        EssentialGraph(a - b; b - c)
+        >>> Dag.from_edges([("a", "c"), ("b", "c"), ("c", "d")]).essential_graph()
+        EssentialGraph(a -> c; c -> d; b -> c)
+        """
+        return _essential(self)
+
+    def d_separated(
+        self, first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()
+    ) -> bool:
+        """Whether the graph makes two sets of nodes independent once a third set is known.
+
+        No path may be open: a path is blocked at a known node that is not a collider on it, and at a collider neither
+        known nor with a known descendant (Pearl 1988; found by one walk over the graph, Shachter 1998).
+
+        >>> dag = Dag({"measles": (), "flu": (), "fever": ("measles", "flu")})
+        >>> dag.d_separated("measles", "flu"), dag.d_separated("measles", "flu", given="fever")
+        (True, False)
+        """
+        sources, targets, known = self._set(first), self._set(second), self._set(given)
+        if sources & targets or sources & known or targets & known:
+            raise InputError(
+                f"d_separated: {listing(sorted(sources & targets | sources & known | targets & known))} "
+                "stands in two of the three sets; expected disjoint sets"
+            )
+        opened = known | self.ancestors(known)
+        visited: set[tuple[str, bool]] = set()
+        frontier = [(node, False) for node in sources]  # (node, came from one of its parents?)
+        while frontier:
+            step = frontier.pop()
+            if step in visited:
+                continue
+            visited.add(step)
+            node, from_parent = step
+            if node in targets:
+                return False
+            if node not in known:
+                frontier.extend((child, True) for child in self._children[node])
+                if not from_parent:
+                    frontier.extend((parent, False) for parent in self._parents[node])
+            if from_parent and node in opened:
+                frontier.extend((parent, False) for parent in self._parents[node])
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return self._parents == other._parents if isinstance(other, Dag) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._parents.items()))
+
+    def __repr__(self) -> str:
+        families = [
+            f"{node} <- {', '.join(parents)}" if parents else node for node, parents in self._parents.items()
+        ]
+        if len(families) > 12:
+            return f"Dag({len(families)} nodes, {len(self.edges)} edges)"
+        return f"Dag({'; '.join(families)})"
+
+    def _known(self, node: str) -> str:
+        if node not in self._parents:
+            raise InputError(
+                f"{node!r} is not a node ({listing(self._parents)}){did_you_mean(node, self._parents)}"
+            )
+        return node
+
+    def _set(self, nodes: str | Iterable[str]) -> set[str]:
+        return {self._known(node) for node in ((nodes,) if isinstance(nodes, str) else nodes)}
+
+    def _reach(self, nodes: str | Iterable[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+        found: set[str] = set()
+        frontier = list(self._set(nodes))
+        while frontier:
+            for node in step[frontier.pop()]:
+                if node not in found:
+                    found.add(node)
+                    frontier.append(node)
+        return frozenset(found)
+
+    def _cycle(self) -> list[str]:
+        """Nodes of one directed cycle; only called when there is one."""
+        ordered = set(self.topological_order())
+        path = [next(node for node in self._parents if node not in ordered)]
+        while path[-1] not in path[:-1]:
+            path.append(next(parent for parent in self._parents[path[-1]] if parent not in ordered))
+        return path[path.index(path[-1]) :][::-1]
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class UndirectedGraph:
+    """Nodes and undirected edges; each edge once, sorted by the order of the nodes.
+
+    >>> UndirectedGraph(("a", "b", "c"), [("c", "a"), ("a", "c")])
+    UndirectedGraph(3 nodes: a - c)
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+
+    def __init__(self, nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> None:
+        listed = tuple(nodes)
+        object.__setattr__(self, "nodes", listed)
+        object.__setattr__(self, "edges", _undirected(listed, edges))
+
+    def neighbours(self) -> dict[str, frozenset[str]]:
+        """Every node's neighbours.
+
+        >>> UndirectedGraph(("a", "b"), [("a", "b")]).neighbours()
+        {'a': frozenset({'b'}), 'b': frozenset({'a'})}
+        """
+        found: dict[str, set[str]] = {node: set() for node in self.nodes}
+        for first, second in self.edges:
+            found[first].add(second)
+            found[second].add(first)
+        return {node: frozenset(near) for node, near in found.items()}
+
+    def __repr__(self) -> str:
+        return f"UndirectedGraph({len(self.nodes)} nodes: {listing(f'{a} - {b}' for a, b in self.edges)})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class EssentialGraph:
+    """A Markov equivalence class of DAGs: edges that all its members direct alike, and edges they do not.
+
+    >>> graph = EssentialGraph(("a", "b", "c"), directed=[("a", "b")], undirected=[("c", "b")])
+    >>> graph
+    EssentialGraph(a -> b; b - c)
+    >>> graph.directed, graph.undirected
+    (frozenset({('a', 'b')}), (('b', 'c'),))
+    """
+
+    nodes: tuple[str, ...]
+    directed: frozenset[tuple[str, str]]
+    undirected: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self, nodes: Iterable[str], *, directed: Iterable[tuple[str, str]], undirected: Iterable[tuple[str, str]]
+    ) -> None:
+        listed = tuple(nodes)
+        object.__setattr__(self, "nodes", listed)
+        object.__setattr__(self, "directed", frozenset(directed))
+        object.__setattr__(self, "undirected", _undirected(listed, undirected))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EssentialGraph):
+            return NotImplemented
+        return (
+            set(self.nodes) == set(other.nodes)
+            and self.directed == other.directed
+            and {frozenset(edge) for edge in self.undirected} == {frozenset(edge) for edge in other.undirected}
+        )
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.nodes), self.directed))
+
+    def __repr__(self) -> str:
+        position = {node: k for k, node in enumerate(self.nodes)}
+        arrows = sorted(self.directed, key=lambda edge: (position[edge[0]], position[edge[1]]))
+        shown = [*(f"{a} -> {b}" for a, b in arrows), *(f"{a} - {b}" for a, b in self.undirected)]
+        if len(shown) > 12:
+            return f"EssentialGraph({len(arrows)} directed, {len(self.undirected)} undirected edges)"
+        return f"EssentialGraph({'; '.join(shown)})"
+
+
+def _undirected(nodes: tuple[str, ...], edges: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Each edge once, its ends and the edges themselves in the order of the nodes."""
+    position = {node: k for k, node in enumerate(nodes)}
+    try:
+        pairs = {tuple(sorted((position[a], position[b]))) for a, b in edges}
+    except KeyError as error:
+        raise InputError(f"graph: an edge names {error.args[0]!r}, which is not a node ({listing(nodes)})") from None
+    return tuple((nodes[a], nodes[b]) for a, b in sorted(pairs))
+
+
+def _essential(dag: Dag) -> EssentialGraph:
+    adjacent: dict[str, set[str]] = {node: {*dag.parents(node), *dag.children(node)} for node in dag.nodes}
+    into: dict[str, set[str]] = {node: set() for node in dag.nodes}  # directed so far: node -> its compelled parents
+    for first, child, second in dag.v_structures():
+        into[child] |= {first, second}
+    open_edges = {(p, c) for p, c in dag.edges if p not in into[c]}
+    pending = True
+    while pending:
+        compelled = {(p, c) for p, c in open_edges if _is_compelled(p, c, adjacent, into)}
+        for parent, child in compelled:
+            into[child].add(parent)
+        open_edges -= compelled
+        pending = bool(compelled)
+    return EssentialGraph(
+        dag.nodes, directed=[(p, c) for c, found in into.items() for p in found], undirected=open_edges
+    )
+
+
+def _is_compelled(parent: str, child: str, adjacent: dict[str, set[str]], into: dict[str, set[str]]) -> bool:
+    """Meek's rules for the undirected edge parent - child; only the DAG's own direction can come out."""
+    if any(before not in adjacent[child] for before in into[parent]):  # 1: would make a new v-structure
+        return True
+    if any(parent in into[between] for between in into[child]):  # 2: would close a cycle
+        return True
+    sides = [side for side in into[child] if side in adjacent[parent] and side not in into[parent]]
+    return any(b not in adjacent[a] for a, b in combinations(sides, 2))  # 3: either way round makes one or the other

@@ -1,0 +1,42 @@
+"""Networks that ship with possnet, as JSON files in ``bundled/``."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.io.json_network import decode_network
+
+if TYPE_CHECKING:
+    from possnet.network import Network
+
+__all__ = ["example_names", "load_example"]
+
+
+def example_names() -> tuple[str, ...]:
+    """Names of the bundled networks.
+
+    >>> example_names()
+    ('asia', 'clinic', 'pump', 'survey')
+    """
+    entries = files("possnet").joinpath("bundled").iterdir()
+    return tuple(sorted(e.name.removesuffix(".json") for e in entries if e.name.endswith(".json")))
+
+
+def load_example(name: str) -> Network:
+    """A bundled network.
+
+    ``asia`` is the chest clinic of Lauritzen and Spiegelhalter (1988), its probabilities transformed with ``optimal``.
+    ``clinic`` (measles or flu?), ``pump`` (what ails the pump?) and ``survey`` (what will they vote? min-based) are our
+    own.
+
+    >>> load_example("asia")
+    Network('asia', 8 variables, 8 edges, 36 degrees, product)
+    """
+    if name not in example_names():
+        raise InputError(
+            f"no bundled network {name!r} ({listing(example_names())}){did_you_mean(name, example_names())}"
+        )
+    content = files("possnet").joinpath("bundled", f"{name}.json").read_bytes()
+    return decode_network(content, f"bundled network {name!r}")

@@ -1,0 +1,100 @@
+"""Files: reading with a sentence for every failure, writing so that a kill leaves the old file or the new one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["file_error", "position_of", "read_bytes", "replacing", "write_text"]
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Content of a file; a missing or unreadable one is an `InputError` that names it.
+
+    >>> read_bytes("nowhere.json")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: nowhere.json: no such file; check the name
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise file_error(path, error) from None
+
+
+def file_error(path: str | Path, error: OSError | ValueError) -> InputError:
+    """`InputError` that says why a file cannot be read or written."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path}: no such file; check the name")
+    if isinstance(error, IsADirectoryError):
+        return InputError(f"{path}: a folder; expected a file")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(f"{path}: {reason.lower()}; expected a file that can be opened")
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Name of a fresh file beside ``path``, renamed onto it at the end; removed if anything goes wrong.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "a.txt"
+    ...     with replacing(target) as beside:
+    ...         _ = beside.write_text("all of it")
+    ...     target.read_text(), len(list(Path(folder).iterdir()))
+    ('all of it', 1)
+    """
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        os.close(handle)
+    except (OSError, ValueError) as error:
+        raise file_error(target, error) from None
+    beside = Path(name)
+    try:
+        yield beside
+        beside.chmod(_mode_of(target))
+        with beside.open("rb+") as written:
+            os.fsync(written.fileno())
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise file_error(target, error) from None
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _mode_of(target: Path) -> int:
+    """Permissions of the file to be replaced, or those a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a UTF-8 text file, whole or not at all."""
+    with replacing(path) as beside:
+        beside.write_bytes(text.encode())
+
+
+def position_of(content: bytes, offset: int) -> str:
+    """Line and column (both from 1, columns in characters) of a byte offset.
+
+    >>> position_of(b'{\\n  "a"', 5)
+    'line 2, column 4'
+    """
+    before = content[: max(offset, 0)]
+    start = before.rfind(b"\n") + 1
+    line = before.count(b"\n") + 1
+    return f"line {line}, column {len(before[start:].decode(errors='replace')) + 1}"

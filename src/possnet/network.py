@@ -1,0 +1,462 @@
+"""Possibilistic networks: a DAG, a conditional table for every variable, and a conjunction.
+
+The table of a variable gives π(x | a) for every configuration a of its parents; its axes are the parents in the order of
+the DAG, then the variable itself. The joint distribution is the chain rule
+
+    π(x_1, ..., x_n) = conjunction over i of π(x_i | parents of x_i)                             (4) of [HLB]
+
+with the product (`PRODUCT`, the numerical reading) or the minimum (`MIN`, the ordinal one).
+
+A network is checked once, when it is built: names, shapes, range of the degrees, and that every row of every table
+peaks at 1. Code that has just computed right tables uses `Network.unchecked`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.graph import Dag
+from possnet.possibility import PRODUCT, Conjunction, as_degrees, snap_tops
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Network", "normalise_tables", "random_network"]
+
+
+class Network:
+    """A possibilistic network.
+
+    Parameters
+    ----------
+    variables
+        The variables, in any order.
+    dag
+        One node for each variable.
+    tables
+        Name -> degrees; axes are the parents in the order of the DAG, then the variable itself. Every row (the last
+        axis) peaks at 1. For raw tables, see `normalise_tables` and `Network.subnormal`.
+    conjunction
+        ``PRODUCT`` or ``MIN``.
+    support
+        Name -> number of observations behind each row of the table, for a learned network.
+    name, description
+        For people.
+
+    >>> import possnet as pn
+    >>> fever = pn.Variable("fever", ("none", "high"))
+    >>> rash = pn.Variable("rash", ("yes", "no"))
+    >>> dag = pn.Dag({"fever": (), "rash": ("fever",)})
+    >>> net = Network((fever, rash), dag, {"fever": [1, 0.4], "rash": [[0.1, 1], [1, 0.5]]}, conjunction=pn.PRODUCT)
+    >>> net
+    Network(2 variables, 1 edge, 6 degrees, product)
+    >>> net.joint({"fever": "high", "rash": "no"})
+    0.2
+    """
+
+    __slots__ = ("_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables")
+    _by_name: dict[str, Variable]
+    _dag: Dag
+    _tables: dict[str, FloatArray]
+    _conjunction: Conjunction
+    _support: dict[str, FloatArray] | None
+    _name: str
+    _description: str
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        dag: Dag,
+        tables: Mapping[str, ArrayLike],
+        *,
+        conjunction: Conjunction = PRODUCT,
+        support: Mapping[str, ArrayLike] | None = None,
+        name: str = "",
+        description: str = "",
+    ) -> None:
+        self._build(variables, dag, tables, conjunction, support, name, description)
+        for child in self._by_name:
+            self._require_peaks(child, self._tables[child])
+
+    @classmethod
+    def subnormal(
+        cls,
+        variables: Iterable[Variable],
+        dag: Dag,
+        tables: Mapping[str, ArrayLike],
+        *,
+        conjunction: Conjunction = PRODUCT,
+        support: Mapping[str, ArrayLike] | None = None,
+        name: str = "",
+        description: str = "",
+    ) -> Network:
+        """Network whose rows need not peak at 1, such as raw histograms; otherwise checked like any other.
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("yes", "no"))
+        >>> Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.5, 0.2]})
+        Network(1 variable, 0 edges, 2 degrees, product; subnormal)
+        """
+        self = object.__new__(cls)
+        self._build(variables, dag, tables, conjunction, support, name, description)
+        return self
+
+    @classmethod
+    def unchecked(
+        cls,
+        variables: Iterable[Variable],
+        dag: Dag,
+        tables: dict[str, FloatArray],
+        *,
+        conjunction: Conjunction = PRODUCT,
+        support: dict[str, FloatArray] | None = None,
+        name: str = "",
+        description: str = "",
+    ) -> Network:
+        """Network of values already known to be right; nothing is checked, snapped or copied.
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("yes", "no"))
+        >>> Network.unchecked((rash,), pn.Dag({"rash": ()}), {"rash": np.array([1.0, 0.2])})
+        Network(1 variable, 0 edges, 2 degrees, product)
+        """
+        self = object.__new__(cls)
+        self._by_name = {variable.name: variable for variable in variables}
+        self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
+        self._tables, self._support = tables, support
+        for array in (*tables.values(), *(support or {}).values()):
+            array.flags.writeable = False
+        return self
+
+    def _build(
+        self,
+        variables: Iterable[Variable],
+        dag: Dag,
+        tables: Mapping[str, ArrayLike],
+        conjunction: Conjunction,
+        support: Mapping[str, ArrayLike] | None,
+        name: str,
+        description: str,
+    ) -> None:
+        listed = tuple(variables)
+        self._name, self._description, self._conjunction, self._dag = name, description, conjunction, dag
+        self._by_name = {variable.name: variable for variable in listed}
+        if len(self._by_name) < len(listed):
+            raise InputError(f"{self._owner()}: two variables have the same name; expected distinct names")
+        self._require_names(dag.nodes, "the dag", "nodes")
+        self._require_names(tables, "tables", "tables")
+        self._tables = {child: self._checked_table(child, tables[child]) for child in self._by_name}
+        self._support = None
+        if support is not None:
+            self._require_names(support, "support", "support")
+            self._support = {child: self._checked_support(child, support[child]) for child in self._by_name}
+
+    @property
+    def name(self) -> str:
+        """Short name, or empty."""
+        return self._name
+
+    @property
+    def description(self) -> str:
+        """Free text, or empty."""
+        return self._description
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, in the order given."""
+        return tuple(self._by_name.values())
+
+    @property
+    def dag(self) -> Dag:
+        """The graph."""
+        return self._dag
+
+    @property
+    def conjunction(self) -> Conjunction:
+        """``PRODUCT`` or ``MIN``."""
+        return self._conjunction
+
+    @property
+    def support(self) -> dict[str, FloatArray] | None:
+        """Name -> observations behind each row of the table, for a learned network; otherwise None."""
+        return None if self._support is None else dict(self._support)
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether every row of every table peaks at 1."""
+        return all((table.max(axis=-1) == 1.0).all() for table in self._tables.values())
+
+    def variable(self, name: str) -> Variable:
+        """Variable of a name.
+
+        >>> import possnet as pn
+        >>> pn.load_example("asia").variable("smoke")
+        Variable('smoke', ('yes', 'no'))
+        """
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise InputError(
+                f"{self._owner()}: no variable {name!r} ({listing(self._by_name)})"
+                f"{did_you_mean(name, self._by_name)}"
+            ) from None
+
+    def table(self, name: str) -> FloatArray:
+        """Read-only degrees π(x | a); axes are the parents in order, then the variable itself.
+
+        >>> import possnet as pn
+        >>> pn.load_example("asia").table("tub")
+        array([[0.05, 1.  ],
+               [0.01, 1.  ]])
+        """
+        return self._tables[self.variable(name).name]
+
+    def with_table(self, name: str, degrees: ArrayLike) -> Network:
+        """The same network with another table for one variable; only that table is checked.
+
+        A subnormal network takes any table; a normalised one takes tables whose rows peak at 1. Support is dropped for a
+        learned network, because the new table was not learned from those observations.
+
+        >>> import possnet as pn
+        >>> pn.load_example("asia").with_table("smoke", [1, 0.5]).table("smoke")
+        array([1. , 0.5])
+        """
+        table = self._checked_table(self.variable(name).name, degrees)
+        if self.is_normalised:
+            self._require_peaks(name, table)
+        return Network.unchecked(
+            self.variables,
+            self._dag,
+            {**self._tables, name: table},
+            conjunction=self._conjunction,
+            name=self._name,
+            description=self._description,
+        )
+
+    def joint(self, configuration: Mapping[str, str]) -> float:
+        """Degree of one complete configuration, by the chain rule (4) of [HLB].
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> healthy = {variable.name: "no" for variable in asia.variables}
+        >>> asia.joint(healthy), asia.joint(healthy | {"smoke": "yes"})
+        (1.0, 0.4)
+        """
+        states = {name: self.variable(name).index(state) for name, state in configuration.items()}
+        missing = [name for name in self._by_name if name not in states]
+        if missing:
+            raise InputError(
+                f"{self._owner()}: configuration lacks {listing(missing)}; expected a state for every variable"
+            )
+        degree = 1.0
+        for child, table in self._tables.items():
+            position = (*(states[parent] for parent in self._dag.parents(child)), states[child])
+            degree = float(self._conjunction.combine(degree, table[position]))
+        return degree
+
+    def is_close(self, other: Network, *, tolerance: float = 1e-9) -> bool:
+        """Whether variables, graph and conjunction are the same and no degree differs by more than the tolerance.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> asia.is_close(asia.with_table("smoke", [1, 1 - 1e-12])), asia.is_close(asia.with_table("smoke", [1, 0.5]))
+        (True, False)
+        """
+        return self._same_frame(other) and all(
+            np.abs(table - other._tables[name]).max() <= tolerance for name, table in self._tables.items()
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Same variables, graph, conjunction, degrees and support; names and descriptions do not matter."""
+        if not isinstance(other, Network):
+            return NotImplemented
+        return (
+            self._same_frame(other)
+            and _same_arrays(self._tables, other._tables)
+            and _same_arrays(self._support or {}, other._support or {})
+        )
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self._by_name.values()), self._dag, self._conjunction.name))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (
+            self.variables, self._dag, self._tables, self._conjunction, self._support, self._name, self._description,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        edges = len(self._dag.edges)
+        parts = [
+            f"{len(self._by_name)} variable{'s' * (len(self._by_name) != 1)}",
+            f"{edges} edge{'s' * (edges != 1)}",
+            f"{sum(table.size for table in self._tables.values())} degrees",
+            self._conjunction.name,
+        ]
+        first = f"{self._name!r}, " if self._name else ""
+        return f"Network({first}{', '.join(parts)}{'' if self.is_normalised else '; subnormal'})"
+
+    def _owner(self) -> str:
+        return f"network {self._name!r}" if self._name else "network"
+
+    def _same_frame(self, other: Network) -> bool:
+        return (
+            self._by_name == other._by_name
+            and self._dag == other._dag
+            and self._conjunction.name == other._conjunction.name
+        )
+
+    def _require_names(self, found: Iterable[str], what: str, things: str) -> None:
+        given = set(found)
+        extra = sorted(given - self._by_name.keys())
+        if extra:
+            raise InputError(
+                f"{self._owner()}: {what} names {extra[0]!r}, which is not a variable ({listing(self._by_name)})"
+                f"{did_you_mean(extra[0], self._by_name)}"
+            )
+        lacking = [name for name in self._by_name if name not in given]
+        if lacking:
+            raise InputError(
+                f"{self._owner()}: {what} lacks {listing(lacking)}; expected {things} for every variable"
+            )
+
+    def _contexts_shape(self, child: str) -> tuple[int, ...]:
+        return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))
+
+    def _checked_table(self, child: str, degrees: ArrayLike) -> FloatArray:
+        shape = (*self._contexts_shape(child), len(self._by_name[child]))
+        axes = ", ".join((*self._dag.parents(child), child))
+        table = as_degrees(degrees, shape, f"{self._owner()}: table of {child!r} with axes ({axes})")
+        snap_tops(table, axis=-1)
+        table.flags.writeable = False
+        return table
+
+    def _checked_support(self, child: str, numbers: ArrayLike) -> FloatArray:
+        owner, shape = f"{self._owner()}: support of {child!r}", self._contexts_shape(child)
+        try:
+            support = np.array(numbers, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"{owner}: not a rectangular array of numbers; expected shape {shape}") from None
+        if support.shape != shape or not ((support >= 0) & np.isfinite(support)).all():
+            raise InputError(f"{owner}: found shape {support.shape}; expected shape {shape}, numbers >= 0")
+        support.flags.writeable = False
+        return support
+
+    def _require_peaks(self, child: str, table: FloatArray) -> None:
+        tops = table.max(axis=-1)
+        low = np.argwhere(tops != 1.0)
+        if not len(low):
+            return
+        parents = self._dag.parents(child)
+        context = ", ".join(
+            f"{parent}={self._by_name[parent].states[k]}" for parent, k in zip(parents, low[0], strict=True)
+        )
+        raise InputError(
+            f"{self._owner()}: table of {child!r}{f' given ({context})' if parents else ''} peaks at "
+            f"{tops[tuple(low[0])]:.6g}{f' ({len(low)} such rows)' if len(low) > 1 else ''}; expected 1. "
+            "Normalise it first: normalise_tables(...)"
+        )
+
+
+def _restore(
+    variables: tuple[Variable, ...],
+    dag: Dag,
+    tables: dict[str, FloatArray],
+    conjunction: Conjunction,
+    support: dict[str, FloatArray] | None,
+    name: str,
+    description: str,
+) -> Network:
+    return Network.unchecked(
+        variables, dag, tables, conjunction=conjunction, support=support, name=name, description=description
+    )
+
+
+def _same_arrays(left: Mapping[str, FloatArray], right: Mapping[str, FloatArray]) -> bool:
+    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
+
+
+def normalise_tables(tables: Mapping[str, ArrayLike], conjunction: Conjunction = PRODUCT) -> dict[str, FloatArray]:
+    """Tables whose rows (the last axis) peak at exactly 1: ``PRODUCT`` divides them, ``MIN`` lifts their largest degrees.
+
+    >>> import possnet as pn
+    >>> normalise_tables({"rash": [[0.5, 0.2], [0.1, 1.0]]})
+    {'rash': array([[1. , 0.4], [0.1, 1. ]])}
+    """
+    normalised = {}
+    for name, degrees in tables.items():
+        table = as_degrees(degrees, None, f"table of {name!r}")
+        if table.ndim == 0 or table.size == 0:
+            raise InputError(f"table of {name!r}: shape {table.shape}; expected one degree for every state")
+        empty = np.argwhere(~table.any(axis=-1))
+        if len(empty):
+            row = ", ".join(str(k) for k in empty[0])
+            raise InputError(
+                f"table of {name!r}: row ({row}) is zero everywhere and cannot be normalised; "
+                "expected a positive degree. If nothing is known there, set the row to 1"
+            )
+        normalised[name] = conjunction.normalise(table, axis=-1)
+    return normalised
+
+
+def random_network(
+    n: int,
+    *,
+    max_parents: int = 3,
+    states: int | tuple[int, int] = (2, 4),
+    zeros: float = 0.0,
+    ties: float = 0.0,
+    conjunction: Conjunction = PRODUCT,
+    rng: np.random.Generator | int | None = None,
+) -> Network:
+    """Random network, the same for the same ``rng``.
+
+    A variable has up to ``max_parents`` parents among the earlier ones (their number is uniform) and a number of states
+    in the range ``states``, ends included. In every row one state has degree 1; any other degree is 0 with probability
+    ``zeros``, equal to another degree of its row with probability ``ties``, and otherwise uniform on (0, 1).
+
+    >>> net = random_network(20, max_parents=3, states=(2, 4), rng=1)
+    >>> net == random_network(20, max_parents=3, states=(2, 4), rng=1), len(net.variables)
+    (True, 20)
+    """
+    fewest, most = (states, states) if isinstance(states, int) else states
+    if n < 1 or max_parents < 0 or not 1 <= fewest <= most:
+        raise InputError(
+            f"random_network: {n} variables, at most {max_parents} parents, {fewest} to {most} states; "
+            "expected at least 1 variable, 0 parents and 1 state"
+        )
+    if zeros < 0 or ties < 0 or zeros + ties > 1:
+        raise InputError(f"random_network: zeros={zeros}, ties={ties}; expected shares >= 0 that add up to <= 1")
+    generator = np.random.default_rng(rng)
+    width = len(str(n))
+    names = [f"x{k:0{width}d}" for k in range(1, n + 1)]
+    variables = {}
+    parents = {}
+    tables = {}
+    for position, name in enumerate(names):
+        size = int(generator.integers(fewest, most + 1))
+        variables[name] = Variable(name, tuple(f"s{k}" for k in range(1, size + 1)))
+        count = int(generator.integers(0, min(max_parents, position) + 1))
+        chosen = np.sort(generator.choice(position, size=count, replace=False)) if count else ()
+        parents[name] = tuple(names[k] for k in chosen)
+        shape = tuple(len(variables[parent]) for parent in parents[name])
+        tables[name] = _random_rows((*shape, size), zeros, ties, generator)
+    return Network.unchecked(variables.values(), Dag(parents), tables, conjunction=conjunction)
+
+
+def _random_rows(shape: tuple[int, ...], zeros: float, ties: float, generator: np.random.Generator) -> FloatArray:
+    degrees = 1.0 - generator.random(shape)
+    tops = generator.integers(0, shape[-1], shape[:-1])[..., np.newaxis]
+    np.put_along_axis(degrees, tops, 1.0, axis=-1)
+    fate = generator.random(shape)
+    copied = np.take_along_axis(degrees, generator.integers(0, shape[-1], shape), axis=-1)
+    degrees = np.where(fate < zeros, 0.0, np.where(fate < zeros + ties, copied, degrees))
+    np.put_along_axis(degrees, tops, 1.0, axis=-1)
+    return degrees

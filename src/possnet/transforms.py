@@ -1,0 +1,177 @@
+"""Probability to possibility, and back.
+
+Five named ways to turn a probability distribution p into a possibility distribution π with the same order, and the
+pignistic way back. With probabilities descending, p_1 >= ... >= p_n > 0 (zeros stay 0):
+
+========== ============================================================ ================================= ==========
+name       π_i                                                          source                            P <= Π
+========== ============================================================ ================================= ==========
+optimal    sum of the p_j with p_j <= p_i                               Dubois and Prade 1982             yes
+symmetric  sum over j of min(p_i, p_j)                                  Dubois and Prade 1983             yes
+ratio      p_i / p_1                                                    (normalised frequencies)          no
+klir       (p_i / p_1)^a, a in (0, 1] so that the uncertainty of π      Klir 1990, Geer and Klir 1992     yes
+           equals the entropy of p
+variable   (p_i / p_1)^(k (1 - p_i)), k such that π_n = p_n             Mouchaweh et al. 2006             no
+========== ============================================================ ================================= ==========
+
+"P <= Π" says whether every event is guaranteed to be at least as possible as it is probable. ``optimal`` is the most
+specific transformation with that guarantee; ``symmetric`` is the only one with an exact inverse, `to_probability`.
+
+Input is renormalised first, so counts are welcome. The largest output is exactly 1.0, and equal inputs of one
+distribution give bit-equal outputs: all work is done on sorted values, one value for every group of ties.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Transform", "to_possibility", "to_probability"]
+
+Transform: TypeAlias = Literal["optimal", "symmetric", "ratio", "klir", "variable"]
+
+
+def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, axis: int = -1) -> FloatArray:
+    """Possibility degrees of probability distributions along ``axis``.
+
+    The methods are described at the head of `possnet.transforms`. ``optimal``, ``symmetric`` and ``klir`` guarantee that
+    the possibility of an event is never below its probability; ``ratio`` and ``variable`` do not.
+
+    >>> to_possibility([0.5, 0.3, 0.2])
+    array([1. , 0.5, 0.2])
+    >>> to_possibility([[5, 3, 2], [0, 4, 4]], method="symmetric")
+    array([[1. , 0.8, 0.6],
+           [0. , 1. , 1. ]])
+    """
+    if method not in _METHODS:
+        raise InputError(
+            f"transform {method!r} is unknown ({listing(_METHODS)}){did_you_mean(method, _METHODS)}"
+        )
+    rows = _rows(probabilities, axis, "to_possibility", "probabilities")
+    order = np.argsort(rows, axis=-1, kind="stable")
+    ascending = np.take_along_axis(rows, order, axis=-1)
+    ascending = ascending / ascending.sum(axis=-1, keepdims=True)
+    degrees = _METHODS[method](ascending)
+    degrees = np.minimum(np.maximum.accumulate(degrees, axis=-1), 1.0)
+    return _restore(_one_value_per_tie(ascending, degrees), order, axis)
+
+
+def to_probability(degrees: ArrayLike, *, axis: int = -1) -> FloatArray:
+    """Pignistic probability of possibility distributions along ``axis``; the inverse of ``symmetric``.
+
+    With degrees descending and π_(n+1) = 0, p_r = sum over j >= r of (π_j - π_(j+1)) / j: draw a level, then a state of
+    the cut at that level (Dubois and Prade 1982; the law of Chanas and Nowakowski's sampling). Degrees are divided by
+    their largest first.
+
+    >>> to_probability([1, 0.8, 0.6])
+    array([0.5, 0.3, 0.2])
+    """
+    rows = _rows(degrees, axis, "to_probability", "degrees")
+    order = np.argsort(rows, axis=-1, kind="stable")
+    ascending = np.take_along_axis(rows, order, axis=-1)
+    steps = np.diff(ascending, axis=-1, prepend=0.0)
+    shares = steps / np.arange(ascending.shape[-1], 0, -1)
+    return _restore(np.cumsum(shares, axis=-1), order, axis)
+
+
+def _optimal(ascending: FloatArray) -> FloatArray:
+    sums = np.cumsum(ascending, axis=-1)
+    return sums / sums[..., -1:]
+
+
+def _symmetric(ascending: FloatArray) -> FloatArray:
+    sums = np.cumsum(ascending, axis=-1)
+    above = np.arange(ascending.shape[-1] - 1, -1, -1)
+    return (sums + ascending * above) / sums[..., -1:]
+
+
+def _ratio(ascending: FloatArray) -> FloatArray:
+    return ascending / ascending[..., -1:]
+
+
+def _klir(ascending: FloatArray) -> FloatArray:
+    """Bisect the exponent a until the uncertainty of π equals the entropy of p; a = 1 when p is uniform or degenerate."""
+    ratios = _ratio(ascending)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(ratios > 0.0, np.log(ratios), -np.inf)
+        entropy = -np.where(ascending > 0.0, ascending * np.log2(ascending), 0.0).sum(axis=-1, keepdims=True)
+    low, high = np.zeros_like(entropy), np.ones_like(entropy)
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = _klir_uncertainty(np.exp(logs * middle)) >= entropy
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+    exponent = np.where((ratios == 1.0) | (ratios == 0.0), 1.0, high)
+    return np.exp(np.where(ratios > 0.0, logs * exponent, -np.inf))
+
+
+def _klir_uncertainty(ascending: FloatArray) -> FloatArray:
+    """Sum over i >= 2 of (π_i - π_(i+1)) log2(i² / sum_(j<=i) π_j), degrees descending; here they ascend."""
+    n = ascending.shape[-1]
+    sizes = np.arange(n, 0, -1)
+    steps = np.diff(ascending, axis=-1, prepend=0.0)
+    sums = np.cumsum(ascending[..., ::-1], axis=-1)[..., ::-1]
+    bits: FloatArray = (steps * np.log2(sizes**2 / sums))[..., : n - 1].sum(axis=-1, keepdims=True)
+    return bits
+
+
+def _variable(ascending: FloatArray) -> FloatArray:
+    ratios = _ratio(ascending)
+    smallest = np.where(ascending > 0.0, ascending, np.inf).min(axis=-1, keepdims=True)
+    top = ascending[..., -1:]
+    uniform = smallest == top
+    with np.errstate(divide="ignore", invalid="ignore"):
+        k = np.log(smallest) / ((1.0 - smallest) * np.log(smallest / top))
+        exponents = np.where(uniform, 0.0, k * (1.0 - ascending))
+        logs = np.where(ratios > 0.0, np.log(ratios), 0.0)
+    return np.where(ratios > 0.0, np.exp(exponents * logs), 0.0)
+
+
+_METHODS: Final[dict[str, Callable[[FloatArray], FloatArray]]] = dict(
+    zip(get_args(Transform), (_optimal, _symmetric, _ratio, _klir, _variable), strict=True)
+)
+
+
+def _rows(values: ArrayLike, axis: int, owner: str, what: str) -> FloatArray:
+    """Finite, non-negative values with the wanted axis last, each distribution divided by its largest value."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{owner}: {what} are not a rectangular array of numbers") from None
+    if array.ndim == 0 or not -array.ndim <= axis < array.ndim or array.shape[axis] == 0:
+        raise InputError(
+            f"{owner}: {what} have shape {array.shape}; expected at least one value along axis {axis}"
+        )
+    rows = np.moveaxis(array, axis, -1) + 0.0
+    wrong = ~(np.isfinite(rows) & (rows >= 0.0))
+    if wrong.any():
+        raise InputError(f"{owner}: {what} contain {rows[wrong][0]!s}; expected numbers >= 0")
+    tops = rows.max(axis=-1, keepdims=True)
+    if not tops.all():
+        raise InputError(f"{owner}: a distribution is zero everywhere; expected at least one positive value")
+    return np.asarray(rows / tops)
+
+
+def _one_value_per_tie(ascending: FloatArray, degrees: FloatArray) -> FloatArray:
+    """Give every member of a group of equal inputs the value of the group's last member."""
+    positions = np.broadcast_to(np.arange(ascending.shape[-1]), ascending.shape)
+    group_ends = np.ones(ascending.shape, dtype=bool)
+    group_ends[..., :-1] = ascending[..., 1:] != ascending[..., :-1]
+    ends = np.where(group_ends, positions, ascending.shape[-1])[..., ::-1]
+    last = np.minimum.accumulate(ends, axis=-1)[..., ::-1]
+    return np.take_along_axis(degrees, last, axis=-1)
+
+
+def _restore(sorted_values: FloatArray, order: NDArray[np.intp], axis: int) -> FloatArray:
+    restored = np.empty_like(sorted_values)
+    np.put_along_axis(restored, order, sorted_values, axis=-1)
+    return np.ascontiguousarray(np.moveaxis(restored, -1, axis))

@@ -1,0 +1,139 @@
+"""Variables: a name and its states.
+
+A variable has any number of states, from one to thousands, ordered (``none < mild < high``) or not. A set of states is
+a Python `frozenset` for people and an integer for machines: bit *k* is set when state *k* belongs to the set, so that
+sets of a 1,000-state variable work as well as sets of a binary one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Variable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A named variable and its states.
+
+    Parameters
+    ----------
+    name
+        Any non-empty text.
+    states
+        Distinct, non-empty texts; their order is the order of every table axis.
+    ordered
+        Whether the order of the states means something (``none < mild < high``).
+
+    >>> fever = Variable("fever", ("none", "mild", "high"), ordered=True)
+    >>> fever
+    Variable('fever', ('none', 'mild', 'high'), ordered=True)
+    >>> len(fever), "mild" in fever, list(fever)
+    (3, True, ['none', 'mild', 'high'])
+    """
+
+    name: str
+    states: tuple[str, ...]
+    ordered: bool = field(default=False, kw_only=True)
+    _positions: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        _check_text(self.name, "variable name")
+        if isinstance(self.states, str):
+            raise InputError(
+                f"variable {self.name!r}: states are one text {self.states!r}; expected several, "
+                f"for example ({self.states!r},)"
+            )
+        states = tuple(self.states)
+        if not states:
+            raise InputError(f"variable {self.name!r}: no states; expected at least one")
+        for state in states:
+            _check_text(state, f"variable {self.name!r}: state")
+        positions = {state: position for position, state in enumerate(states)}
+        if len(positions) < len(states):
+            twice = next(state for position, state in enumerate(states) if positions[state] != position)
+            raise InputError(f"variable {self.name!r}: state {twice!r} appears twice; expected distinct states")
+        object.__setattr__(self, "states", states)
+        object.__setattr__(self, "ordered", bool(self.ordered))
+        object.__setattr__(self, "_positions", positions)
+
+    def __repr__(self) -> str:
+        return f"Variable({self.name!r}, {self.states!r}{', ordered=True' if self.ordered else ''})"
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.states)
+
+    def __contains__(self, state: object) -> bool:
+        return state in self._positions
+
+    def index(self, state: str) -> int:
+        """Position of a state.
+
+        >>> Variable("rash", ("yes", "no")).index("no")
+        1
+        """
+        try:
+            return self._positions[state]
+        except (KeyError, TypeError):
+            raise InputError(self.unknown_state(state)) from None
+
+    def unknown_state(self, state: object) -> str:
+        """The sentence that says a state does not exist, what does, and which one was probably meant.
+
+        >>> Variable("fever", ("none", "mild", "high")).unknown_state("hihg")
+        "'hihg' is not a state of 'fever' (none, mild, high); did you mean 'high'?"
+        """
+        return (
+            f"{state!r} is not a state of {self.name!r} ({listing(self.states)})"
+            f"{did_you_mean(state, self.states)}"
+        )
+
+    def mask(self, states: str | Iterable[str]) -> int:
+        """Set of states as an integer: bit k stands for state k. A bare text is one state.
+
+        >>> Variable("fever", ("none", "mild", "high")).mask({"mild", "high"})
+        6
+        """
+        if isinstance(states, str):
+            return 1 << self.index(states)
+        mask = 0
+        for state in states:
+            mask |= 1 << self.index(state)
+        return mask
+
+    def states_in(self, mask: int) -> frozenset[str]:
+        """Set of states of an integer; the inverse of `mask`.
+
+        >>> sorted(Variable("fever", ("none", "mild", "high")).states_in(6))
+        ['high', 'mild']
+        """
+        if not 0 <= mask < 1 << len(self.states):
+            raise InputError(
+                f"variable {self.name!r}: mask {mask} is outside 0 ... 2**{len(self.states)} - 1"
+            )
+        members = []
+        while mask:
+            lowest = mask & -mask
+            members.append(self.states[lowest.bit_length() - 1])
+            mask ^= lowest
+        return frozenset(members)
+
+
+def _check_text(text: object, owner: str) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"{owner} {text!r} is of type {type(text).__name__}; expected text")
+    if not text:
+        raise InputError(f"{owner} is empty; expected at least one character")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{owner} {text!r} cannot be written as UTF-8; remove its lone surrogates") from None

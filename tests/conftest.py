@@ -1,0 +1,38 @@
+"""Profiles, loud skips, and the marker that ties laws to the paper."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable
+from typing import Final
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile(
+    "possnet",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "possnet"))
+
+REQUIREMENTS: Final[dict[str, tuple[Callable[[], bool], str]]] = {
+    "gold": (lambda: importlib.util.find_spec("pgmpy") is not None, "run `make gold`"),
+    "browser": (lambda: shutil.which("chromium") is not None, "install Debian's chromium"),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what cannot run here, loudly; fail instead where POSSNET_REQUIRE says that it must run."""
+    for marker in item.iter_markers("needs"):
+        (what,) = marker.args
+        present, remedy = REQUIREMENTS[what]
+        if not present():
+            message = f"{what} is missing: {remedy}"
+            if what in os.environ.get("POSSNET_REQUIRE", "").split(","):
+                pytest.fail(f"{message} (POSSNET_REQUIRE names it)", pytrace=False)
+            pytest.skip(message)
