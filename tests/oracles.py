@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import log2, prod
 
 import possnet as pn
@@ -45,19 +45,14 @@ def chain_rule(net: pn.Network, configuration: dict[str, str]) -> float:
 
 def configurations(net: pn.Network) -> list[dict[str, str]]:
     names = [v.name for v in net.variables]
-    return [
-        dict(zip(names, states, strict=True)) for states in product(*(v.states for v in net.variables))
-    ]
+    return [dict(zip(names, states, strict=True)) for states in product(*(v.states for v in net.variables))]
 
 
 def nonspecificity(degrees: Sequence[float]) -> float:
     """U-uncertainty as the integral over levels of log2 of the size of the cut (all of it above the largest degree)."""
     levels = sorted({0.0, *degrees, 1.0})
     n = len(degrees)
-    return sum(
-        (high - low) * log2(sum(d >= high for d in degrees) or n)
-        for low, high in zip(levels, levels[1:], strict=False)
-    )
+    return sum((high - low) * log2(sum(d >= high for d in degrees) or n) for low, high in pairwise(levels))
 
 
 def d_separated(dag: pn.Dag, first: set[str], second: set[str], known: set[str]) -> bool:

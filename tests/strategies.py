@@ -74,8 +74,7 @@ def dags(draw: st.DrawFn, *, max_nodes: int = 5) -> pn.Dag:
     count = draw(st.integers(1, max_nodes))
     order = draw(st.permutations([f"n{k}" for k in range(count)]))
     parents = {
-        node: draw(st.lists(st.sampled_from(order[:k]), unique=True)) if k else []
-        for k, node in enumerate(order)
+        node: draw(st.lists(st.sampled_from(order[:k]), unique=True)) if k else [] for k, node in enumerate(order)
     }
     listed = draw(st.permutations(list(parents)))
     return pn.Dag({node: parents[node] for node in listed})

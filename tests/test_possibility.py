@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_conditioning_on_the_impossible_is_refused(pi: pn.Possibility, conjuncti
 def test_cuts_shrink_as_the_level_rises(pi: pn.Possibility, first: float, second: float) -> None:
     low, high = sorted((first, second))
     assert pi.core <= pi.cut(high) <= pi.cut(low) <= pi.support
-    assert pi.cut(high) == {s for s, d in as_dict(pi).items() if d >= high}
+    assert pi.cut(high) == frozenset(s for s, d in as_dict(pi).items() if d >= high)
 
 
 @given(possibilities(normalised=False))
@@ -166,7 +167,12 @@ def test_minus_zero_is_zero() -> None:
 def test_the_two_conjunctions_are_single_values() -> None:
     assert pickle.loads(pickle.dumps(pn.PRODUCT)) is pn.PRODUCT  # noqa: S301
     assert pickle.loads(pickle.dumps(pn.MIN)) is pn.MIN  # noqa: S301
-    assert [repr(pn.PRODUCT), repr(pn.MIN), pn.PRODUCT.name, pn.MIN.name] == ["PRODUCT", "MIN", "product", "min"]
+    assert [repr(pn.PRODUCT), repr(pn.MIN), pn.PRODUCT.name, pn.MIN.name] == [
+        "PRODUCT",
+        "MIN",
+        "product",
+        "min",
+    ]
 
 
 def test_values_of_other_kinds_are_not_equal() -> None:
@@ -194,7 +200,7 @@ def test_a_large_distribution_has_a_short_repr() -> None:
         ([[1], [1, 2], 0], "degrees are not a rectangular array of numbers"),
     ],
 )
-def test_bad_degrees_are_refused_with_a_sentence(degrees: list[float], message: str) -> None:
+def test_bad_degrees_are_refused_with_a_sentence(degrees: Any, message: str) -> None:
     with pytest.raises(pn.InputError) as caught:
         pn.Possibility(FEVER, degrees)
     assert message in str(caught.value)
@@ -202,7 +208,7 @@ def test_bad_degrees_are_refused_with_a_sentence(degrees: list[float], message: 
 
 
 def test_bad_questions_are_refused_with_a_sentence() -> None:
-    pi = pn.Possibility((FEVER, RASH), [[1, 0.2], [0.4, 0], [0, 0]])
+    pi = pn.Possibility((FEVER, RASH), np.array([[1, 0.2], [0.4, 0], [0, 0]]))
     with pytest.raises(pn.InputError, match="1 states .* for 2 variables"):
         pi["none"]
     with pytest.raises(pn.InputError, match="'feber' is not a variable here .*did you mean 'fever'"):
@@ -216,7 +222,7 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
     with pytest.raises(pn.InputError, match="appears twice"):
         pn.Possibility((RASH, RASH), [[1, 0], [0, 0]])
     with pytest.raises(pn.InputError, match=r"at position \(1, 1\)"):
-        pn.Possibility((FEVER, RASH), [[1, 0.2], [0.4, 7], [0, 0]])
+        pn.Possibility((FEVER, RASH), np.array([[1, 0.2], [0.4, 7], [0, 0]]))
     with pytest.raises(pn.ImpossibleEvidence, match="'fever' in {high}, 'rash' in {no, yes} has possibility 0"):
         pi.condition({"fever": "high", "rash": {"yes", "no"}}, pn.PRODUCT)
     with pytest.raises(pn.ImpossibleEvidence, match="'fever', 'rash' in {high/no} has possibility 0"):

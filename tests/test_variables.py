@@ -45,7 +45,11 @@ def test_a_variable_is_a_value() -> None:
         ("a", (), "variable 'a': no states; expected at least one"),
         ("a", ("x", "y", "x"), "variable 'a': state 'x' appears twice; expected distinct states"),
         ("a", ("x", 3), "variable 'a': state 3 is of type int; expected text"),
-        ("a", ("x", "\ud800"), "variable 'a': state '\\ud800' cannot be written as UTF-8; remove its lone surrogates"),
+        (
+            "a",
+            ("x", "\ud800"),
+            "variable 'a': state '\\ud800' cannot be written as UTF-8; remove its lone surrogates",
+        ),
     ],
 )
 def test_a_bad_variable_is_refused_with_a_sentence(name: str, states: tuple[str, ...], message: str) -> None:

@@ -9,11 +9,14 @@ keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Me
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Dag", "EssentialGraph", "UndirectedGraph"]
 
@@ -148,9 +151,7 @@ class Dag:
         Dag(a; c <- a)
         """
         kept = {self._known(node) for node in nodes}
-        return Dag(
-            {n: [p for p in parents if p in kept] for n, parents in self._parents.items() if n in kept}
-        )
+        return Dag({n: [p for p in parents if p in kept] for n, parents in self._parents.items() if n in kept})
 
     def skeleton(self) -> UndirectedGraph:
         """The same edges without their directions.
@@ -240,18 +241,14 @@ class Dag:
         return hash(frozenset(self._parents.items()))
 
     def __repr__(self) -> str:
-        families = [
-            f"{node} <- {', '.join(parents)}" if parents else node for node, parents in self._parents.items()
-        ]
+        families = [f"{node} <- {', '.join(parents)}" if parents else node for node, parents in self._parents.items()]
         if len(families) > 12:
             return f"Dag({len(families)} nodes, {len(self.edges)} edges)"
         return f"Dag({'; '.join(families)})"
 
     def _known(self, node: str) -> str:
         if node not in self._parents:
-            raise InputError(
-                f"{node!r} is not a node ({listing(self._parents)}){did_you_mean(node, self._parents)}"
-            )
+            raise InputError(f"{node!r} is not a node ({listing(self._parents)}){did_you_mean(node, self._parents)}")
         return node
 
     def _set(self, nodes: str | Iterable[str]) -> set[str]:
@@ -324,7 +321,11 @@ class EssentialGraph:
     undirected: tuple[tuple[str, str], ...]
 
     def __init__(
-        self, nodes: Iterable[str], *, directed: Iterable[tuple[str, str]], undirected: Iterable[tuple[str, str]]
+        self,
+        nodes: Iterable[str],
+        *,
+        directed: Iterable[tuple[str, str]],
+        undirected: Iterable[tuple[str, str]],
     ) -> None:
         listed = tuple(nodes)
         object.__setattr__(self, "nodes", listed)

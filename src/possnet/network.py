@@ -151,12 +151,12 @@ class Network:
         self._by_name = {variable.name: variable for variable in listed}
         if len(self._by_name) < len(listed):
             raise InputError(f"{self._owner()}: two variables have the same name; expected distinct names")
-        self._require_names(dag.nodes, "the dag", "nodes")
-        self._require_names(tables, "tables", "tables")
+        self._require_names(dag.nodes, "node of the dag")
+        self._require_names(tables, "table")
         self._tables = {child: self._checked_table(child, tables[child]) for child in self._by_name}
         self._support = None
         if support is not None:
-            self._require_names(support, "support", "support")
+            self._require_names(support, "support")
             self._support = {child: self._checked_support(child, support[child]) for child in self._by_name}
 
     @property
@@ -205,8 +205,7 @@ class Network:
             return self._by_name[name]
         except KeyError:
             raise InputError(
-                f"{self._owner()}: no variable {name!r} ({listing(self._by_name)})"
-                f"{did_you_mean(name, self._by_name)}"
+                f"{self._owner()}: no variable {name!r} ({listing(self._by_name)}){did_you_mean(name, self._by_name)}"
             ) from None
 
     def table(self, name: str) -> FloatArray:
@@ -313,19 +312,17 @@ class Network:
             and self._conjunction.name == other._conjunction.name
         )
 
-    def _require_names(self, found: Iterable[str], what: str, things: str) -> None:
+    def _require_names(self, found: Iterable[str], what: str) -> None:
         given = set(found)
         extra = sorted(given - self._by_name.keys())
         if extra:
             raise InputError(
-                f"{self._owner()}: {what} names {extra[0]!r}, which is not a variable ({listing(self._by_name)})"
+                f"{self._owner()}: {what} for {extra[0]!r}, which is not a variable ({listing(self._by_name)})"
                 f"{did_you_mean(extra[0], self._by_name)}"
             )
         lacking = [name for name in self._by_name if name not in given]
         if lacking:
-            raise InputError(
-                f"{self._owner()}: {what} lacks {listing(lacking)}; expected {things} for every variable"
-            )
+            raise InputError(f"{self._owner()}: no {what} for {listing(lacking)}; expected one for every variable")
 
     def _contexts_shape(self, child: str) -> tuple[int, ...]:
         return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))

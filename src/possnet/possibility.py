@@ -333,9 +333,7 @@ class Possibility:
         >>> Possibility(rash, [1, 0.3]).is_close(Possibility(rash, [1, 0.1 + 0.2]))
         True
         """
-        return self._variables == other._variables and bool(
-            np.abs(self._degrees - other._degrees).max() <= tolerance
-        )
+        return self._variables == other._variables and bool(np.abs(self._degrees - other._degrees).max() <= tolerance)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Possibility):

@@ -12,6 +12,7 @@ distribution has exactly one consonant mass function, its α-cuts with the level
 
 from __future__ import annotations
 
+import itertools
 from functools import reduce
 from math import fsum, nextafter
 from operator import and_
@@ -54,9 +55,7 @@ class MassFunction:
             if not focal:
                 raise InputError(f"{owner}: mass {mass!r} on the empty set; expected non-empty sets")
             if not 0.0 <= mass <= 1.0 + SNAP:
-                raise InputError(
-                    f"{owner}: mass {mass!r} on {_shown(variable, focal)}; expected a number from 0 to 1"
-                )
+                raise InputError(f"{owner}: mass {mass!r} on {_shown(variable, focal)}; expected a number from 0 to 1")
             if mass > 0.0:
                 by_mask[focal] = by_mask.get(focal, 0.0) + float(mass)
         total = fsum(by_mask.values())
@@ -94,7 +93,7 @@ class MassFunction:
         levels = sorted(set(degrees) | {0.0})
         masses = {
             sum(1 << k for k, degree in enumerate(degrees) if degree >= level): level - below
-            for below, level in zip(levels, levels[1:], strict=False)
+            for below, level in itertools.pairwise(levels)
         }
         return cls.unchecked(possibility.variables[0], masses)
 
@@ -122,7 +121,7 @@ class MassFunction:
     def is_consonant(self) -> bool:
         """Whether the focal sets are nested."""
         nested = list(self._masses)
-        return all(small & large == small for small, large in zip(nested, nested[1:], strict=False))
+        return all(small & large == small for small, large in itertools.pairwise(nested))
 
     def contour(self) -> Possibility:
         """Possibility of each state, π(x) = sum of m(A) over the A that contain x. Equation (3) of [HLB].
@@ -135,10 +134,8 @@ class MassFunction:
         """
         below_one = nextafter(1.0, 0.0)
         common = reduce(and_, self._masses)
-        degrees = [
-            1.0 if common >> k & 1 else min(self._total(lambda focal, bit=1 << k: bool(focal & bit)), below_one)
-            for k in range(len(self._variable))
-        ]
+        sums = (fsum(mass for a, mass in self._masses.items() if a >> k & 1) for k in range(len(self._variable)))
+        degrees = [1.0 if common >> k & 1 else min(total, below_one) for k, total in enumerate(sums)]
         return Possibility.unchecked((self._variable,), np.array(degrees))
 
     def belief(self, states: str | Iterable[str]) -> float:

@@ -54,9 +54,7 @@ def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, a
            [0. , 1. , 1. ]])
     """
     if method not in _METHODS:
-        raise InputError(
-            f"transform {method!r} is unknown ({listing(_METHODS)}){did_you_mean(method, _METHODS)}"
-        )
+        raise InputError(f"transform {method!r} is unknown ({listing(_METHODS)}){did_you_mean(method, _METHODS)}")
     rows = _rows(probabilities, axis, "to_possibility", "probabilities")
     order = np.argsort(rows, axis=-1, kind="stable")
     ascending = np.take_along_axis(rows, order, axis=-1)
@@ -148,9 +146,7 @@ def _rows(values: ArrayLike, axis: int, owner: str, what: str) -> FloatArray:
     except (TypeError, ValueError):
         raise InputError(f"{owner}: {what} are not a rectangular array of numbers") from None
     if array.ndim == 0 or not -array.ndim <= axis < array.ndim or array.shape[axis] == 0:
-        raise InputError(
-            f"{owner}: {what} have shape {array.shape}; expected at least one value along axis {axis}"
-        )
+        raise InputError(f"{owner}: {what} have shape {array.shape}; expected at least one value along axis {axis}")
     rows = np.moveaxis(array, axis, -1) + 0.0
     wrong = ~(np.isfinite(rows) & (rows >= 0.0))
     if wrong.any():

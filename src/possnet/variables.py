@@ -45,7 +45,8 @@ class Variable:
 
     def __post_init__(self) -> None:
         _check_text(self.name, "variable name")
-        if isinstance(self.states, str):
+        given: object = self.states
+        if isinstance(given, str):
             raise InputError(
                 f"variable {self.name!r}: states are one text {self.states!r}; expected several, "
                 f"for example ({self.states!r},)"
@@ -92,10 +93,7 @@ class Variable:
         >>> Variable("fever", ("none", "mild", "high")).unknown_state("hihg")
         "'hihg' is not a state of 'fever' (none, mild, high); did you mean 'high'?"
         """
-        return (
-            f"{state!r} is not a state of {self.name!r} ({listing(self.states)})"
-            f"{did_you_mean(state, self.states)}"
-        )
+        return f"{state!r} is not a state of {self.name!r} ({listing(self.states)}){did_you_mean(state, self.states)}"
 
     def mask(self, states: str | Iterable[str]) -> int:
         """Set of states as an integer: bit k stands for state k. A bare text is one state.
@@ -117,9 +115,7 @@ class Variable:
         ['high', 'mild']
         """
         if not 0 <= mask < 1 << len(self.states):
-            raise InputError(
-                f"variable {self.name!r}: mask {mask} is outside 0 ... 2**{len(self.states)} - 1"
-            )
+            raise InputError(f"variable {self.name!r}: mask {mask} is outside 0 ... 2**{len(self.states)} - 1")
         members = []
         while mask:
             lowest = mask & -mask

@@ -44,8 +44,10 @@ def network_page(network: Network) -> str:
         ("edges", str(edges)),
         (
             "widest family",
-            f"{widest.name}{' given ' + listing(parents) if parents else ''}: "
-            f"{network.table(widest.name).size:,} degrees",
+            (
+                f"{widest.name}{' given ' + listing(parents) if parents else ''}: "
+                f"{network.table(widest.name).size:,} degrees"
+            ),
         ),
         ("degrees", f"{sum(network.table(v.name).size for v in network.variables):,} in all"),
     ]
@@ -74,8 +76,7 @@ def text_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError, did_you_mean, listing
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["example_names", "load_example"]
 
+_BUNDLED = Path(__file__).parent.parent / "bundled"
+
 
 def example_names() -> tuple[str, ...]:
     """Names of the bundled networks.
@@ -20,8 +22,7 @@ def example_names() -> tuple[str, ...]:
     >>> example_names()
     ('asia', 'clinic', 'pump', 'survey')
     """
-    entries = files("possnet").joinpath("bundled").iterdir()
-    return tuple(sorted(e.name.removesuffix(".json") for e in entries if e.name.endswith(".json")))
+    return tuple(sorted(path.stem for path in _BUNDLED.glob("*.json")))
 
 
 def load_example(name: str) -> Network:
@@ -38,5 +39,5 @@ def load_example(name: str) -> Network:
         raise InputError(
             f"no bundled network {name!r} ({listing(example_names())}){did_you_mean(name, example_names())}"
         )
-    content = files("possnet").joinpath("bundled", f"{name}.json").read_bytes()
+    content = (_BUNDLED / f"{name}.json").read_bytes()
     return decode_network(content, f"bundled network {name!r}")

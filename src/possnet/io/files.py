@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +51,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ...     target.read_text(), len(list(Path(folder).iterdir()))
     ('all of it', 1)
     """
+    import tempfile
+
     target = Path(path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -89,7 +90,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def position_of(content: bytes, offset: int) -> str:
-    """Line and column (both from 1, columns in characters) of a byte offset.
+    r"""Line and column (both from 1, columns in characters) of a byte offset.
 
     >>> position_of(b'{\\n  "a"', 5)
     'line 2, column 4'

@@ -7,18 +7,18 @@ written in the shortest form that reads back as the same float64.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from possnet.errors import InputError, did_you_mean
 from possnet.graph import Dag
 from possnet.io.files import position_of, read_bytes, write_text
 from possnet.network import Network
-from possnet.possibility import MIN, PRODUCT
+from possnet.possibility import MIN, PRODUCT, Conjunction
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -93,19 +93,29 @@ def _parse(content: bytes, owner: str) -> dict[str, Any]:
         ) from None
     except RecursionError:
         raise InputError(f"{owner}: nested too deeply; expected a network as JSON") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{owner}, {position_of(content, error.start)}: not UTF-8 text; expected a network as JSON"
-        ) from None
+    except UnicodeDecodeError:
+        where = position_of(content, len(content) - len(_undecodable(content)))
+        raise InputError(f"{owner}, {where}: not UTF-8 text; expected a network as JSON") from None
     if not isinstance(document, dict):
-        raise InputError(f"{owner}: holds one {type(document).__name__}; expected an object with 'format' and 'variables'")
+        raise InputError(
+            f"{owner}: holds one {type(document).__name__}; expected an object with 'format' and 'variables'"
+        )
     return document
+
+
+def _undecodable(content: bytes) -> bytes:
+    """The content from its first byte that is not UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        return content[error.start :]
+    return b""
 
 
 def _require_version(document: dict[str, Any], owner: str) -> None:
     if document.get("format") != FORMAT:
         found = f"format {document['format']!r}" if "format" in document else "no format"
-        raise InputError(f"{owner}: {found}; expected \"format\": \"{FORMAT}\". Is this a network of possnet?")
+        raise InputError(f'{owner}: {found}; expected "format": "{FORMAT}". Is this a network of possnet?')
     version = document.get("version")
     if version != VERSION or isinstance(version, bool):
         remedy = "update possnet" if isinstance(version, int) and version > VERSION else "check the file"
@@ -156,7 +166,7 @@ def _explain(message: str) -> str:
     return f"{where + ': ' if where else ''}{finding[:1].lower()}{finding[1:]}"
 
 
-def _conjunction(name: str) -> Any:  # noqa: ANN401
+def _conjunction(name: str) -> Conjunction:
     if name not in _CONJUNCTIONS:
         raise InputError(
             f"conjunction {name!r} is unknown ({', '.join(_CONJUNCTIONS)}){did_you_mean(name, _CONJUNCTIONS)}"
@@ -180,9 +190,9 @@ def encode_network(network: Network) -> str:
     for variable in network.variables:
         fields = {
             "name": _text(variable.name),
-            "states": _texts(variable.states),
+            "states": _text(variable.states),
             "ordered": _text(variable.ordered),
-            "parents": _texts(network.dag.parents(variable.name)),
+            "parents": _text(network.dag.parents(variable.name)),
             "degrees": _numbers(network.table(variable.name), "      "),
         }
         if variable.name in support:
@@ -201,12 +211,10 @@ def encode_network(network: Network) -> str:
     return "{\n" + lines + '  "variables": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
 
 
-def _text(value: str | bool) -> str:  # noqa: FBT001
+def _text(value: str | bool | tuple[str, ...]) -> str:  # noqa: FBT001
+    import json
+
     return json.dumps(value, ensure_ascii=False)
-
-
-def _texts(values: tuple[str, ...]) -> str:
-    return json.dumps(values, ensure_ascii=False)
 
 
 def _numbers(array: NDArray[np.float64], indent: str) -> str:
