@@ -29,9 +29,9 @@ def network_page(network: Network) -> str:
       variables      7, with 2 to 3 states
       edges          8
       widest family  vibration given bearing, cavitation: 27 degrees
-      degrees        90 in all
+      degrees        83 in all
     <BLANKLINE>
-      variable     states                  parents
+      variable     states                    parents
       bearing      sound < worn < failing
       ...
     """

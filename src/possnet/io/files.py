@@ -92,7 +92,7 @@ def write_text(path: str | Path, text: str) -> None:
 def position_of(content: bytes, offset: int) -> str:
     r"""Line and column (both from 1, columns in characters) of a byte offset.
 
-    >>> position_of(b'{\\n  "a"', 5)
+    >>> position_of(b"{\n  1", 5)
     'line 2, column 4'
     """
     before = content[: max(offset, 0)]
