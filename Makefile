@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 export UV_COMPILE_BYTECODE := 1
 export UV_PYTHON_DOWNLOADS := never
+export UV_SYSTEM_CERTS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
@@ -25,11 +27,12 @@ lint: .venv/.ready
 	@$(BIN)/lint-imports
 
 # Everything in .venv comes from the hash-locked lists; hatchling is among them, so the build needs no network of its own.
+# uv is quick; where it cannot reach what pip can (a certificate only pip knows of), pip does the same work.
 .venv/.ready: requirements/uv.txt requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"possnet needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Name another: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/uv.txt
-	$(BIN)/uv pip install -q --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install -q --require-hashes -r requirements/dev.txt || $(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
