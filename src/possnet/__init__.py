@@ -11,9 +11,10 @@ Names are loaded when they are first used, so that ``possnet --help`` need not w
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from possnet.dataset import Dataset
     from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
-    from possnet.io import load_example, read_network, write_network
+    from possnet.io import DataStream, load_example, read_data, read_network, scan_data, write_data, write_network
     from possnet.network import Network, normalise_tables, random_network
     from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
     from possnet.randomset import MassFunction
@@ -27,6 +28,8 @@ __all__ = [
     "PRODUCT",
     "Conjunction",
     "Dag",
+    "DataStream",
+    "Dataset",
     "EssentialGraph",
     "ImpossibleEvidence",
     "InputError",
@@ -40,16 +43,20 @@ __all__ = [
     "load_example",
     "normalise_tables",
     "random_network",
+    "read_data",
     "read_network",
+    "scan_data",
     "to_possibility",
     "to_probability",
+    "write_data",
     "write_network",
 ]
 
 _ROOMS = {
+    "dataset": ("Dataset",),
     "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
     "graph": ("Dag", "EssentialGraph", "UndirectedGraph"),
-    "io": ("load_example", "read_network", "write_network"),
+    "io": ("DataStream", "load_example", "read_data", "read_network", "scan_data", "write_data", "write_network"),
     "network": ("Network", "normalise_tables", "random_network"),
     "possibility": ("MIN", "PRODUCT", "Conjunction", "Possibility"),
     "randomset": ("MassFunction",),

@@ -6,8 +6,10 @@ command line cannot be understood. Nothing heavy is imported before a command ne
 
 from __future__ import annotations
 
+import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -15,6 +17,9 @@ import possnet as pn
 from possnet.errors import InputError, PossnetError, did_you_mean, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from possnet.io import DataStream
     from possnet.network import Network
 
 __all__ = ["main"]
@@ -45,20 +50,92 @@ class _Program(click.Group):
 def main() -> None:
     """Possibilistic networks: reason and learn from data whose cells are sets.
 
-    NET is a file or the name of a bundled network (asia, clinic, pump, survey).
+    NET is a file or the name of a bundled network (asia, clinic, pump, survey). DATA is a .csv or .parquet file, a folder
+    of them, or a pattern.
     """
 
 
 @main.command()
-@click.argument("net")
-def info(net: str) -> None:
-    """Show what a network holds.
+@click.argument("file", metavar="NET|DATA")
+@click.option("--variables", "domain", metavar="NET", help="Take the domains of DATA from a network.")
+def info(file: str, domain: str | None) -> None:
+    """Show what a network or a data file holds.
 
-    Example: possnet info asia
+    \b
+    Examples:
+      possnet info asia
+      possnet info patients.csv --variables clinic
     """
-    from possnet.cli.pages import network_page
+    from possnet.cli.pages import data_page, network_page
 
-    click.echo(network_page(_network(net)))
+    if _is_data(file):
+        click.echo(data_page(_stream(file, domain), file))
+    else:
+        click.echo(network_page(_network(file)))
+
+
+@main.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--variables", "domain", metavar="NET", help="Take the domains of data from a network.")
+@click.option(
+    "--layout",
+    type=click.Choice(["masks", "lists"]),
+    default="masks",
+    show_default=True,
+    help="Parquet cells: possnet's masks, or lists of strings for other programs.",
+)
+def convert(source: str, target: str, domain: str | None, layout: Literal["masks", "lists"]) -> None:
+    """Write a network or a data file in another format, chosen by the suffix of OUT.
+
+    \b
+    Examples:
+      possnet convert asia asia.json
+      possnet convert patients.csv patients.parquet
+    """
+    if _is_data(source) != _is_data(target):
+        kinds = {True: "data", False: "a network"}
+        raise InputError(
+            f"{source} is {kinds[_is_data(source)]} and {target} would be {kinds[_is_data(target)]}; "
+            "expected the same kind (networks: .json; data: .csv, .parquet)"
+        )
+    if _is_data(source):
+        stream = _stream(source, domain)
+        with _progress(stream.rows) as advance:
+            pn.write_data(stream, target, layout=layout, progress=advance)
+    else:
+        pn.write_network(_network(source), target)
+
+
+def _stream(name: str, domain: str | None) -> DataStream:
+    """Data of a file, with the domains of a network for the columns that the network knows."""
+    from possnet.io import column_names
+
+    if domain is None:
+        return pn.scan_data(name)
+    known = _network(domain).variables
+    return pn.scan_data(name, variables=[v for v in known if v.name in column_names(name)] or known)
+
+
+def _is_data(name: str) -> bool:
+    return (
+        Path(name).suffix.lower() in {".csv", ".parquet"} or any(mark in name for mark in "*[") or Path(name).is_dir()
+    )
+
+
+@contextmanager
+def _progress(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("rows", total=total)
+        yield lambda done, _: bar.update(task, completed=done)
 
 
 def _network(name: str) -> Network:

@@ -10,11 +10,14 @@ from possnet.errors import listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from possnet.io import DataStream
     from possnet.network import Network
 
-__all__ = ["network_page", "text_table"]
+__all__ = ["data_page", "network_page", "text_table"]
 
 _MOST_ROWS = 60
+_PREVIEW = 5
+_PREVIEW_COLUMNS = 8
 
 
 def network_page(network: Network) -> str:
@@ -68,16 +71,91 @@ def network_page(network: Network) -> str:
     return "\n".join(lines)
 
 
-def text_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of left-aligned columns, two spaces apart and indented by two.
+def data_page(batches: DataStream, name: str) -> str:
+    """Readable summary of data: rows, cells, a line for every variable, and the first rows.
+
+    >>> import possnet as pn, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", {"yes", "no"}], "fever": ["mild", None]}), path)
+    ...     print(data_page(pn.scan_data(path), "patients.csv"))
+    patients.csv: 2 rows of 2 variables
+    <BLANKLINE>
+      imprecise cells  25.0 %
+      unknown cells    25.0 %
+      states a cell    1.25
+    <BLANKLINE>
+      variable  states   imprecise  unknown  states a cell
+      rash      no, yes     50.0 %    0.0 %           1.50
+      fever     mild         0.0 %   50.0 %           1.00
+    <BLANKLINE>
+      the first rows
+      rash    fever
+      yes     mild
+      no|yes  ?
+    """
+    from possnet.io.cells import CellSyntax
+
+    syntax = CellSyntax()
+    variables = batches.variables
+    rows = total = 0
+    sums = {v.name: [0.0, 0.0, 0.0] for v in variables}
+    preview: list[tuple[str, ...]] = []
+    for batch in batches:
+        rows += len(batch)
+        total += batch.total
+        for v in variables:
+            shares = (batch.imprecise_share(v.name), batch.unknown_share(v.name), batch.mean_cell_size(v.name))
+            sums[v.name] = [s + x * batch.total for s, x in zip(sums[v.name], shares, strict=True)]
+        if len(preview) < _PREVIEW:
+            columns = [batch[: _PREVIEW - len(preview)].column(v.name) for v in variables[:_PREVIEW_COLUMNS]]
+            texts = [[syntax.write(c.cells[code]) for code in c.codes.tolist()] for c in columns]
+            preview += zip(*texts, strict=True)
+    means = {name: [s / max(total, 1) for s in found] for name, found in sums.items()}
+    overall = [sum(found[k] for found in means.values()) / len(means) for k in range(3)]
+    weighted = "" if rows == total else f", {total:,} with their weights"
+    lines = [f"{name}: {rows:,} rows of {len(variables)} variables{weighted}", ""]
+    labels = ("imprecise cells", "unknown cells", "states a cell")
+    lines += [*text_table(list(zip(labels, _shown(overall), strict=True))), ""]
+    table = [("variable", "states", "imprecise", "unknown", "states a cell")]
+    for v in variables[:_MOST_ROWS]:
+        table.append((v.name, (" < " if v.ordered else ", ").join(_cut(v.states)), *_shown(means[v.name])))
+    lines += text_table(table, right=(2, 3, 4))
+    if len(variables) > _MOST_ROWS:
+        lines.append(f"  ... and {len(variables) - _MOST_ROWS} more")
+    if preview:
+        more = len(variables) > _PREVIEW_COLUMNS
+        head = (*(v.name for v in variables[:_PREVIEW_COLUMNS]), *(("...",) if more else ()))
+        shown = [tuple(_short(text) for text in (*row, *(("...",) if more else ()))) for row in preview]
+        lines += ["", "  the first rows", *text_table([head, *shown])]
+    return "\n".join(lines)
+
+
+def _shown(numbers: Sequence[float]) -> tuple[str, str, str]:
+    imprecise, unknown, size = numbers
+    return f"{100 * imprecise:.1f} %", f"{100 * unknown:.1f} %", f"{size:.2f}"
+
+
+def _short(text: str, most: int = 24) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def text_table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Lines of columns, two spaces apart and indented by two; those numbered in ``right`` are aligned to the right.
 
     >>> text_table([("a", "bb"), ("ccc", "d")])
     ['  a    bb', '  ccc  d']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if number in right else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(("  " + "  ".join(cells)).rstrip())
+    return lines
 
 
 def _range(sizes: Sequence[int]) -> str:

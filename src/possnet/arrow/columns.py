@@ -1,0 +1,250 @@
+"""Columns as they are read, before and after their domain is known.
+
+A column says which states its cells name (`Column.seen`), and, once the domain is known, becomes bitmaps (`Column.bits`).
+There are three kinds, after the shape in which cells arrive: codes into a list of distinct cells, lists of members, and bit
+masks. Cells that do not fit the domain are noted in a `Report`, which names up to ten of them at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.kernels import bitmaps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from possnet.variables import Variable
+
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["Cell", "CodedColumn", "Column", "ListColumn", "MaskColumn", "Report", "Seen"]
+
+Cell: TypeAlias = tuple[str, ...] | None
+_EMPTY = "an empty set; expected at least one state, or nothing at all where nothing is known"
+
+
+@dataclass(slots=True)
+class Report:
+    """Cells of one source that cannot be used: the first ten, and how many there are in all."""
+
+    owner: str
+    problems: list[tuple[int, str, str]] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, str], first_row: int) -> None:
+        """Note the rows whose code has a finding."""
+        if findings:
+            bad = np.flatnonzero(np.isin(codes, list(findings)))
+            self.total += len(bad)
+            self.problems += [(first_row + int(r) + 1, column, findings[int(codes[r])]) for r in bad[:10]]
+
+    def raise_if_any(self) -> None:
+        """Raise one `InputError` that names the first ten problems."""
+        if not self.problems:
+            return
+        shown = sorted(self.problems)[:10]
+        lines = [f"{self.owner}, row {row}, column {column!r}: {finding}" for row, column, finding in shown]
+        if self.total > len(shown):
+            lines.append(f"... and {self.total - len(shown):,} more cells of {self.owner} that cannot be used")
+        raise InputError("\n".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a column says of its domain: the states its cells name, and the domain it declares (a category), if any."""
+
+    states: frozenset[str]
+    declared: tuple[str, ...] | None = None
+    ordered: bool = False
+
+
+class Column(Protocol):
+    """A set-valued column whose domain may not be known yet."""
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """What the column says of its domain."""
+        ...
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """Bitmaps of the states, and the bitmap of the unknown cells if there are any; misfits go to the report."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CodedColumn:
+    """For every row the number of its cell, and the distinct cells: tuples of states, or None where nothing is known.
+
+    ``states`` is the domain if the source declares one, and ``ordered`` whether its order means something. ``findings``
+    says what is wrong with cells that could not be read.
+    """
+
+    name: str
+    codes: NDArray[np.integer[Any]]
+    cells: list[Cell]
+    states: tuple[str, ...] | None = None
+    ordered: bool = False
+    findings: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """States that the cells name, and the declared ones."""
+        report.add(self.name, self.codes, self.findings, first_row)
+        return Seen(frozenset(s for cell in self.cells if cell for s in cell), self.states, self.ordered)
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """Bitmaps by look-up of every row's cell."""
+        findings = dict(self.findings)
+        cells = np.zeros((max(len(self.cells), 1), len(variable)), dtype=np.bool_)
+        unknown = np.zeros(len(cells), dtype=np.bool_)
+        for number, cell in enumerate(self.cells):
+            if cell is None:
+                cells[number] = unknown[number] = True
+            elif number not in findings:
+                finding = misfit(cell, variable)
+                if finding:
+                    findings[number] = finding
+                else:
+                    cells[number, [variable.index(state) for state in cell]] = True
+        report.add(self.name, self.codes, findings, first_row)
+        words = bitmaps.encode(self.codes, cells)
+        return words, bitmaps.encode(self.codes, unknown[:, np.newaxis])[0] if unknown.any() else None
+
+
+def misfit(cell: tuple[str, ...], variable: Variable) -> str:
+    """What keeps a set of states from being a cell of a variable, or nothing."""
+    if not cell:
+        return _EMPTY
+    for state in cell:
+        if state not in variable:
+            return f"{state!r} is not a state ({listing(variable.states)}){did_you_mean(state, variable.states)}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A list of members in every row: ``members`` numbers into ``texts``, one list after the other, and ``lengths``.
+
+    ``unknown`` marks the rows that have no list at all; their length is 0.
+    """
+
+    name: str
+    members: NDArray[np.integer[Any]]
+    texts: list[str]
+    lengths: NDArray[np.integer[Any]]
+    unknown: NDArray[np.bool_] | None
+    states: tuple[str, ...] | None = None
+    ordered: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.lengths)
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """States in the lists, and the declared ones."""
+        del report, first_row
+        return Seen(frozenset(self.texts), self.states, self.ordered)
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """Bitmaps by OR-ing the members of every row into a mask; cells that need a word of explanation go the long way."""
+        filled = self.lengths > 0
+        explained = filled if self.unknown is None else filled | self.unknown
+        if len(variable) > 64 or not explained.all() or not all(text in variable for text in self.texts):
+            return self.coded().bits(variable, report, first_row)
+        width = next(bits for bits in (8, 16, 32, 64) if len(variable) <= bits)
+        bit = np.array([1 << variable.index(text) for text in self.texts] or [0], dtype=f"<u{width // 8}")
+        masks = np.zeros(self.rows, dtype=bit.dtype)
+        if len(self.members):
+            starts = np.cumsum(self.lengths) - self.lengths
+            joined = np.bitwise_or.reduceat(np.take(bit, self.members), starts if filled.all() else starts[filled])
+            masks[filled] = joined
+        return _with_unknown(bitmaps.encode_masks(masks, len(variable)), self.unknown)
+
+    def coded(self) -> CodedColumn:
+        """The same column as codes into its distinct cells."""
+        codes, sets = bitmaps.distinct_sets(self.members, self.lengths, len(self.texts))
+        cells: list[Cell] = [tuple(self.texts[k] for k in members) for members in sets]
+        if self.unknown is not None:
+            codes = np.where(self.unknown, len(cells), codes)
+            cells.append(None)
+        return CodedColumn(self.name, codes, cells, self.states, self.ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskColumn:
+    """A bit mask in every row over the states of a known variable: ``octets`` of shape (rows, bytes), low bits first."""
+
+    variable: Variable
+    octets: NDArray[np.uint8]
+    unknown: NDArray[np.bool_] | None
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.variable.name
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.octets)
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """The states of the variable, all declared."""
+        del report, first_row
+        return Seen(frozenset(), self.variable.states, self.variable.ordered)
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """Bitmaps bit by bit if the domain is the column's own and every mask is sound; otherwise the long way."""
+        if variable.states == self.variable.states:
+            words, absent = _with_unknown(bitmaps.encode_masks(self.octets, len(variable)), self.unknown)
+            covered = np.bitwise_or.reduce(words, axis=0)
+            spare = len(variable) % 8
+            in_range = not spare or not self.rows or int(self.octets[:, -1].max()) >> spare == 0
+            if in_range and np.array_equal(covered, bitmaps.ones(self.rows)):
+                return words, absent
+        return self.coded().bits(variable, report, first_row)
+
+    def coded(self) -> CodedColumn:
+        """The same column as codes into its distinct cells."""
+        codes, found = bitmaps.distinct_rows(self.octets)
+        masks = [int.from_bytes(row.tobytes(), "little") for row in found]
+        states, size = self.variable.states, len(self.variable)
+        cells: list[Cell] = [tuple(states[k] for k in range(size) if mask >> k & 1) for mask in masks]
+        findings = {
+            number: f"mask {mask} has bits beyond the {size} states; the file is damaged"
+            for number, mask in enumerate(masks)
+            if mask >> size
+        }
+        if self.unknown is not None:
+            codes = np.where(self.unknown, len(cells), codes)
+            cells.append(None)
+        return CodedColumn(self.name, codes, cells, states, self.variable.ordered, findings)
+
+
+def _with_unknown(words: Words, unknown: NDArray[np.bool_] | None) -> tuple[Words, Words | None]:
+    """Bitmaps in which unknown cells have every state, and the bitmap of these cells."""
+    if unknown is None or not unknown.any():
+        return words, None
+    absent = bitmaps.pack(unknown)
+    return words | absent, absent

@@ -1,0 +1,256 @@
+"""Tables that speak Arrow, and Python cells, to columns; and columns to tables.
+
+Anything that speaks Arrow becomes columns (pandas, polars, duckdb, pyarrow), and so do frames and mappings whose cells are
+Python sets and lists. A null is an unknown cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["cells_of", "columns_of_table", "python_column", "table_of_columns"]
+
+_INDEX_COLUMN = re.compile(r"__index_level_\d+__")
+
+
+def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list[Column]:
+    """Columns of anything that speaks Arrow, or of a mapping or frame of Python cells.
+
+    >>> columns_of_table({"rash": ["yes", {"yes", "no"}, None]})[0].rows
+    3
+    """
+    columns = _arrow_columns(frame)
+    names = [name for name, _ in columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
+    chosen = set(names if wanted is None else wanted)
+    return [_plain(name, values) for name, values in columns if name in chosen]
+
+
+def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
+    """Pairs (name, Arrow array or Python list); a column that Arrow cannot hold comes as a list."""
+    import pyarrow as pa
+
+    is_pandas = type(frame).__module__.split(".")[0] == "pandas"
+    try:
+        if is_pandas:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        elif isinstance(frame, Mapping):
+            return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
+        else:
+            table = pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        names = getattr(frame, "columns", None)
+        if names is None or not hasattr(frame, "__getitem__"):
+            raise InputError(
+                f"table: {type(frame).__name__} does not speak Arrow ({_first_line(error)}); expected pandas, polars, "
+                "duckdb or pyarrow, or a mapping from names to cells"
+            ) from None
+        return [(str(name), _arrow_or_list(frame[name])) for name in names]
+    return [
+        (n, column) for n, column in zip(table.column_names, table.columns, strict=True) if not _INDEX_COLUMN.match(n)
+    ]
+
+
+def _arrow_or_list(values: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        return list(values)
+
+
+def _plain(name: str, values: Any) -> Column:
+    import pyarrow as pa
+
+    if isinstance(values, list):
+        return python_column(name, values)
+    if isinstance(values, pa.ChunkedArray):
+        values = values.unify_dictionaries().combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    kind = values.type
+    if pa.types.is_null(kind):
+        return CodedColumn(name, np.zeros(len(values), dtype=np.int8), [None])
+    if _is_list(kind):
+        return _list_column(name, values)
+    return _scalar_column(name, values)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    import pyarrow.types as kinds
+
+    tests = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
+    return any(getattr(kinds, test)(kind) for test in tests if hasattr(kinds, test))
+
+
+def _scalar_column(name: str, values: pa.Array) -> CodedColumn:
+    """One state a cell: text, categories, whole numbers, truth values; null is unknown."""
+    import pyarrow as pa
+
+    states = None
+    ordered = False
+    if isinstance(values, pa.DictionaryArray):
+        ordered = bool(values.type.ordered)
+        texts = _texts(name, values.dictionary).to_pylist()
+        states = tuple(text for text in texts if text is not None)
+        indices = values.indices
+    else:
+        encoded = _texts(name, values).dictionary_encode()
+        texts, indices = encoded.dictionary.to_pylist(), encoded.indices
+    codes = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False) if indices.null_count else indices.to_numpy()
+    cells: list[Cell] = [None if text is None else (text,) for text in texts]
+    if indices.null_count:
+        cells.append(None)
+    return CodedColumn(name, codes, cells, states, ordered)
+
+
+def _list_column(name: str, values: pa.Array) -> ListColumn:
+    """A list of states a cell; null is unknown, an empty list stays an empty cell (an error, told later)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_large_list(values.type):
+        values = values.cast(pa.large_list(values.type.value_type))
+    flat = _scalar_column(name, pc.list_flatten(values))
+    lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+    holes = [number for number, cell in enumerate(flat.cells) if cell is None]
+    if holes and (places := np.flatnonzero(np.isin(flat.codes, holes))).size:
+        row = np.searchsorted(np.cumsum(lengths), places[0], side="right")
+        raise InputError(
+            f"column {name!r}, row {row + 1}: a null among the states; expected states only, "
+            "or null for the whole cell where nothing is known"
+        )
+    texts = [cell[0] for cell in flat.cells if cell is not None]
+    unknown = pc.is_null(values).to_numpy(zero_copy_only=False) if values.null_count else None
+    return ListColumn(name, flat.codes, texts, lengths, unknown, flat.states, flat.ordered)
+
+
+def _texts(name: str, values: pa.Array) -> pa.Array:
+    """Values as text: strings as they are, whole numbers and truth values by their usual spelling."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if isinstance(values, pa.DictionaryArray):
+        return _texts(name, values.dictionary_decode())
+    if pa.types.is_floating(kind):
+        finite = pc.fill_null(pc.is_finite(values), fill_value=False)
+        whole = pc.equal(values, pc.floor(values))
+        if pc.any(pc.and_(finite, pc.invert(whole))).as_py() or pc.any(pc.is_inf(values)).as_py():
+            raise InputError(
+                f"column {name!r}: numbers with fractions; expected states. Bin measurements into states first"
+            )
+        values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
+        return values.cast(pa.string())
+    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
+    if any(test(kind) for test in known) or str(kind) in {"string_view", "date32[day]", "date64[ms]"}:
+        return values.cast(pa.large_string())
+    raise InputError(
+        f"column {name!r}: cells of type {kind}; expected text, lists of text, categories, whole numbers or truth values"
+    )
+
+
+def python_column(name: str, values: Iterable[Any]) -> CodedColumn:
+    """Column of Python cells: states, sets or lists of states, None.
+
+    >>> python_column("rash", ["yes", {"yes", "no"}, "yes"]).codes
+    array([0, 1, 0])
+    """
+    values = list(values)
+    numbers: dict[Any, int] = {}
+    by_cell: dict[Cell, int] = {}
+    cells: list[Cell] = []
+    codes = np.empty(len(values), dtype=np.int64)
+    for row, value in enumerate(values):
+        key = frozenset(value) if isinstance(value, set | list) and _hashable(value) else value
+        number = numbers.get(key, -1) if _hashable((key,)) else -1
+        if number < 0:
+            try:
+                (cell,) = cells_of([value])
+            except InputError as error:
+                raise InputError(f"column {name!r}, row {row + 1}: {error}") from None
+            number = by_cell.setdefault(cell, len(cells))
+            if number == len(cells):
+                cells.append(cell)
+            if _hashable((key,)):
+                numbers[key] = number
+        codes[row] = number
+    return CodedColumn(name, codes, cells)
+
+
+def _hashable(values: Iterable[Any]) -> bool:
+    try:
+        hash(tuple(values))
+    except TypeError:
+        return False
+    return True
+
+
+def cells_of(values: Iterable[Any]) -> list[Cell]:
+    """Python cells as tuples of states, sorted: a state, a set or list of states, or None (also NaN) for unknown.
+
+    >>> cells_of(["yes", {"yes", "no"}, ["no"], None, float("nan")])
+    [('yes',), ('no', 'yes'), ('no',), None, None]
+    """
+    cells: list[Cell] = []
+    for value in values:
+        if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value)):
+            cells.append(None)
+        elif isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+            cells.append(tuple(sorted({_state(member) for member in value})))
+        else:
+            cells.append((_state(value),))
+    return cells
+
+
+def _state(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    raise InputError(f"{value!r} is of type {type(value).__name__}; expected a state, a set of states, or None")
+
+
+def table_of_columns(columns: Iterable[CodedColumn], *, as_lists: bool = False) -> pa.Table:
+    """Arrow table of columns that carry their domain.
+
+    A column whose cells are single states (or unknown) becomes a category; a set-valued one a list of strings; unknown is
+    null. With ``as_lists`` every column becomes a list of strings.
+    """
+    import pyarrow as pa
+
+    arrays, fields = [], []
+    for column in columns:
+        states = column.states or ()
+        if as_lists or any(cell is not None and len(cell) > 1 for cell in column.cells):
+            distinct = pa.array([None if c is None else list(c) for c in column.cells], type=pa.list_(pa.string()))
+            array = distinct.take(pa.array(column.codes))
+        else:
+            place = {state: k for k, state in enumerate(states)}
+            numbers = np.array([-1 if c is None else place[c[0]] for c in column.cells] or [-1], dtype=np.int32)
+            indices = numbers[column.codes]
+            array = pa.DictionaryArray.from_arrays(
+                pa.array(indices, mask=indices < 0), pa.array(states, type=pa.string()), ordered=column.ordered
+            )
+        arrays.append(array)
+        fields.append(pa.field(column.name, array.type))
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:120]

@@ -1,0 +1,7 @@
+"""Imprecise data: variables and one set-valued column each."""
+
+from possnet.dataset.domains import require_columns, seen_variables, variables_of
+from possnet.dataset.values import Dataset
+from possnet.dataset.weights import weights_of_column
+
+__all__ = ["Dataset", "require_columns", "seen_variables", "variables_of", "weights_of_column"]

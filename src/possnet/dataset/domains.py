@@ -1,0 +1,72 @@
+"""Where the variables of a data set come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from possnet.arrow.columns import Report, Seen
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from possnet.arrow.columns import Column
+
+__all__ = ["found_variables", "require_columns", "seen_variables", "variables_of"]
+
+
+def variables_of(given: object) -> tuple[Variable, ...]:
+    """Variables given as such, or by anything that has variables (a network, a data set, a stream).
+
+    >>> variables_of([Variable("rash", ("yes", "no"))])
+    (Variable('rash', ('yes', 'no')),)
+    """
+    listed = getattr(given, "variables", given)
+    try:
+        variables: tuple[Any, ...] = (listed,) if isinstance(listed, Variable) else tuple(listed)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"variables: {given!r}; expected variables, or something that has them") from None
+    wrong = [v for v in variables if not isinstance(v, Variable)]
+    if wrong or not variables:
+        found = f"{wrong[0]!r} among them" if wrong else "none"
+        raise InputError(f"variables: {found}; expected at least one Variable")
+    if len({v.name for v in variables}) < len(variables):
+        raise InputError("variables: two have the same name; expected distinct names")
+    return variables
+
+
+def found_variables(columns: Sequence[Column], owner: str) -> list[Variable]:
+    """Variables made from the columns of one table."""
+    report = Report(owner)
+    seen = [(column.name, column.seen(report, 0)) for column in columns]
+    report.raise_if_any()
+    return seen_variables(seen, owner)
+
+
+def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variable]:
+    """Variables made from data: declared states in their order, or else the states that occur, sorted as text."""
+    variables = []
+    for name, sight in seen:
+        states = sight.declared or tuple(sorted(sight.states))
+        if name and not states:
+            raise InputError(
+                f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables="
+            )
+        try:
+            variables.append(Variable(name, states, ordered=sight.ordered))
+        except InputError as error:
+            raise InputError(f"{owner}: {error}") from None
+    if not variables:
+        raise InputError(f"{owner}: no columns; expected at least one")
+    return variables
+
+
+def require_columns(found: Iterable[str], variables: Iterable[Variable], owner: str) -> None:
+    """Raise an `InputError` if a variable has no column."""
+    names = list(found)
+    for variable in variables:
+        if variable.name not in names:
+            raise InputError(
+                f"{owner}: no column {variable.name!r} ({listing(names)}){did_you_mean(variable.name, names)}"
+            )

@@ -1,0 +1,471 @@
+"""The data set: one packed bitmap for every state of every variable.
+
+A cell is a set of states. Row r of a variable with states 0 ... S-1 is S bits, one in each of S bitmaps, so that a million
+rows of a 105-state table take 13 MB and counting is an AND and a population count, 64 rows at a time. Cells that were given
+as unknown are marked in one more bitmap, which exists only where there are such cells; they count as the whole domain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+import numpy as np
+
+from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, table_of_columns
+from possnet.dataset.domains import found_variables, require_columns, variables_of
+from possnet.dataset.weights import checked_weights, weights_of_column
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.kernels import bitmaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from possnet.arrow import Column
+    from possnet.variables import Variable
+
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["Dataset"]
+
+
+class Dataset:
+    """Rows of set-valued cells; a cell is a state, a set of states, or unknown.
+
+    Build one with `from_rows`, `from_table` or `possnet.read_data`. Rows may carry integer weights: a row of weight 3
+    stands for three equal rows, and every summary counts it three times.
+
+    >>> import possnet as pn
+    >>> fever, rash = pn.Variable("fever", ("none", "mild", "high")), pn.Variable("rash", ("yes", "no"))
+    >>> data = Dataset.from_rows((fever, rash), [({"mild", "high"}, "no"), ("none", None)])
+    >>> data
+    Dataset(2 rows, 2 variables, 50 % of the cells imprecise, 25 % unknown)
+    >>> data.row(1)
+    {'fever': frozenset({'none'}), 'rash': frozenset({...})}
+    >>> data.missing("rash")
+    array([False,  True])
+    """
+
+    __slots__ = ("_bitmaps", "_rows", "_unknown", "_variables", "_weights")
+    _variables: dict[str, Variable]
+    _bitmaps: dict[str, Words]
+    _unknown: dict[str, Words]
+    _rows: int
+    _weights: NDArray[np.int64] | None
+
+    @classmethod
+    def unchecked(
+        cls,
+        variables: Iterable[Variable],
+        words: dict[str, Words],
+        rows: int,
+        *,
+        unknown: dict[str, Words] | None = None,
+        weights: NDArray[np.int64] | None = None,
+    ) -> Dataset:
+        """Data set of bitmaps known to be right (see `possnet.kernels.bitmaps`); nothing is checked or copied.
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("yes", "no"))
+        >>> Dataset.unchecked((rash,), {"rash": np.array([[3], [2]], dtype=np.uint64)}, 2)
+        Dataset(2 rows, 1 variable, 50 % of the cells imprecise)
+        """
+        self = object.__new__(cls)
+        self._variables = {variable.name: variable for variable in variables}
+        self._bitmaps = {name: words[name] for name in self._variables}
+        self._unknown = {name: bits for name, bits in (unknown or {}).items() if name in self._variables and bits.any()}
+        self._rows, self._weights = rows, weights
+        for array in (*self._bitmaps.values(), *self._unknown.values(), *(() if weights is None else (weights,))):
+            array.flags.writeable = False
+        return self
+
+    @classmethod
+    def from_rows(
+        cls, variables: Sequence[Variable], rows: Iterable[Sequence[Any]], weights: ArrayLike | None = None
+    ) -> Dataset:
+        """Data set of rows of Python cells: a state, a set of states, or None.
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("yes", "no"))
+        >>> Dataset.from_rows((rash,), [("yes",), ({"yes", "no"},)], weights=[3, 1]).imprecise_share()
+        0.25
+        """
+        listed = variables_of(variables)
+        columns: list[list[Any]] = [[] for _ in listed]
+        for number, row in enumerate(rows, start=1):
+            if isinstance(row, str) or len(row) != len(listed):
+                raise InputError(
+                    f"row {number}: {row!r}; expected {len(listed)} cells ({listing(v.name for v in listed)})"
+                )
+            for column, cell in zip(columns, row, strict=True):
+                column.append(cell)
+        plain = [python_column(v.name, column) for v, column in zip(listed, columns, strict=True)]
+        return cls.from_columns(plain, variables=listed, weights=weights, owner="rows")
+
+    @classmethod
+    def from_table(cls, frame: object, variables: object | None = None, *, weights: str | None = None) -> Dataset:
+        """Data set of anything that speaks Arrow: pandas, polars, duckdb, pyarrow; or a mapping from names to cells.
+
+        A cell is text, a category, a whole number or a truth value (one state), a list or set of these, or null (unknown).
+        Domains come from ``variables`` (variables, or something that has them, such as a network; other columns are left
+        out), or else from the data: categories in their order, otherwise the states that occur, sorted as text.
+
+        Parameters
+        ----------
+        weights
+            Name of the column that holds integer row weights.
+
+        >>> Dataset.from_table({"rash": ["yes", {"yes", "no"}], "n": [3, 1]}, weights="n").variables
+        (Variable('rash', ('no', 'yes')),)
+        """
+        wanted = None if variables is None else variables_of(variables)
+        names = None if wanted is None else {v.name for v in wanted} | ({weights} if weights else set())
+        columns = columns_of_table(frame, names)
+        numbers = None
+        if weights is not None:
+            numbers = weights_of_column(columns, weights, "table")
+            columns = [column for column in columns if column.name != weights]
+        return cls.from_columns(columns, variables=wanted, weights=numbers, owner="table")
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Iterable[Column],
+        *,
+        variables: Sequence[Variable] | None = None,
+        weights: ArrayLike | None = None,
+        owner: str = "data",
+        first_row: int = 0,
+    ) -> Dataset:
+        """Data set of columns (see `possnet.arrow`); cells that do not fit are reported, ten at a time.
+
+        >>> column = CodedColumn("rash", np.array([0, 1]), [("yes",), ("no", "yes")])
+        >>> Dataset.from_columns([column]).row(0)
+        {'rash': frozenset({'yes'})}
+        """
+        if variables is None:
+            columns = list(columns)
+            variables = found_variables(columns, owner)
+        wanted = {variable.name: variable for variable in variables}
+        report = Report(owner)
+        words, unknown, sizes = {}, {}, {}
+        for column in columns:
+            if column.name in wanted:
+                words[column.name], absent = column.bits(wanted[column.name], report, first_row)
+                sizes[column.name] = column.rows
+                if absent is not None:
+                    unknown[column.name] = absent
+        require_columns(words, variables, owner)
+        if len(set(sizes.values())) > 1:
+            raise InputError(
+                f"{owner}: columns of {listing(sorted(set(sizes.values())))} rows; expected columns of one length"
+            )
+        report.raise_if_any()
+        rows = next(iter(sizes.values()))
+        checked = None if weights is None else checked_weights(weights, rows, owner)
+        return cls.unchecked(variables, words, rows, unknown=unknown, weights=checked)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, one column each."""
+        return tuple(self._variables.values())
+
+    @property
+    def weights(self) -> NDArray[np.int64] | None:
+        """Read-only integer weight of every row, or None when every row counts once."""
+        return self._weights
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def variable(self, name: str) -> Variable:
+        """Variable of a name.
+
+        >>> Dataset.from_table({"rash": ["yes", "no"]}).variable("rash")
+        Variable('rash', ('no', 'yes'))
+        """
+        if name not in self._variables:
+            raise InputError(
+                f"data: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
+            )
+        return self._variables[name]
+
+    def bitmaps(self, name: str) -> Words:
+        """Read-only bitmaps of a variable, shape (states, words): bit r of row k says that cell r contains state k.
+
+        >>> Dataset.from_table({"rash": ["yes", "no", {"yes", "no"}]}).bitmaps("rash")
+        array([[6], [5]], dtype=uint64)
+        """
+        return self._bitmaps[self.variable(name).name]
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Which cells of a variable were given as unknown.
+
+        >>> Dataset.from_table({"rash": ["yes", None, {"yes", "no"}]}, ).missing("rash")
+        array([False,  True, False])
+        """
+        words = self._unknown.get(self.variable(name).name)
+        return np.zeros(self._rows, dtype=np.bool_) if words is None else bitmaps.unpack(words, self._rows)
+
+    def column(self, name: str) -> CodedColumn:
+        """A variable's column as codes into its distinct cells, unknown cells apart.
+
+        >>> column = Dataset.from_table({"rash": ["yes", None, "yes"]}).column("rash")
+        >>> column.codes, column.cells
+        (array([0, 1, 0]), [('yes',), None])
+        """
+        variable = self.variable(name)
+        words, absent = self._bitmaps[name], self._unknown.get(name)
+        if absent is not None:
+            words = np.vstack([words, absent])
+        codes, members = bitmaps.decode(words, self._rows)
+        cells = [
+            None
+            if absent is not None and inside[-1]
+            else tuple(state for state, there in zip(variable.states, inside[: len(variable)], strict=True) if there)
+            for inside in members
+        ]
+        return CodedColumn(name, codes, cells, variable.states, variable.ordered)
+
+    def row(self, number: int) -> dict[str, frozenset[str]]:
+        """One row: name -> set of states; an unknown cell shows as the whole domain (see `missing`).
+
+        >>> Dataset.from_table({"rash": ["yes", {"yes", "no"}]}).row(-2)
+        {'rash': frozenset({'yes'})}
+        """
+        if not -self._rows <= number < self._rows:
+            raise InputError(
+                f"data: row {number} of {self._rows}; expected a number from {-self._rows} to {self._rows - 1}"
+            )
+        word, bit = divmod(number % self._rows, 64)
+        return {
+            name: frozenset(
+                state
+                for state, there in zip(
+                    self._variables[name].states, words[:, word] >> np.uint64(bit) & np.uint64(1), strict=True
+                )
+                if there
+            )
+            for name, words in self._bitmaps.items()
+        }
+
+    @overload
+    def __getitem__(self, rows: slice) -> Dataset: ...
+    @overload
+    def __getitem__(self, rows: NDArray[Any] | Sequence[int]) -> Dataset: ...
+    def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> Dataset:
+        """Some of the rows: a slice, row numbers, or an array of booleans."""
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(self._rows)
+            if step == 1:
+                return self._map(
+                    lambda words: bitmaps.cut(words, start, stop),
+                    max(stop - start, 0),
+                    None if self._weights is None else self._weights[start:stop].copy(),
+                )
+            wanted = np.arange(start, stop, step)
+        else:
+            wanted = _row_numbers(rows, self._rows)
+        return self._map(
+            lambda words: bitmaps.take(words, self._rows, wanted),
+            len(wanted),
+            None if self._weights is None else self._weights[wanted],
+        )
+
+    def select(self, names: Iterable[str]) -> Dataset:
+        """Some of the variables, in the order named.
+
+        >>> Dataset.from_table({"a": ["x"], "b": ["y"], "c": ["z"]}).select(["c", "a"]).row(0)
+        {'c': frozenset({'z'}), 'a': frozenset({'x'})}
+        """
+        chosen = variables_of([self.variable(name) for name in names])
+        return Dataset.unchecked(chosen, self._bitmaps, self._rows, unknown=self._unknown, weights=self._weights)
+
+    def split(self, share: float, *, rng: np.random.Generator | int | None = None) -> tuple[Dataset, Dataset]:
+        """Two parts, the first with the given share of the rows; drawn with ``rng``, or cut in order without it.
+
+        >>> train, test = Dataset.from_table({"a": list("xyxyxyxyxy")}).split(0.8, rng=1)
+        >>> len(train), len(test)
+        (8, 2)
+        """
+        if not 0.0 <= share <= 1.0:
+            raise InputError(f"split: share {share!r}; expected a number from 0 to 1")
+        first = round(self._rows * share)
+        if rng is None:
+            return self[:first], self[first:]
+        order = np.random.default_rng(rng).permutation(self._rows)
+        return self[np.sort(order[:first])], self[np.sort(order[first:])]
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[Dataset]) -> Dataset:
+        """Rows of several data sets over the same variables, one after the other.
+
+        >>> data = Dataset.from_table({"a": ["x", "y"]})
+        >>> len(Dataset.concatenate([data, data[:1]]))
+        3
+        """
+        listed = list(parts)
+        if not listed:
+            raise InputError("concatenate: no data sets; expected at least one")
+        first = listed[0]
+        for part in listed[1:]:
+            if part._variables != first._variables:
+                raise InputError("concatenate: data sets over different variables; expected the same names and states")
+        rows = sum(len(part) for part in listed)
+        words = {name: bitmaps.concatenate([(p._bitmaps[name], len(p)) for p in listed]) for name in first._variables}
+        unknown = {
+            name: bitmaps.concatenate([(p._unknown.get(name, bitmaps.zeros(len(p))), len(p)) for p in listed])
+            for name in first._variables
+            if any(name in part._unknown for part in listed)
+        }
+        weights = None
+        if any(part._weights is not None for part in listed):
+            weights = np.concatenate([part._weights_or_ones() for part in listed])
+        return cls.unchecked(first.variables, words, rows, unknown=unknown, weights=weights)
+
+    def distinct(self) -> Dataset:
+        """Every distinct row once, in order of first appearance, weighted by how often it stands.
+
+        Unknown cells and cells that list every state are different.
+
+        >>> Dataset.from_table({"a": ["x", "y", "x"]}).distinct().weights
+        array([2, 1])
+        """
+        keys = np.zeros(self._rows, dtype=np.int64)
+        limit = 1
+        for name in self._variables:
+            column = self.column(name)
+            if limit * len(column.cells) > 2**62:
+                keys, found = bitmaps.compress(keys, limit)
+                limit = len(found)
+            keys = keys * len(column.cells) + column.codes
+            limit *= max(len(column.cells), 1)
+        _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
+        weights = np.zeros(len(first), dtype=np.int64)
+        np.add.at(weights, groups, self._weights_or_ones())
+        order = np.argsort(first)
+        kept = self[first[order]]
+        return Dataset.unchecked(
+            kept.variables, kept._bitmaps, len(order), unknown=kept._unknown, weights=weights[order]
+        )
+
+    @property
+    def total(self) -> int:
+        """Number of rows, each counted with its weight."""
+        return self._rows if self._weights is None else int(self._weights.sum())
+
+    def imprecise_share(self, name: str | None = None) -> float:
+        """Share of cells with two states or more, unknown ones included; of one variable or of all.
+
+        >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).imprecise_share()
+        0.5
+        """
+        return self._share(name, lambda n: self._weigh(bitmaps.twice(self._bitmaps[n])))
+
+    def unknown_share(self, name: str | None = None) -> float:
+        """Share of cells that were given as unknown, of one variable or of all.
+
+        >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).unknown_share("a")
+        0.25
+        """
+        return self._share(name, lambda n: self._weigh(self._unknown[n]) if n in self._unknown else 0)
+
+    def mean_cell_size(self, name: str | None = None) -> float:
+        """Mean number of states in a cell, of one variable or of all; an unknown cell has the whole domain.
+
+        >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).mean_cell_size()
+        1.5
+        """
+        return self._share(name, lambda n: sum(self._weigh(words) for words in self._bitmaps[n]))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Arrow capsule of the cells, for pandas, polars and others; weights are not part of it."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self, *, lists: bool = False) -> Any:
+        """Arrow table of the cells: categories where every cell is a single state, else lists of strings; null is unknown.
+
+        >>> Dataset.from_table({"a": ["x", None, {"x", "y"}]}).to_arrow().column("a").to_pylist()
+        [['x'], None, ['x', 'y']]
+        """
+        return table_of_columns((self.column(name) for name in self._variables), as_lists=lists)
+
+    def __eq__(self, other: object) -> bool:
+        """Same variables in the same order, same cells, same unknown marks, same weights."""
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        return (
+            self.variables == other.variables
+            and self._rows == other._rows
+            and _same(self._bitmaps, other._bitmaps)
+            and _same(self._unknown, other._unknown)
+            and (self._weights is None) == (other._weights is None)
+            and (self._weights is None or np.array_equal(self._weights, other._weights))  # type: ignore[arg-type]
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.variables, self._rows))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (self.variables, self._bitmaps, self._rows, self._unknown, self._weights)
+
+    def __repr__(self) -> str:
+        variables = len(self._variables)
+        text = f"{self._rows} row{'s' * (self._rows != 1)}, {variables} variable{'s' * (variables != 1)}"
+        text += f", {100 * self.imprecise_share():.3g} % of the cells imprecise"
+        if self._unknown:
+            text += f", {100 * self.unknown_share():.3g} % unknown"
+        return f"Dataset({text}{', weighted' if self._weights is not None else ''})"
+
+    def _map(self, change: Any, rows: int, weights: NDArray[np.int64] | None) -> Dataset:
+        return Dataset.unchecked(
+            self.variables,
+            {name: change(words) for name, words in self._bitmaps.items()},
+            rows,
+            unknown={name: change(words) for name, words in self._unknown.items()},
+            weights=weights,
+        )
+
+    def _weights_or_ones(self) -> NDArray[np.int64]:
+        return np.ones(self._rows, dtype=np.int64) if self._weights is None else self._weights
+
+    def _weigh(self, words: Words) -> int:
+        """Total weight of the rows of a bitmap."""
+        if self._weights is None:
+            return int(bitmaps.count(words))
+        return int(self._weights[bitmaps.unpack(words, self._rows)].sum())
+
+    def _share(self, name: str | None, amount: Any) -> float:
+        names = self._variables if name is None else (self.variable(name).name,)
+        cells = self.total * len(names)
+        return sum(amount(n) for n in names) / cells if cells else 0.0
+
+
+def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> NDArray[np.int64]:
+    chosen = np.asarray(wanted)
+    if chosen.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if chosen.dtype == np.bool_ and chosen.shape == (rows,):
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
+        raise InputError(f"data: rows {wanted!r}; expected a slice, row numbers, or one truth value for each row")
+    if chosen.min() < -rows or chosen.max() >= rows:
+        raise InputError(
+            f"data: row {chosen.min() if chosen.min() < -rows else chosen.max()} of {rows}; expected row numbers"
+        )
+    return chosen.astype(np.int64) % rows
+
+
+def _restore(
+    variables: tuple[Variable, ...],
+    words: dict[str, Words],
+    rows: int,
+    unknown: dict[str, Words],
+    weights: NDArray[np.int64] | None,
+) -> Dataset:
+    return Dataset.unchecked(variables, words, rows, unknown=unknown, weights=weights)
+
+
+def _same(left: dict[str, Words], right: dict[str, Words]) -> bool:
+    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)

@@ -1,0 +1,61 @@
+"""Integer row weights: a row of weight 3 stands for three equal rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from possnet.arrow import CodedColumn
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from possnet.arrow import Column
+
+__all__ = ["checked_weights", "weights_of_column"]
+
+
+def weights_of_column(columns: Sequence[Column], name: str, owner: str) -> NDArray[np.int64]:
+    """Integer weights held by a column whose cells are single whole numbers."""
+    by_name = {column.name: column for column in columns}
+    if name not in by_name:
+        raise InputError(f"{owner}: no weight column {name!r} ({listing(by_name)}){did_you_mean(name, by_name)}")
+    column = by_name[name]
+    if not isinstance(column, CodedColumn):
+        raise InputError(f"{owner}: weight column {name!r} holds lists; expected whole numbers >= 0")
+    numbers = []
+    for code, cell in enumerate(column.cells):
+        text = cell[0] if cell is not None and len(cell) == 1 else ""
+        if not (text.isascii() and text.isdigit()):
+            rows = np.flatnonzero(column.codes == code)
+            if len(rows):
+                found = "nothing" if cell is None else repr("|".join(cell))
+                raise InputError(
+                    f"{owner}, row {rows[0] + 1}, weight column {name!r}: {found}; expected a whole number >= 0"
+                )
+            text = "0"
+        numbers.append(int(text))
+    try:
+        return np.take(np.array(numbers or [0], dtype=np.int64), column.codes)
+    except OverflowError:
+        raise InputError(f"{owner}: weight {max(numbers)} in column {name!r}; expected numbers below 2**63") from None
+
+
+def checked_weights(weights: ArrayLike, rows: int, owner: str) -> NDArray[np.int64]:
+    """Weights as int64: one whole number >= 0 for every row."""
+    given = np.asarray(weights)
+    if given.shape != (rows,):
+        raise InputError(f"{owner}: weights of shape {given.shape}; expected one for each of {rows} rows")
+    try:
+        with np.errstate(invalid="ignore"):
+            numbers = given.astype(np.int64)
+        fits = bool((numbers == given).all() and (numbers >= 0).all())
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        raise InputError(f"{owner}: weights {listing(given[:3].tolist())} ...; expected whole numbers >= 0")
+    return numbers

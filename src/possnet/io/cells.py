@@ -1,0 +1,196 @@
+r"""The text of a set-valued cell.
+
+``a`` one state; ``a|b`` a set; empty, ``?`` or ``*`` unknown; ``!a`` or ``!a|b`` every state but these; ``b..d`` the
+states from b to d of an ordered variable. Blanks around states do not count. The escape character (``\``) takes its special
+meaning from the next character, so that any name can be written: ``\?`` is the state named ``?``.
+
+Reading has two steps, because the domain may have to be found first: `CellSyntax.parse` splits a text into a `Reading`,
+and `Reading.cell` turns that into states of a known domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from possnet.arrow import Cell
+    from possnet.variables import Variable
+
+__all__ = ["CellSyntax", "Reading"]
+
+_UNKNOWN = ("?", "*")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A cell as written: unknown, a set of parts, or everything but those; or a finding if it cannot be read.
+
+    A part is a state, or the two ends of a range with the text it was written as.
+    """
+
+    parts: tuple[str | tuple[str, str, str], ...] = ()
+    unknown: bool = False
+    all_but: bool = False
+    finding: str = ""
+
+    def states(self) -> set[str]:
+        """States that the text names, for a domain made from data; ends of ranges are not among them."""
+        return {part for part in self.parts if isinstance(part, str)}
+
+    def ranges(self) -> set[tuple[str, str, str]]:
+        """Ranges that the text may mean."""
+        return {part for part in self.parts if not isinstance(part, str)}
+
+    def cell(self, variable: Variable) -> tuple[Cell, str]:
+        """States of the cell in the domain, in order, and what is wrong with it (or nothing)."""
+        if self.unknown or self.finding:
+            return (None if self.unknown else ()), self.finding
+        named: set[str] = set()
+        for part in self.parts:
+            found, finding = _states_of(part, variable)
+            if finding:
+                return (), finding
+            named |= found
+        kept = tuple(s for s in variable.states if (s in named) != self.all_but)
+        return kept, "" if kept else f"leaves no state of {listing(variable.states)}; expected at least one"
+
+
+def _states_of(part: str | tuple[str, str, str], variable: Variable) -> tuple[set[str], str]:
+    text = part if isinstance(part, str) else part[2]
+    if text in variable:
+        return {text}, ""
+    if isinstance(part, str):
+        return set(), f"{part!r} is not a state ({listing(variable.states)}){did_you_mean(part, variable.states)}"
+    first, last, _ = part
+    for end in (first, last):
+        if end not in variable:
+            return set(), f"{end!r} is not a state ({listing(variable.states)}){did_you_mean(end, variable.states)}"
+    if not variable.ordered:
+        return (
+            set(),
+            f"{text!r} is a range, but the states of {variable.name!r} have no order; list them, or order them",
+        )
+    low, high = variable.index(first), variable.index(last)
+    if low > high:
+        return set(), f"the range {text!r} runs backwards; expected {last}..{first}"
+    return set(variable.states[low : high + 1]), ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellSyntax:
+    r"""How cells are written: the separator between states, and the escape character (empty: none).
+
+    >>> import possnet as pn
+    >>> fever = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
+    >>> syntax = CellSyntax()
+    >>> [syntax.parse(text).cell(fever)[0] for text in ("mild|high", "!none", "none..mild", "?")]
+    [('mild', 'high'), ('mild', 'high'), ('none', 'mild'), None]
+    >>> syntax.write(("a|b", "?"))
+    'a\\|b|?'
+    """
+
+    separator: str = "|"
+    escape: str = "\\"
+
+    def __post_init__(self) -> None:
+        if len(self.separator) != 1 or self.separator in "!?*. \t\r\n":
+            raise InputError(f"separator {self.separator!r}; expected one character other than ! ? * . and blanks")
+        if len(self.escape) > 1 or self.escape == self.separator or (self.escape and self.escape in "!?*. \t\r\n"):
+            raise InputError(f"escape {self.escape!r}; expected one character of its own, or nothing")
+
+    def parse(self, text: str) -> Reading:
+        """Split the text of a cell, without knowing the domain."""
+        if self.escape not in text or not self.escape:
+            bare = text.strip()
+            if not bare or bare in _UNKNOWN:
+                return Reading(unknown=True)
+            if self.separator not in bare and bare[0] != "!" and ".." not in bare:
+                return Reading((bare,))
+        return self._parse_marked([*self._marked(text)])
+
+    def _marked(self, text: str) -> Iterable[tuple[str, bool]]:
+        """Characters, each with whether it is plain (not escaped, so that it may be special)."""
+        escaped = False
+        for character in text:
+            if escaped or character != self.escape:
+                yield character, not escaped
+                escaped = False
+            else:
+                escaped = True
+        if escaped:
+            yield self.escape, True
+
+    def _parse_marked(self, marked: list[tuple[str, bool]]) -> Reading:
+        marked = _strip(marked)
+        if not marked or (len(marked) == 1 and marked[0] in {(mark, True) for mark in _UNKNOWN}):
+            return Reading(unknown=True)
+        all_but = marked[0] == ("!", True)
+        parts: list[str | tuple[str, str, str]] = []
+        for piece in _split(marked[1:] if all_but else marked, self.separator):
+            stripped = _strip(piece)
+            text = "".join(character for character, _ in stripped)
+            if not text:
+                return Reading(finding=f"an empty place beside {self.separator!r}; expected a state there")
+            ends = _range(stripped)
+            parts.append((*ends, text) if ends else text)
+        return Reading(tuple(parts), all_but=all_but)
+
+    def write(self, cell: Cell) -> str:
+        """Text of a cell; the inverse of reading it."""
+        if cell is None:
+            return "?"
+        texts = [self._write_state(state) for state in cell]
+        if texts[0].startswith("!") or (len(texts) == 1 and texts[0] in _UNKNOWN):
+            texts[0] = self._escaped(texts[0][0], cell) + texts[0][1:]
+        return self.separator.join(texts)
+
+    def _write_state(self, state: str) -> str:
+        written = []
+        for position, character in enumerate(state):
+            at_edge = position in {0, len(state) - 1} and character.isspace()
+            dots = character == "." and state[position - 1 : position] == "."
+            special = character == self.separator or (character == self.escape and self.escape)
+            written.append(self._escaped(character, (state,)) if special or at_edge or dots else character)
+        return "".join(written)
+
+    def _escaped(self, character: str, cell: tuple[str, ...]) -> str:
+        if not self.escape:
+            raise InputError(
+                f"state {'|'.join(cell)!r} holds {character!r}, special in a cell; expected an escape character"
+            )
+        return self.escape + character
+
+
+def _strip(marked: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    start, stop = 0, len(marked)
+    while start < stop and marked[start][1] and marked[start][0].isspace():
+        start += 1
+    while stop > start and marked[stop - 1][1] and marked[stop - 1][0].isspace():
+        stop -= 1
+    return marked[start:stop]
+
+
+def _split(marked: list[tuple[str, bool]], separator: str) -> Iterable[list[tuple[str, bool]]]:
+    piece: list[tuple[str, bool]] = []
+    for mark in marked:
+        if mark == (separator, True):
+            yield piece
+            piece = []
+        else:
+            piece.append(mark)
+    yield piece
+
+
+def _range(marked: list[tuple[str, bool]]) -> tuple[str, str] | None:
+    """The two ends around the first plain ``..``, if there is one with something on both sides."""
+    for position in range(1, len(marked) - 2):
+        if marked[position] == marked[position + 1] == (".", True):
+            first, last = _strip(marked[:position]), _strip(marked[position + 2 :])
+            if first and last:
+                return "".join(c for c, _ in first), "".join(c for c, _ in last)
+    return None

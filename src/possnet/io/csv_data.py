@@ -1,0 +1,303 @@
+"""CSV files of set-valued cells (see `possnet.io.cells` for how a cell is written).
+
+Columns are dictionary-encoded while they are parsed, and only the distinct texts are looked at: a million rows of a column
+cost as many parses as the column has different cells.
+"""
+
+from __future__ import annotations
+
+import csv
+import mmap
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from possnet.arrow import CodedColumn, Report, Seen
+from possnet.dataset import Dataset, weights_of_column
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.io.cells import CellSyntax, Reading
+from possnet.io.files import file_error
+from possnet.io.sources import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from possnet.variables import Variable
+
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["CsvSource", "csv_blocks"]
+
+_BLOCK = 1 << 23
+
+
+@dataclass
+class CsvSource:
+    """A CSV file: columns named by its first line, one set-valued cell a field."""
+
+    path: Path
+    syntax: CellSyntax = field(default_factory=CellSyntax)
+    delimiter: str = ","
+    weight_column: str | None = None
+    whole: bool = False
+    _readings: dict[str, Reading] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.check_delimiter(self.delimiter, self.syntax)
+        self.owner = str(self.path)
+        self._header = self._read_header()
+
+    @staticmethod
+    def check_delimiter(delimiter: str, syntax: CellSyntax) -> None:
+        """Raise an `InputError` for a delimiter that could be mistaken for something else."""
+        if len(delimiter) != 1 or delimiter in {syntax.separator, syntax.escape, '"', "\n", "\r", "!", "?", "*", "."}:
+            raise InputError(
+                f"delimiter {delimiter!r}; expected one character other than the separator, the escape and the special ones"
+            )
+
+    def names(self) -> list[str]:
+        """Names of the columns, the weight column left out."""
+        return [name for name in self._header if name != self.weight_column]
+
+    def declared(self) -> None:
+        """A CSV file declares no domains."""
+        return
+
+    def rows(self) -> None:
+        """A CSV file does not say how many rows it has."""
+        return
+
+    def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
+        """Batches of columns; the whole file as one batch if the source was made for that."""
+        names = [name for name in self.names() if name in wanted]
+        first_row = 0
+        for table in self._tables([*names, *([self.weight_column] if self.weight_column else [])]):
+            weights = None
+            if self.weight_column:
+                column = self._column(self.weight_column, table)
+                owner = self.owner if not first_row else f"{self.owner} (rows after {first_row})"
+                weights = weights_of_column([column.as_texts()], self.weight_column, owner)
+            yield Batch([partial(self._column, name, table) for name in names], weights)
+            first_row += table.num_rows
+
+    def _column(self, name: str, table: Any) -> CsvColumn:
+        chunks = table.column(name).unify_dictionaries().chunks
+        texts = chunks[0].dictionary.to_pylist() if chunks else []
+        indices = [chunk.indices.to_numpy() for chunk in chunks]
+        codes = indices[0] if len(indices) == 1 else np.concatenate(indices or [np.zeros(0, dtype=np.int32)])
+        return CsvColumn(name, codes, [self._read(text) for text in texts], texts)
+
+    def _read(self, text: str) -> Reading:
+        reading = self._readings.get(text)
+        if reading is None:
+            reading = self.syntax.parse(text)
+            if len(self._readings) < 100_000:
+                self._readings[text] = reading
+        return reading
+
+    def _read_header(self) -> list[str]:
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="") as lines:
+                header = next(csv.reader(lines, delimiter=self.delimiter), None)
+        except UnicodeDecodeError:
+            raise InputError(f"{self.owner}, line 1: not UTF-8 text; expected a CSV file, saved as UTF-8") from None
+        except csv.Error as error:
+            raise InputError(f"{self.owner}, line 1: {error}; expected a line of column names") from None
+        except (OSError, ValueError) as error:
+            raise file_error(self.path, error) from None
+        if not header:
+            raise InputError(f"{self.owner}: the file is empty; expected a line of column names, then rows")
+        if "" in header:
+            raise InputError(
+                f"{self.owner}, line 1: column {header.index('') + 1} has no name; expected a name for every column"
+            )
+        twice = [name for name in header if header.count(name) > 1] if len(set(header)) < len(header) else []
+        if twice:
+            raise InputError(f"{self.owner}, line 1: column {twice[0]!r} appears twice; expected distinct names")
+        if self.weight_column and self.weight_column not in header:
+            raise InputError(
+                f"{self.owner}: no weight column {self.weight_column!r} ({listing(header)})"
+                f"{did_you_mean(self.weight_column, header)}"
+            )
+        return header
+
+    def _tables(self, included: list[str]) -> Iterator[Any]:
+        """Arrow tables of dictionary-encoded text: the whole file, or a block at a time."""
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        bad_rows: list[Any] = []
+        options = self._options(included, bad_rows)
+        try:
+            if self.whole:
+                tables = iter([arrow_csv.read_csv(self.path, **options)])
+            else:
+                options["read_options"].block_size = _BLOCK
+                tables = (pa.Table.from_batches([b]) for b in arrow_csv.open_csv(self.path, **options))
+            for table in tables:
+                if bad_rows:
+                    break
+                yield table
+        except (pa.ArrowException, OSError) as error:
+            if bad_rows:
+                raise self._uneven(included) from None
+            raise self._explain(str(error), included) from None
+        if bad_rows:
+            raise self._uneven(included)
+
+    def _options(self, included: list[str], bad_rows: list[Any]) -> dict[str, Any]:
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        def remember(row: Any) -> str:
+            if len(bad_rows) < 1000:
+                bad_rows.append(row)
+            return "skip"
+
+        text = pa.dictionary(pa.int32(), pa.string())
+        return {
+            "read_options": arrow_csv.ReadOptions(block_size=max(_BLOCK, 1)),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=self._has_quotes(),
+                ignore_empty_lines=len(self._header) > 1,
+                invalid_row_handler=remember,
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
+            ),
+        }
+
+    def _has_quotes(self) -> bool:
+        """Whether a field may hold a line break; looking is quicker than parsing as if it did."""
+        if self.path.stat().st_size == 0:
+            return False
+        with self.path.open("rb") as content, mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as view:
+            return view.find(b'"') >= 0
+
+    def _uneven(self, included: list[str]) -> InputError:
+        """Name the rows with too few or too many fields; a second pass, because row numbers need one thread."""
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        bad_rows: list[Any] = []
+        options = self._options(included, bad_rows)
+        options["read_options"].use_threads = False
+        with suppress(pa.ArrowException, OSError):
+            arrow_csv.read_csv(self.path, **options)
+        wanted = len(self._header)
+        lines = [
+            f"{self.owner}, row {row.number - 1}: {row.actual_columns} fields; expected {wanted}, as in the first line. "
+            f"Quote a field that holds {self.delimiter!r}"
+            for row in bad_rows[:10]
+        ]
+        if len(bad_rows) > 10:
+            lines.append(f"... and {len(bad_rows) - 10:,} more rows like these")
+        return InputError("\n".join(lines))
+
+    def _explain(self, message: str, included: list[str]) -> InputError:
+        if "UTF8" not in message:
+            return InputError(f"{self.owner}: {message.splitlines()[0].rstrip('.')}; expected a CSV file")
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        options = self._options(included, [])
+        options["convert_options"].column_types = dict.fromkeys(included, pa.binary())
+        table = arrow_csv.read_csv(self.path, **options)
+        found = []
+        for name in included:
+            for number, value in enumerate(table.column(name).to_pylist()):
+                try:
+                    value.decode()
+                except UnicodeDecodeError:
+                    found.append(
+                        (number + 1, f"{self.owner}, row {number + 1}, column {name!r}: {value!r} is not UTF-8 text")
+                    )
+        lines = [line for _, line in sorted(found)[:10]]
+        if len(found) > 10:
+            lines.append(f"... and {len(found) - 10:,} more cells")
+        return InputError("\n".join(lines) + "; save the file as UTF-8")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumn:
+    """A column of a CSV file: for every row the number of its text, and the distinct texts, read as far as they can be."""
+
+    name: str
+    codes: NDArray[np.integer[Any]]
+    readings: list[Reading]
+    texts: list[str]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """States that the texts name, those of "everything but" included.
+
+        A text with ``..`` names a state, unless it looks like a range of others.
+        """
+        states = set().union(*(reading.states() for reading in self.readings))
+        findings = {}
+        for number, reading in enumerate(self.readings):
+            for first, last, text in reading.ranges():
+                if first in states and last in states:
+                    findings[number] = (
+                        f"{text!r} looks like a range, which needs an ordered variable, given in variables="
+                    )
+                else:
+                    states.add(text)
+        report.add(self.name, self.codes, findings, first_row)
+        return Seen(frozenset(states))
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """Bitmaps by look-up, after the distinct texts are read in the domain."""
+        found = [reading.cell(variable) for reading in self.readings]
+        findings = {number: finding for number, (_, finding) in enumerate(found) if finding}
+        cells = [cell for cell, _ in found]
+        return CodedColumn(self.name, self.codes, cells, findings=findings).bits(variable, report, first_row)
+
+    def as_texts(self) -> CodedColumn:
+        """The texts as they stand, one state each."""
+        return CodedColumn(self.name, self.codes, [(text.strip(),) for text in self.texts])
+
+
+def csv_blocks(
+    data: Dataset, syntax: CellSyntax, delimiter: str, weight_column: str, *, header: bool, block: int = 1 << 16
+) -> Iterable[bytes]:
+    """The bytes of a CSV file, a block of rows at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if header:
+        names = [v.name for v in data.variables] + ([weight_column] if data.weights is not None else [])
+        yield (delimiter.join(_quoted(name, delimiter) for name in names) + "\n").encode()
+    for start in range(0, len(data), block):
+        part = data[start : start + block]
+        fields = []
+        for variable in part.variables:
+            column = part.column(variable.name)
+            texts = pa.array([_quoted(syntax.write(cell), delimiter) for cell in column.cells], type=pa.large_string())
+            fields.append(texts.take(pa.array(column.codes)))
+        if part.weights is not None:
+            fields.append(pa.array(part.weights).cast(pa.large_string()))
+        fields[-1] = pc.binary_join_element_wise(
+            fields[-1], pa.scalar("\n", pa.large_string()), pa.scalar("", pa.large_string())
+        )
+        lines = pc.binary_join_element_wise(*fields, pa.scalar(delimiter, pa.large_string()))
+        _, offsets, content = lines.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[lines.offset : lines.offset + len(lines) + 1]
+        yield memoryview(content)[ends[0] : ends[-1]].tobytes()
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    if delimiter in text or '"' in text or "\n" in text or "\r" in text or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,386 @@
+"""Reading, scanning and writing data, by the suffix of the file's name."""
+
+from __future__ import annotations
+
+import glob
+import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from possnet.arrow import Report, Seen
+from possnet.dataset import Dataset, require_columns, seen_variables, variables_of
+from possnet.errors import InputError, listing
+from possnet.io.cells import CellSyntax
+from possnet.io.csv_data import CsvSource, csv_blocks
+from possnet.io.files import replacing
+from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
+from possnet.io.sources import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from possnet.arrow import Column
+    from possnet.io.sources import Source
+    from possnet.variables import Variable
+
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["DataStream", "column_names", "read_data", "scan_data", "write_data"]
+
+_SUFFIXES = (".csv", ".parquet")
+_GROUP = 1 << 18
+T = TypeVar("T")
+
+
+def read_data(
+    path: str | Path,
+    variables: object | None = None,
+    *,
+    weights: str | None = None,
+    separator: str = "|",
+    escape: str = "\\",
+    delimiter: str = ",",
+) -> Dataset:
+    r"""Data set of a ``.csv`` or ``.parquet`` file, in memory.
+
+    Domains come from ``variables`` (variables, or something that has them, such as a network; other columns are left out),
+    or from the file (possnet's own Parquet layout, categories), or else from the cells: those that occur, sorted as text.
+
+    Parameters
+    ----------
+    weights
+        Name of the column of integer row weights, if there is one. possnet's own Parquet layout knows it by itself.
+    separator, escape, delimiter
+        How a CSV file separates states in a cell, escapes special characters, and separates fields; see `possnet.io.cells`.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     _ = path.write_text("fever,rash\nmild|high,no\n?,!yes\n")
+    ...     pn.read_data(path)
+    Dataset(2 rows, 2 variables, 50 % of the cells imprecise, 25 % unknown)
+    """
+    source = _source(path, weights, CellSyntax(separator, escape), delimiter, whole=True)
+    domain = _known_domain([source], variables)
+    batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
+    if domain is None:
+        batches = [_kept(batch) for batch in batches]
+        domain = _found_domain([(source, batches)])
+    parts = list(_datasets(source, batches, domain))
+    return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
+
+
+def scan_data(
+    paths: str | Path | Iterable[str | Path],
+    variables: object | None = None,
+    *,
+    weights: str | None = None,
+    separator: str = "|",
+    escape: str = "\\",
+    delimiter: str = ",",
+) -> DataStream:
+    """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
+
+    Without ``variables``, and unless every file declares its domains, the files are read once just to find the states.
+    Options are those of `read_data`.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", "no"]}), Path(folder) / "a.parquet")
+    ...     pn.write_data(pn.Dataset.from_table({"rash": ["no", "yes"]}), Path(folder) / "b.parquet")
+    ...     stream = pn.scan_data(folder)
+    ...     [len(batch) for batch in stream], [len(batch) for batch in stream]
+    ([2, 2], [2, 2])
+    """
+    syntax = CellSyntax(separator, escape)
+    sources = [_source(path, weights, syntax, delimiter, whole=False) for path in _files(paths)]
+    domain = _known_domain(sources, variables)
+    if domain is None:
+        domain = _found_domain([(source, source.batches(source.names())) for source in sources])
+    return DataStream(sources, domain)
+
+
+def column_names(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
+    """Names of the columns of the first of one or many data files.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("fever,rash")
+    ...     column_names(Path(folder) / "a.csv")
+    ('fever', 'rash')
+    """
+    return tuple(_source(_files(paths)[0], None, CellSyntax(), ",", whole=False).names())
+
+
+class DataStream:
+    """Batches of rows, as often as it is iterated; while one batch is used, the next is read.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", "no"]}), Path(folder) / "a.csv")
+    ...     pn.scan_data(Path(folder) / "a.csv")
+    DataStream(1 file, 1 variable)
+    """
+
+    __slots__ = ("_sources", "_variables")
+
+    def __init__(self, sources: Sequence[Source], variables: Sequence[Variable]) -> None:
+        self._sources = tuple(sources)
+        self._variables = tuple(variables)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, the same in every batch."""
+        return self._variables
+
+    @property
+    def rows(self) -> int | None:
+        """Number of rows of all files, if all of them say so (Parquet does, CSV does not)."""
+        counts = [source.rows() for source in self._sources]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    def __iter__(self) -> Iterator[Dataset]:
+        wanted = {variable.name for variable in self._variables}
+        return _prefetched(
+            batch for source in self._sources for batch in _datasets(source, source.batches(wanted), self._variables)
+        )
+
+    def __repr__(self) -> str:
+        files, variables = len(self._sources), len(self._variables)
+        rows = "" if self.rows is None else f", {self.rows} rows"
+        return f"DataStream({files} file{'s' * (files != 1)}{rows}, {variables} variable{'s' * (variables != 1)})"
+
+
+def write_data(
+    data: Dataset | DataStream,
+    path: str | Path,
+    *,
+    layout: Layout = "masks",
+    weights: str = "weight",
+    separator: str = "|",
+    escape: str = "\\",
+    delimiter: str = ",",
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    r"""Write a data set or a stream to a ``.csv`` or ``.parquet`` file, whole or not at all.
+
+    Parameters
+    ----------
+    layout
+        For Parquet: ``masks`` keeps the domains and is fastest to read; ``lists`` (lists of strings) is for other programs.
+    weights
+        Name of the column for row weights, if the rows have any.
+    progress
+        Called with the rows written and the rows in all (0 if unknown).
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", {"yes", "no"}, None]}), Path(folder) / "a.csv")
+    ...     (Path(folder) / "a.csv").read_text()
+    'rash\nyes\nno|yes\n?\n'
+    """
+    suffix = _suffix(path)
+    batches = iter([data] if isinstance(data, Dataset) else data)
+    total = len(data) if isinstance(data, Dataset) else data.rows or 0
+    first = next(batches, None)
+    if first is not None and first.weights is not None and weights in {v.name for v in data.variables}:
+        raise InputError(
+            f"{path}: a variable is named {weights!r} too; expected another name for the weights, weights="
+        )
+    counted = _counted(first, batches, total, progress)
+    if suffix == ".csv":
+        syntax = CellSyntax(separator, escape)
+        CsvSource.check_delimiter(delimiter, syntax)
+        _write_csv(counted, path, syntax, delimiter, weights)
+    else:
+        schema = parquet_schema(
+            data.variables, weights if first is not None and first.weights is not None else None, layout
+        )
+        _write_parquet(counted, path, schema, layout)
+
+
+def _counted(
+    first: Dataset | None, rest: Iterator[Dataset], total: int, progress: Callable[[int, int], None] | None
+) -> Iterator[Dataset]:
+    done = 0
+    batch = first
+    while batch is not None:
+        yield batch
+        done += len(batch)
+        if progress is not None:
+            progress(done, total)
+        batch = next(rest, None)
+
+
+def _write_csv(batches: Iterator[Dataset], path: str | Path, syntax: CellSyntax, delimiter: str, weights: str) -> None:
+    with replacing(path) as beside, beside.open("wb") as out:
+        for number, batch in enumerate(batches):
+            for block in csv_blocks(batch, syntax, delimiter, weights, header=number == 0):
+                out.write(block)
+
+
+def _write_parquet(batches: Iterator[Dataset], path: str | Path, schema: Any, layout: Layout) -> None:
+    import pyarrow.parquet as pq
+
+    with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+        for batch in batches:
+            for start in range(0, len(batch), _GROUP):
+                writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
+
+
+def _suffix(path: str | Path) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"{path}: unknown suffix {suffix!r}; expected {' or '.join(_SUFFIXES)}")
+    return suffix
+
+
+def _source(path: str | Path, weights: str | None, syntax: CellSyntax, delimiter: str, *, whole: bool) -> Source:
+    if _suffix(path) == ".csv":
+        return CsvSource(Path(path), syntax, delimiter, weights, whole)
+    return ParquetSource(Path(path), weights)
+
+
+def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+    """Files of a name, a folder, a glob pattern, or a list of these; folders and patterns in sorted order."""
+    if not isinstance(paths, str | Path):
+        return [file for path in paths for file in _files(path)] or _none(paths)
+    path = Path(paths)
+    if path.is_dir():
+        return sorted(p for p in path.iterdir() if p.suffix.lower() in _SUFFIXES and p.is_file()) or _none(paths)
+    if path.exists() or not glob.has_magic(str(paths)):
+        return [path]
+    return sorted(Path(name) for name in glob.glob(str(paths), recursive=True)) or _none(paths)  # noqa: PTH207
+
+
+def _none(paths: object) -> list[Path]:
+    raise InputError(f"{paths}: no {' or '.join(_SUFFIXES)} file there; expected at least one")
+
+
+def _known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
+    """Variables that are given, or that every file declares alike; otherwise None."""
+    if given is not None:
+        variables = variables_of(given)
+        for source in sources:
+            require_columns(source.names(), variables, source.owner)
+        return variables
+    first = sources[0]
+    for source in sources[1:]:
+        odd = sorted(set(source.names()) ^ set(first.names()))
+        if odd:
+            raise InputError(
+                f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
+            )
+    return first.declared() if all(source.declared() == first.declared() for source in sources) else None
+
+
+def _kept(batch: Batch) -> Batch:
+    """The same batch with its columns read once and kept."""
+    return Batch(
+        [partial(lambda column: column, column) for column in _in_threads(lambda read: read(), batch.columns)],
+        batch.weights,
+    )
+
+
+def _found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Variable, ...]:
+    """Variables made from the cells of all files, read once.
+
+    A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
+    """
+    first, _ = files[0]
+    seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
+    for source, batches in files:
+        report = Report(source.owner)
+        first_row = 0
+        for batch in batches:
+            rows = 0
+            for read in batch.columns:
+                column = read()
+                rows = column.rows
+                seen[column.name].add(column.seen(report, first_row))
+            first_row += rows
+        report.raise_if_any()
+    owner = first.owner if len(files) == 1 else f"{len(files)} files"
+    return tuple(seen_variables(((name, _merged(sights)) for name, sights in seen.items()), owner))
+
+
+def _merged(sights: Iterable[Seen]) -> Seen:
+    listed = list(sights)
+    declared = {(sight.declared, sight.ordered) for sight in listed}
+    states = frozenset().union(*(sight.states | set(sight.declared or ()) for sight in listed))
+    return Seen(states, *declared.pop()) if len(declared) == 1 else Seen(states)
+
+
+def _datasets(source: Source, batches: Iterable[Batch], variables: Sequence[Variable]) -> Iterator[Dataset]:
+    domains = {variable.name: variable for variable in variables}
+    first_row = 0
+    for batch in batches:
+        report = Report(source.owner)
+        read = partial(_bits, domains=domains, report=report, first_row=first_row)
+        columns = _in_threads(read, batch.columns)
+        report.raise_if_any()
+        rows = columns[0][1]
+        yield Dataset.unchecked(
+            variables,
+            {name: words for name, _, words, _ in columns},
+            rows,
+            unknown={name: absent for name, _, _, absent in columns if absent is not None},
+            weights=batch.weights,
+        )
+        first_row += rows
+
+
+def _bits(
+    read: Callable[[], Column], domains: dict[str, Variable], report: Report, first_row: int
+) -> tuple[str, int, Words, Words | None]:
+    column = read()
+    return column.name, column.rows, *column.bits(domains[column.name], report, first_row)
+
+
+def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
+    """Results of the work on every item, two at a time: reading and bit work both leave the interpreter lock alone."""
+    if len(items) < 2:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="possnet-read") as pool:
+        return list(pool.map(work, items))
+
+
+def _prefetched(batches: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The same batches, each read by a thread while the one before is in use."""
+    ready: queue.Queue[Dataset | BaseException | None] = queue.Queue(maxsize=1)
+    stopped = threading.Event()
+
+    def hand_over(item: Dataset | BaseException | None) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def read() -> None:
+        try:
+            for batch in batches:
+                if not hand_over(batch):
+                    return
+            hand_over(None)
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            hand_over(error)
+
+    reader = threading.Thread(target=read, name="possnet-prefetch", daemon=True)
+    reader.start()
+    try:
+        while (item := ready.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+        reader.join()

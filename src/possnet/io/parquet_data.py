@@ -1,0 +1,286 @@
+"""Parquet files of set-valued cells.
+
+Two layouts. ``masks`` is possnet's own: each cell an unsigned integer whose bit k stands for state k (a few bytes where
+there are more than 64 states), null where unknown, and the domains as JSON in the schema's metadata under ``possnet``.
+``lists`` is for others: lists of strings. Any file of strings, categories, whole numbers, truth values, or lists of these
+can be read.
+
+A file is read one row group and one column at a time, so that memory holds little more than the result.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table
+from possnet.dataset import weights_of_column
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.io.files import file_error
+from possnet.io.sources import Batch
+from possnet.kernels import bitmaps
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from possnet.arrow import Column
+    from possnet.dataset import Dataset
+
+__all__ = ["Layout", "ParquetSource", "parquet_schema", "parquet_table"]
+
+Layout = Literal["masks", "lists"]
+_KEY = b"possnet"
+_FORMAT = "possnet-data"
+_VERSION = 1
+_INDEX_PREFIX = "__index_level_"
+
+
+@dataclass
+class ParquetSource:
+    """A Parquet file of set-valued cells, in any layout."""
+
+    path: Path
+    weight_column: str | None = None
+    _domains: dict[str, Variable] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.owner = str(self.path)
+        with self._open() as opened:
+            schema = opened.schema_arrow
+            self._rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
+        self._header = [name for name in schema.names if not name.startswith(_INDEX_PREFIX)]
+        self._nested = {name: str(schema.field(name).type) for name in self._header} if self._unique() else {}
+        self._categories = {
+            name for name in self._header if "dictionary" in self._nested[name] or "enum" in self._nested[name]
+        }
+        if _KEY in (schema.metadata or {}):
+            self._domains, own_weights = _read_metadata(schema.metadata[_KEY], self.owner)
+            self.weight_column = self.weight_column or own_weights
+            lacking = [name for name in self._domains if name not in self._header]
+            if lacking:
+                raise InputError(
+                    f"{self.owner}: no column {lacking[0]!r}, which its metadata describe; the file is damaged"
+                )
+        if self.weight_column and self.weight_column not in self._header:
+            raise InputError(
+                f"{self.owner}: no weight column {self.weight_column!r} ({listing(self._header)})"
+                f"{did_you_mean(self.weight_column, self._header)}"
+            )
+
+    def _unique(self) -> bool:
+        if len(set(self._header)) < len(self._header):
+            twice = next(name for name in self._header if self._header.count(name) > 1)
+            raise InputError(f"{self.owner}: column {twice!r} appears twice; expected distinct names")
+        return True
+
+    def names(self) -> list[str]:
+        """Names of the columns, the weight column left out."""
+        if self._domains is not None:
+            return list(self._domains)
+        return [name for name in self._header if name != self.weight_column]
+
+    def declared(self) -> tuple[Variable, ...] | None:
+        """The domains in the metadata of possnet's own layout, otherwise None."""
+        return None if self._domains is None else tuple(self._domains.values())
+
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self._rows)
+
+    def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
+        """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
+        names = [name for name in self.names() if name in wanted]
+        leaves = self._text_leaves(names)
+        handles: dict[int, Any] = {}
+
+        def handle() -> Any:
+            thread = threading.get_ident()
+            if thread not in handles:
+                handles[thread] = self._open(read_dictionary=leaves)
+            return handles[thread]
+
+        try:
+            for group in range(self._groups):
+                weights = None
+                if self.weight_column:
+                    table = self._read(handle(), group, self.weight_column)
+                    weights = weights_of_column(columns_of_table(table), self.weight_column, self.owner)
+                yield Batch([partial(self._column, handle, group, name) for name in names], weights)
+            if not self._groups:
+                none = np.zeros(0, dtype=np.int64)
+                columns = [partial(CodedColumn, name, none, []) for name in names]
+                yield Batch(columns, none if self.weight_column else None)
+        finally:
+            for opened in handles.values():
+                opened.close()
+
+    def _column(self, handle: Callable[[], Any], group: int, name: str) -> Column:
+        table = self._read(handle(), group, name)
+        try:
+            if self._domains is not None:
+                return _mask_column(self._domains[name], table.column(0))
+            (column,) = columns_of_table(table)
+        except InputError as error:
+            raise InputError(f"{self.owner}, row group {group + 1}: {error}") from None
+        if name in self._categories or not isinstance(column, CodedColumn | ListColumn):
+            return column
+        return replace(column, states=None, ordered=False)
+
+    def _open(self, **options: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return pq.ParquetFile(self.path, memory_map=True, **options)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
+                raise file_error(self.path, error) from None
+            finding = "the file is empty" if self.path.stat().st_size == 0 else _first_line(error)
+            raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
+
+    def _read(self, opened: Any, group: int, name: str) -> Any:
+        import pyarrow as pa
+
+        try:
+            index = self._header_index(opened, name)
+            table = opened.read_row_group(group, columns=index, use_threads=False)
+            table.validate(full=self._domains is None)
+        except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
+            raise InputError(
+                f"{self.owner}, row group {group + 1}, column {name!r}: {_first_line(error)}; the file is damaged, "
+                "or holds something else than states"
+            ) from None
+        return table
+
+    def _header_index(self, opened: Any, name: str) -> list[str]:
+        """Paths of the leaves of a column: names with dots are told apart from nested ones by the schema."""
+        schema = opened.schema
+        top = opened.schema_arrow.names.index(name)
+        tops = _leaf_owners(opened.schema_arrow, schema)
+        return [schema.column(leaf).path for leaf, owner in enumerate(tops) if owner == top]
+
+    def _text_leaves(self, names: list[str]) -> list[str]:
+        """Leaves of text that Parquet should hand over as dictionaries, so that no string is hashed twice."""
+        if self._domains is not None:
+            return []
+        with self._open() as opened:
+            return [
+                path
+                for name in names
+                if "string" in self._nested[name] and "dictionary" not in self._nested[name]
+                for path in self._header_index(opened, name)
+            ]
+
+
+def _leaf_owners(arrow_schema: Any, parquet_schema: Any) -> list[int]:
+    """For every leaf of the Parquet schema, the position of the top-level column it belongs to."""
+    owners: list[int] = []
+    for top, field_ in enumerate(arrow_schema):
+        owners += [top] * _leaves(field_.type)
+    return owners[: len(parquet_schema)]
+
+
+def _leaves(kind: Any) -> int:
+    if kind.num_fields == 0 or str(kind).startswith("dictionary"):
+        return 1
+    return sum(_leaves(kind.field(k).type) for k in range(kind.num_fields))
+
+
+def _mask_column(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:
+    import pyarrow.compute as pc
+
+    array = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    expected = _mask_type(len(variable))
+    if array.type != expected:
+        raise InputError(
+            f"column {variable.name!r} holds {array.type}; expected masks of {expected}; the file is damaged"
+        )
+    width = expected.bit_width // 8
+    start = array.offset * width
+    content = np.frombuffer(array.buffers()[1] or b"", dtype=np.uint8)[start : start + len(array) * width]
+    unknown = pc.is_null(array).to_numpy(zero_copy_only=False) if array.null_count else None
+    return MaskColumn(variable, content.reshape(-1, width), unknown)
+
+
+def _mask_type(states: int) -> Any:
+    import pyarrow as pa
+
+    for bits, kind in ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()), (64, pa.uint64())):
+        if states <= bits:
+            return kind
+    return pa.binary(-(-states // 8))
+
+
+def _masks(data: Dataset, name: str) -> pa.Array:
+    """A column as masks."""
+    import pyarrow as pa
+
+    words, rows = data.bitmaps(name), len(data)
+    kind = _mask_type(len(words))
+    octets = np.ascontiguousarray(bitmaps.octets_of(words, rows, kind.bit_width // 8))
+    missing = data.missing(name)
+    valid = None if not missing.any() else pa.array(~missing).buffers()[1]
+    return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(octets.tobytes())])
+
+
+def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None]:
+    try:
+        document = json.loads(content)
+        if document["format"] != _FORMAT or document["version"] != _VERSION:
+            raise InputError(
+                f"{owner}: {document['format']} version {document['version']}; this possnet reads version {_VERSION}; update it"
+            )
+        variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
+        weights = document["weights"]
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError) and str(error).startswith(owner):
+            raise
+        raise InputError(
+            f"{owner}: its possnet metadata cannot be read ({_first_line(error)}); the file is damaged"
+        ) from None
+    return {variable.name: variable for variable in variables}, weights if isinstance(weights, str) else None
+
+
+def parquet_schema(variables: Sequence[Variable], weight_column: str | None, layout: Layout) -> Any:
+    """Arrow schema of a layout; the masks layout carries the domains."""
+    import pyarrow as pa
+
+    kinds = [_mask_type(len(v)) if layout == "masks" else pa.list_(pa.string()) for v in variables]
+    fields = [pa.field(v.name, kind) for v, kind in zip(variables, kinds, strict=True)]
+    if weight_column:
+        fields.append(pa.field(weight_column, pa.int64(), nullable=False))
+    if layout == "lists":
+        return pa.schema(fields)
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "variables": [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in variables],
+        "weights": weight_column,
+    }
+    return pa.schema(fields, metadata={_KEY: json.dumps(document, ensure_ascii=False).encode()})
+
+
+def parquet_table(data: Dataset, schema: Any, layout: Layout) -> Any:
+    """Arrow table of a data set in a layout."""
+    import pyarrow as pa
+
+    if layout == "masks":
+        arrays = [_masks(data, v.name) for v in data.variables]
+    else:
+        arrays = [column.combine_chunks() for column in data.to_arrow(lists=True).columns]
+    if len(schema) > len(arrays):
+        arrays.append(pa.array(np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights))
+    return pa.table(arrays, schema=schema)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:160]

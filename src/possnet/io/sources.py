@@ -1,0 +1,47 @@
+"""What a reader of tables gives: a declared domain, if there is one, and batches of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from possnet.arrow import Column
+    from possnet.variables import Variable
+
+__all__ = ["Batch", "Source"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
+
+    columns: Sequence[Callable[[], Column]]
+    weights: NDArray[np.int64] | None = None
+
+
+class Source(Protocol):
+    """One file of rows."""
+
+    owner: str
+
+    def names(self) -> Sequence[str]:
+        """Names of the columns, the weight column left out."""
+        ...
+
+    def declared(self) -> tuple[Variable, ...] | None:
+        """Variables that the file itself declares, all of them, or None."""
+        ...
+
+    def rows(self) -> int | None:
+        """Number of rows, if the file says so."""
+        ...
+
+    def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
+        """Batches of the wanted columns."""
+        ...

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out, numpy only: no names, no validation, no files."""

@@ -1,0 +1,265 @@
+"""Packed bitmaps: one bit a row, 64 rows a word.
+
+A set-valued column of S states and n rows is an array of shape (S, words): bit r of row k is set when the cell of row r
+contains state k. Bits beyond the last row are zero, so that population counts are exact. Counting the rows that contain
+a configuration is an AND and a population count, 64 rows at a time.
+
+The same column can be written as codes: a list of distinct cells, and for every row the number of its cell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Words: TypeAlias = NDArray[np.uint64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Codes: TypeAlias = NDArray[np.integer]
+
+__all__ = [
+    "WORD", "compress", "concatenate", "count", "cut", "decode", "distinct_rows", "distinct_sets", "encode", "encode_masks",
+    "octets_of", "ones", "pack", "take", "twice", "unpack", "zeros",
+]  # fmt: skip
+
+WORD: Final = np.dtype("<u8")
+_TABLE_LIMIT: Final = 1 << 22
+
+
+def _words(rows: int) -> int:
+    return -(-rows // 64)
+
+
+def pack(bits: NDArray[np.uint8] | Bools) -> Words:
+    """Bitmaps of 0/1 (or zero/non-zero) values along the last axis.
+
+    >>> pack(np.array([1, 0, 1, 1], dtype=np.uint8))
+    array([13], dtype=uint64)
+    """
+    rows = bits.shape[-1]
+    packed = np.zeros((*bits.shape[:-1], _words(rows) * 8), dtype=np.uint8)
+    packed[..., : -(-rows // 8)] = np.packbits(bits, axis=-1, bitorder="little")
+    return packed.view(WORD)
+
+
+def unpack(bitmaps: Words, rows: int) -> Bools:
+    """Booleans of bitmaps, along the last axis.
+
+    >>> unpack(np.array([13], dtype=np.uint64), 4)
+    array([ True, False,  True,  True])
+    """
+    as_bytes = np.ascontiguousarray(bitmaps).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=-1, count=rows, bitorder="little").view(np.bool_)
+
+
+def ones(rows: int) -> Words:
+    """Bitmap with the bit of every row set.
+
+    >>> ones(3)
+    array([7], dtype=uint64)
+    """
+    full = np.full(_words(rows), np.uint64(2**64 - 1), dtype=WORD)
+    if rows % 64:
+        full[-1] = np.uint64((1 << rows % 64) - 1)
+    return full
+
+
+def zeros(rows: int) -> Words:
+    """Bitmap with no bit set.
+
+    >>> zeros(3)
+    array([0], dtype=uint64)
+    """
+    return np.zeros(_words(rows), dtype=WORD)
+
+
+def count(bitmaps: Words) -> NDArray[np.int64]:
+    """Number of set bits along the last axis.
+
+    >>> count(np.array([[13], [1]], dtype=np.uint64))
+    array([3, 1])
+    """
+    counts: NDArray[np.int64] = np.bitwise_count(bitmaps).sum(axis=-1, dtype=np.int64)
+    return counts
+
+
+def twice(bitmaps: Words) -> Words:
+    """Rows whose bit is set in at least two of the bitmaps: cells of two states or more.
+
+    >>> twice(np.array([[3], [6]], dtype=np.uint64))
+    array([2], dtype=uint64)
+    """
+    seen = np.zeros(bitmaps.shape[1], dtype=WORD)
+    again = np.zeros_like(seen)
+    for bitmap in bitmaps:
+        again |= seen & bitmap
+        seen |= bitmap
+    return again
+
+
+def encode(codes: Codes, cells: Bools) -> Words:
+    """Bitmaps (states, words) of codes (rows) into cells (distinct cells, states).
+
+    Eight states at a time: one look-up gives a byte a row, and each bit of that byte becomes a bitmap.
+
+    >>> encode(np.array([0, 1, 1]), np.array([[True, False], [True, True]]))
+    array([[7], [6]], dtype=uint64)
+    """
+    octets = np.packbits(cells, axis=1, bitorder="little")
+    return _spread((np.take(octet, codes) for octet in octets.T), cells.shape[1], len(codes))
+
+
+def encode_masks(masks: NDArray[np.unsignedinteger], states: int) -> Words:
+    """Bitmaps (states, words) of masks: unsigned integers (rows), or their bytes (rows, bytes), low bits first.
+
+    >>> encode_masks(np.array([1, 3, 3], dtype=np.uint8), 2)
+    array([[7], [6]], dtype=uint64)
+    """
+    octets = masks.view(np.uint8).reshape(len(masks), masks[:1].nbytes or 1)
+    return _spread((np.ascontiguousarray(octet) for octet in octets.T), states, len(masks))
+
+
+def _spread(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Words:
+    """Bitmaps of the bits of octets (rows), eight states each."""
+    bitmaps = np.empty((states, _words(rows)), dtype=WORD)
+    for start, octet in zip(range(0, states, 8), octets, strict=False):
+        for state in range(start, min(start + 8, states)):
+            bitmaps[state] = pack(octet & np.uint8(1 << state % 8))
+    return bitmaps
+
+
+def decode(bitmaps: Words, rows: int) -> tuple[NDArray[np.int64], Bools]:
+    """Codes (rows) and distinct cells (cells, states) of bitmaps; the inverse of `encode`, cells in a fixed order.
+
+    >>> decode(np.array([[7], [6]], dtype=np.uint64), 3)
+    (array([0, 1, 1]), array([[ True, False], [ True,  True]]))
+    """
+    codes, octets = distinct_rows(octets_of(bitmaps, rows))
+    return codes, np.unpackbits(octets, axis=1, count=len(bitmaps), bitorder="little").view(np.bool_)
+
+
+def octets_of(bitmaps: Words, rows: int, width: int | None = None) -> NDArray[np.uint8]:
+    """Masks (rows, bytes), low bits first, of bitmaps (states, words); the inverse of `encode_masks`.
+
+    >>> octets_of(np.array([[7], [6]], dtype=np.uint64), 3)
+    array([[1], [3], [3]], dtype=uint8)
+    """
+    octets = np.zeros((width or -(-len(bitmaps) // 8), rows), dtype=np.uint8)
+    for state, bitmap in enumerate(bitmaps):
+        octets[state // 8] |= unpack(bitmap, rows).view(np.uint8) << np.uint8(state % 8)
+    return octets.T
+
+
+def distinct_rows(octets: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Codes (rows) and distinct rows of bytes.
+
+    >>> distinct_rows(np.array([[1], [3], [1]], dtype=np.uint8))
+    (array([0, 1, 0]), array([[1], [3]], dtype=uint8))
+    """
+    codes = np.zeros(len(octets), dtype=np.int64)
+    found = np.zeros((min(len(octets), 1), 0), dtype=np.uint8)
+    for octet in octets.T:
+        keys = codes * 256 + octet if found.shape[1] else octet.astype(np.int64)
+        codes, kept = compress(keys, len(found) * 256)
+        found = np.column_stack([found[kept >> 8], (kept & 255).astype(np.uint8)])
+    return codes, found
+
+
+def compress(keys: NDArray[np.int64], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys from 0 to ``limit`` as codes into the sorted distinct keys: by look-up where the table is small, else by sort.
+
+    >>> compress(np.array([7, 3, 7]), 10)
+    (array([1, 0, 1]), array([3, 7]))
+    """
+    if limit <= max(_TABLE_LIMIT, 4 * len(keys)):
+        seen = np.zeros(limit, dtype=np.bool_)
+        seen[keys] = True
+        found = np.flatnonzero(seen)
+        numbers = np.zeros(limit, dtype=np.int64)
+        numbers[found] = np.arange(len(found))
+        return np.take(numbers, keys), found
+    found, codes = np.unique(keys, return_inverse=True)
+    return codes, found
+
+
+def distinct_sets(
+    members: NDArray[np.integer], lengths: NDArray[np.integer], size: int
+) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
+    """Codes (rows) and distinct sorted sets of rows that each list some members, numbers below ``size``.
+
+    ``members`` holds the lists one after the other, ``lengths`` their lengths, zero included. Up to 62 members a set is
+    an integer; beyond that it is a row of bytes.
+
+    >>> distinct_sets(np.array([1, 0, 1, 1, 0]), np.array([1, 2, 0, 2]), 2)
+    (array([1, 2, 0, 2]), [(), (1,), (0, 1)])
+    """
+    filled = np.flatnonzero(lengths)
+    starts = (np.cumsum(lengths) - lengths)[filled]
+    if size <= 62:
+        masks = np.zeros(len(lengths), dtype=np.int64)
+        if len(filled):
+            masks[filled] = np.bitwise_or.reduceat(np.left_shift(1, np.arange(size))[members], starts)
+        codes, found = compress(masks, 1 << size)
+        bits = (found[:, np.newaxis] >> np.arange(size) & 1).astype(np.bool_)
+    else:
+        inside = np.zeros((size, len(lengths)), dtype=np.bool_)
+        inside[members, np.repeat(np.arange(len(lengths)), lengths)] = True
+        codes, bits = decode(pack(inside), len(lengths))
+    return codes, [tuple(np.flatnonzero(row).tolist()) for row in bits]
+
+
+def cut(bitmaps: Words, start: int, stop: int) -> Words:
+    """Bitmaps of the rows from ``start`` up to ``stop``.
+
+    >>> cut(np.array([0b10110], dtype=np.uint64), 1, 4)
+    array([3], dtype=uint64)
+    """
+    rows = max(stop - start, 0)
+    first, shift = divmod(start, 64)
+    part = bitmaps[..., first : first + _words(rows)]
+    if shift:
+        part = part >> np.uint64(shift)
+        carried = bitmaps[..., first + 1 : first + 1 + _words(rows)] << np.uint64(64 - shift)
+        part[..., : carried.shape[-1]] |= carried
+    else:
+        part = part.copy()
+    if rows % 64:
+        part[..., -1] &= np.uint64((1 << rows % 64) - 1)
+    return part
+
+
+def take(bitmaps: Words, rows: int, wanted: NDArray[np.int64]) -> Words:
+    """Bitmaps of chosen rows, in the order chosen.
+
+    >>> take(np.array([0b10110], dtype=np.uint64), 5, np.array([4, 0, 1]))
+    array([5], dtype=uint64)
+    """
+    chosen = np.empty((*bitmaps.shape[:-1], _words(len(wanted))), dtype=WORD)
+    for position in np.ndindex(bitmaps.shape[:-1]):
+        chosen[position] = pack(np.take(unpack(bitmaps[position], rows), wanted))
+    return chosen
+
+
+def concatenate(parts: Sequence[tuple[Words, int]]) -> Words:
+    """Bitmaps of several parts (bitmaps, rows), one after the other.
+
+    >>> concatenate([(np.array([5], dtype=np.uint64), 3), (np.array([1], dtype=np.uint64), 2)])
+    array([13], dtype=uint64)
+    """
+    shape = parts[0][0].shape[:-1]
+    joined = np.zeros((*shape, _words(sum(rows for _, rows in parts))), dtype=WORD)
+    offset = 0
+    for bitmaps, rows in parts:
+        first, shift = divmod(offset, 64)
+        size = bitmaps.shape[-1]
+        joined[..., first : first + size] |= bitmaps << np.uint64(shift)
+        if shift:
+            spill = joined[..., first + 1 : first + 1 + size]
+            spill |= (bitmaps >> np.uint64(64 - shift))[..., : spill.shape[-1]]
+        offset += rows
+    return joined
