@@ -91,3 +91,27 @@ def networks(draw: st.DrawFn, *, max_variables: int = 5, max_states: int = 3) ->
         conjunction=draw(conjunctions),
         rng=draw(seeds),
     )
+
+
+@st.composite
+def cells(draw: st.DrawFn, variable: pn.Variable) -> str | frozenset[str] | None:
+    """A state, a set of states (perhaps all), or unknown."""
+    kind = draw(st.sampled_from("ssmmau"))
+    if kind == "s":
+        return draw(st.sampled_from(variable.states))
+    if kind == "m":
+        return frozenset(draw(st.sets(st.sampled_from(variable.states), min_size=1)))
+    return frozenset(variable.states) if kind == "a" else None
+
+
+@st.composite
+def datasets(draw: st.DrawFn, *, min_rows: int = 0, max_rows: int = 70, weighted: bool | None = None) -> pn.Dataset:
+    """Data sets with odd names, sets, unknown cells, sometimes weights."""
+    count = draw(st.integers(1, 3))
+    listed = draw(st.lists(names, min_size=count, max_size=count, unique=True))
+    scope = [draw(variables(name=name, max_states=4)) for name in listed]
+    rows = draw(st.lists(st.tuples(*(cells(v) for v in scope)), min_size=min_rows, max_size=5))
+    rows = rows * draw(st.integers(1, max(max_rows // max(len(rows), 1), 1)))
+    has_weights = draw(st.booleans()) if weighted is None else weighted
+    weights = draw(st.lists(st.integers(0, 2**40), min_size=len(rows), max_size=len(rows))) if has_weights else None
+    return pn.Dataset.from_rows(scope, rows, weights=weights)

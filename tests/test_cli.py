@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import possnet as pn
+from possnet.cli import main
 
 COMMAND = Path(sys.executable).parent / "possnet"
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run_real(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The installed command, as a person runs it."""
     return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
 
 
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The same command without the second it takes to start."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], prog_name="possnet")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
+
+
 def test_help_says_what_there_is() -> None:
-    shown = run("--help")
+    shown = run_real("--help")
     assert shown.returncode == 0
     assert "info" in shown.stdout
     assert "NET is a file or the name of a bundled network" in shown.stdout
-    assert run("--version").stdout == f"possnet, version {pn.__version__}\n"
+    assert run_real("--version").stdout == f"possnet, version {pn.__version__}\n"
 
 
 @pytest.mark.parametrize("name", ["asia", "clinic", "pump", "survey"])
@@ -50,6 +63,65 @@ def test_info_shows_a_file(tmp_path: Path) -> None:
     assert "observations behind it" in shown.stdout
 
 
+PATIENTS = "fever,rash,season\nmild|high,none,winter\nnone,?,summer\n!none,spots..widespread,\n"
+
+
+def test_info_shows_data(tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    path.write_text(PATIENTS)
+    shown = run("info", path, "--variables", "clinic")
+    assert shown.returncode == 0, shown.stderr
+    assert f"{path}: 3 rows of 3 variables" in shown.stdout
+    assert "imprecise cells  55.6 %" in shown.stdout
+    assert "none < mild < high" in shown.stdout
+    assert "mild|high" in shown.stdout
+    wide = pn.Dataset.from_table({f"v{k:02d}": ["a" * 40, "b"] for k in range(70)} | {"n": [2, 5]}, weights="n")
+    pn.write_data(wide, tmp_path / "wide.parquet")
+    shown = run("info", tmp_path / "wide.parquet")
+    assert "2 rows of 70 variables, 7 with their weights" in shown.stdout
+    assert "... and 10 more" in shown.stdout
+    assert "aaa..." in shown.stdout
+    pn.write_data(wide[:0], tmp_path / "empty.parquet")
+    assert "0 rows of 70 variables" in run("info", tmp_path / "empty.parquet").stdout
+
+
+def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(PATIENTS)
+    done = run("convert", tmp_path / "a.csv", tmp_path / "a.parquet", "--variables", "clinic")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    clinic = pn.load_example("clinic")
+    wanted = [clinic.variable(name) for name in ("season", "fever", "rash")]
+    assert pn.read_data(tmp_path / "a.parquet") == pn.read_data(tmp_path / "a.csv", variables=wanted)
+    assert run("convert", tmp_path / "a.parquet", tmp_path / "b.csv").returncode == 0
+    assert (tmp_path / "b.csv").read_text() == (
+        "season,fever,rash\nwinter,mild|high,none\nsummer,none,?\n?,mild|high,spots|widespread\n"
+    )
+    assert run("convert", tmp_path / "b.csv", tmp_path / "c.parquet", "--layout", "lists").returncode == 0
+    assert run("convert", "asia", tmp_path / "asia.json").returncode == 0
+    assert pn.read_network(tmp_path / "asia.json") == pn.load_example("asia")
+    mixed = run("convert", "asia", tmp_path / "asia.csv")
+    assert mixed.returncode == 1
+    assert "asia is a network" in mixed.stderr
+    assert "would be data; expected the same kind" in mixed.stderr
+    lacking = run("info", tmp_path / "a.csv", "--variables", "asia")
+    assert "no column 'asia'" in lacking.stderr
+    assert run("convert", tmp_path / "a.csv", tmp_path / "a.parquet", "--layout", "odd").returncode == 2
+
+
+def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
+    pn.write_data(pn.Dataset.from_table({"x": ["a", "b"] * 1000}), tmp_path / "a.parquet")
+    master, slave = pty.openpty()
+    command = [str(COMMAND), "convert", str(tmp_path / "a.parquet"), str(tmp_path / "b.csv")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave)
+    stdout, _ = process.communicate(timeout=60)
+    os.close(slave)
+    drawn = os.read(master, 65536)
+    os.close(master)
+    assert process.returncode == 0
+    assert stdout == b""
+    assert b"2000/2000" in drawn
+
+
 def test_mistakes_get_one_line_and_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "empty.json").write_text("")
     for argument, message in [
@@ -57,16 +129,16 @@ def test_mistakes_get_one_line_and_exit_code_1(tmp_path: Path) -> None:
         ("nowhere.json", "nowhere.json: no such file; check the name"),
         (str(tmp_path / "empty.json"), f"{tmp_path / 'empty.json'}: the file is empty; expected a network as JSON"),
     ]:  # fmt: skip
-        shown = run("info", argument)
+        shown = run_real("info", argument)
         assert shown.returncode == 1
         assert shown.stdout == ""
         assert shown.stderr == f"Error: {message}\n"
 
 
 def test_a_wrong_command_line_gets_exit_code_2_and_a_hint() -> None:
-    shown = run("inof", "asia")
+    shown = run_real("inof", "asia")
     assert shown.returncode == 2
     assert "no command 'inof'; did you mean 'info'?" in shown.stderr
     assert run("frobnicate").returncode == 2
-    assert "(info" in run("frobnicate").stderr
+    assert "no command 'frobnicate' (" in run("frobnicate").stderr
     assert run("info").returncode == 2

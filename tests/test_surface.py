@@ -66,6 +66,13 @@ def test_the_command_starts_without_numpy() -> None:
     assert run.stdout.strip() == "False"
 
 
+@pytest.mark.parametrize("script", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
+def test_every_example_runs(script: str) -> None:
+    run = subprocess.run([sys.executable, ROOT / "examples" / script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+
+
 def ledger() -> list[tuple[str, str, str]]:
     """Rows (equation or item, function, test) of docs/paper.md."""
     rows = []

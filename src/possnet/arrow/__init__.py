@@ -1,6 +1,6 @@
 """Tables of other libraries to plain columns and back; the door to pyarrow, which is loaded on first use."""
 
-from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn, MaskColumn, Report, Seen
+from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn, MaskColumn, PackedColumn, Report, Seen
 from possnet.arrow.tables import columns_of_table, python_column, table_of_columns
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Column",
     "ListColumn",
     "MaskColumn",
+    "PackedColumn",
     "Report",
     "Seen",
     "columns_of_table",

@@ -14,17 +14,16 @@ import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.kernels import bitmaps
+from possnet.variables import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from possnet.variables import Variable
-
     Words: TypeAlias = NDArray[np.uint64]
 
-__all__ = ["Cell", "CodedColumn", "Column", "ListColumn", "MaskColumn", "Report", "Seen"]
+__all__ = ["Cell", "CodedColumn", "Column", "ListColumn", "MaskColumn", "PackedColumn", "Report", "Seen"]
 
 Cell: TypeAlias = tuple[str, ...] | None
 _EMPTY = "an empty set; expected at least one state, or nothing at all where nothing is known"
@@ -240,6 +239,45 @@ class MaskColumn:
             codes = np.where(self.unknown, len(cells), codes)
             cells.append(None)
         return CodedColumn(self.name, codes, cells, states, self.variable.ordered, findings)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedColumn:
+    """A column already packed, over the states that it names itself: a few bits a row, until the domain is known."""
+
+    name: str
+    rows: int
+    sight: Seen
+    states: tuple[str, ...]
+    words: Words
+    unknown: Words | None
+
+    @classmethod
+    def of(cls, column: Column, report: Report, first_row: int) -> PackedColumn:
+        """Pack a column over the states it names or declares."""
+        sight = column.seen(report, first_row)
+        states = sight.declared or tuple(sorted(sight.states))
+        if not states:
+            nothing = Variable(column.name, ("?",))
+            _, unknown = column.bits(nothing, report, first_row)
+            return cls(column.name, column.rows, sight, (), np.zeros((0, 0), dtype=bitmaps.WORD), unknown)
+        words, unknown = column.bits(Variable(column.name, states), report, first_row)
+        return cls(column.name, column.rows, sight, states, words, unknown)
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """What the column said of its domain."""
+        del report, first_row
+        return self.sight
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """The same bitmaps in the order of a domain that has all the states."""
+        del report, first_row
+        words = np.zeros((len(variable), len(bitmaps.zeros(self.rows))), dtype=bitmaps.WORD)
+        if self.states:
+            words[[variable.index(state) for state in self.states]] = self.words
+        if self.unknown is not None:
+            words |= self.unknown
+        return words, self.unknown
 
 
 def _with_unknown(words: Words, unknown: NDArray[np.bool_] | None) -> tuple[Words, Words | None]:

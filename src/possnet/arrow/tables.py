@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn
-from possnet.errors import InputError
+from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,8 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
     chosen = set(names if wanted is None else wanted)
+    for name in sorted(chosen.difference(names)):
+        raise InputError(f"table: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
     return [_plain(name, values) for name, values in columns if name in chosen]
 
 
@@ -42,9 +44,8 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     """Pairs (name, Arrow array or Python list); a column that Arrow cannot hold comes as a list."""
     import pyarrow as pa
 
-    is_pandas = type(frame).__module__.split(".")[0] == "pandas"
     try:
-        if is_pandas:
+        if _is("pandas", frame):
             table = pa.Table.from_pandas(frame, preserve_index=False)
         elif isinstance(frame, Mapping):
             return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
@@ -58,9 +59,18 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
                 "duckdb or pyarrow, or a mapping from names to cells"
             ) from None
         return [(str(name), _arrow_or_list(frame[name])) for name in names]
+    # polars hands over columns of Python objects as bare pointers, which only polars itself can follow
+    kinds = getattr(frame, "schema", {}) if _is("polars", frame) else {}
+    objects = {name for name, kind in kinds.items() if str(kind) == "Object"}
     return [
-        (n, column) for n, column in zip(table.column_names, table.columns, strict=True) if not _INDEX_COLUMN.match(n)
+        (name, frame[name].to_list() if name in objects else column)  # type: ignore[index]
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if not _INDEX_COLUMN.match(name)
     ]
+
+
+def _is(library: str, frame: object) -> bool:
+    return type(frame).__module__.split(".")[0] == library
 
 
 def _arrow_or_list(values: Any) -> Any:
@@ -168,33 +178,28 @@ def python_column(name: str, values: Iterable[Any]) -> CodedColumn:
     array([0, 1, 0])
     """
     values = list(values)
-    numbers: dict[Any, int] = {}
+    by_text: dict[str | frozenset[str], int] = {}  # cells of nothing but text, which need not be looked at twice
     by_cell: dict[Cell, int] = {}
-    cells: list[Cell] = []
-    codes = np.empty(len(values), dtype=np.int64)
+    codes = []
     for row, value in enumerate(values):
-        key = frozenset(value) if isinstance(value, set | list) and _hashable(value) else value
-        number = numbers.get(key, -1) if _hashable((key,)) else -1
+        key = value if isinstance(value, str) else _set_of_texts(value)
+        number = -1 if key is None else by_text.get(key, -1)
         if number < 0:
             try:
                 (cell,) = cells_of([value])
             except InputError as error:
                 raise InputError(f"column {name!r}, row {row + 1}: {error}") from None
-            number = by_cell.setdefault(cell, len(cells))
-            if number == len(cells):
-                cells.append(cell)
-            if _hashable((key,)):
-                numbers[key] = number
-        codes[row] = number
-    return CodedColumn(name, codes, cells)
+            number = by_cell.setdefault(cell, len(by_cell))
+            if key is not None:
+                by_text[key] = number
+        codes.append(number)
+    return CodedColumn(name, np.array(codes, dtype=np.int64), list(by_cell))
 
 
-def _hashable(values: Iterable[Any]) -> bool:
-    try:
-        hash(tuple(values))
-    except TypeError:
-        return False
-    return True
+def _set_of_texts(value: object) -> frozenset[str] | None:
+    if isinstance(value, set | frozenset | list | tuple) and all(isinstance(member, str) for member in value):
+        return frozenset(value)
+    return None
 
 
 def cells_of(values: Iterable[Any]) -> list[Cell]:

@@ -119,8 +119,10 @@ def data_page(batches: DataStream, name: str) -> str:
     labels = ("imprecise cells", "unknown cells", "states a cell")
     lines += [*text_table(list(zip(labels, _shown(overall), strict=True))), ""]
     table = [("variable", "states", "imprecise", "unknown", "states a cell")]
-    for v in variables[:_MOST_ROWS]:
-        table.append((v.name, (" < " if v.ordered else ", ").join(_cut(v.states)), *_shown(means[v.name])))
+    table += [
+        (v.name, (" < " if v.ordered else ", ").join(_cut(v.states)), *_shown(means[v.name]))
+        for v in variables[:_MOST_ROWS]
+    ]
     lines += text_table(table, right=(2, 3, 4))
     if len(variables) > _MOST_ROWS:
         lines.append(f"  ... and {len(variables) - _MOST_ROWS} more")

@@ -381,6 +381,11 @@ class Dataset:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Arrow capsule of the cells, for pandas, polars and others; weights are not part of it."""
+        for name in self._variables:
+            if "\0" in name:
+                raise InputError(
+                    f"data: {name!r} holds a NUL character, which Arrow's interface cannot carry; rename it"
+                )
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_arrow(self, *, lists: bool = False) -> Any:

@@ -7,7 +7,6 @@ cost as many parses as the column has different cells.
 from __future__ import annotations
 
 import csv
-import mmap
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,9 +31,10 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = NDArray[np.uint64]
 
-__all__ = ["CsvSource", "csv_blocks"]
+__all__ = ["CsvColumn", "CsvSource", "csv_blocks"]
 
 _BLOCK = 1 << 23
+_PIECE = 1 << 25
 
 
 @dataclass
@@ -101,16 +101,21 @@ class CsvSource:
                 self._readings[text] = reading
         return reading
 
-    def _read_header(self) -> list[str]:
+    def _lines(self) -> Iterator[list[str]]:
+        """Rows of fields, read plainly; a byte that is not UTF-8 becomes a lone surrogate."""
         try:
-            with self.path.open(encoding="utf-8-sig", newline="") as lines:
-                header = next(csv.reader(lines, delimiter=self.delimiter), None)
-        except UnicodeDecodeError:
-            raise InputError(f"{self.owner}, line 1: not UTF-8 text; expected a CSV file, saved as UTF-8") from None
-        except csv.Error as error:
-            raise InputError(f"{self.owner}, line 1: {error}; expected a line of column names") from None
+            with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
+                yield from csv.reader(lines, delimiter=self.delimiter)
         except (OSError, ValueError) as error:
             raise file_error(self.path, error) from None
+
+    def _read_header(self) -> list[str]:
+        try:
+            header = next(self._lines(), None)
+        except csv.Error as error:
+            raise InputError(f"{self.owner}, line 1: {error}; expected a line of column names") from None
+        if any(_undecodable(name) for name in header or ()):
+            raise InputError(f"{self.owner}, line 1: not UTF-8 text; expected a CSV file, saved as UTF-8")
         if not header:
             raise InputError(f"{self.owner}: the file is empty; expected a line of column names, then rows")
         if "" in header:
@@ -132,97 +137,90 @@ class CsvSource:
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
-        bad_rows: list[Any] = []
-        options = self._options(included, bad_rows)
-        try:
-            if self.whole:
-                tables = iter([arrow_csv.read_csv(self.path, **options)])
-            else:
-                options["read_options"].block_size = _BLOCK
-                tables = (pa.Table.from_batches([b]) for b in arrow_csv.open_csv(self.path, **options))
-            for table in tables:
-                if bad_rows:
-                    break
-                yield table
-        except (pa.ArrowException, OSError) as error:
-            if bad_rows:
-                raise self._uneven(included) from None
-            raise self._explain(str(error), included) from None
-        if bad_rows:
-            raise self._uneven(included)
-
-    def _options(self, included: list[str], bad_rows: list[Any]) -> dict[str, Any]:
-        import pyarrow as pa
-        import pyarrow.csv as arrow_csv
-
-        def remember(row: Any) -> str:
-            if len(bad_rows) < 1000:
-                bad_rows.append(row)
-            return "skip"
-
         text = pa.dictionary(pa.int32(), pa.string())
-        return {
-            "read_options": arrow_csv.ReadOptions(block_size=max(_BLOCK, 1)),
+        quotes = self._has_quotes()
+        options = {
             "parse_options": arrow_csv.ParseOptions(
-                delimiter=self.delimiter,
-                newlines_in_values=self._has_quotes(),
-                ignore_empty_lines=len(self._header) > 1,
-                invalid_row_handler=remember,
+                delimiter=self.delimiter, newlines_in_values=quotes, ignore_empty_lines=len(self._header) > 1
             ),
             "convert_options": arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
             ),
         }
+        try:
+            if self.whole:
+                yield arrow_csv.read_csv(self.path, read_options=arrow_csv.ReadOptions(block_size=_BLOCK), **options)
+            elif quotes:
+                reading = arrow_csv.ReadOptions(block_size=_BLOCK)
+                for batch in arrow_csv.open_csv(self.path, read_options=reading, **options):
+                    yield pa.Table.from_batches([batch])
+            else:
+                for number, piece in enumerate(self._pieces()):
+                    reading = arrow_csv.ReadOptions(
+                        column_names=self._header, skip_rows=int(number == 0), block_size=_BLOCK
+                    )
+                    yield arrow_csv.read_csv(pa.BufferReader(piece), read_options=reading, **options)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise self._explained(str(error)) from None
+
+    def _pieces(self) -> Iterator[memoryview]:
+        """The file in pieces of whole lines, for two threads to parse; without quotes a line break ends a row.
+
+        Every piece is a view of one buffer, good until the next is asked for.
+        """
+        buffer = bytearray(_PIECE)
+        filled = 0
+        with self.path.open("rb") as content:
+            while read := content.readinto(memoryview(buffer)[filled:]):
+                filled += read
+                end = buffer.rfind(b"\n", 0, filled) + 1
+                if end:
+                    yield memoryview(buffer)[:end]
+                    buffer[: filled - end] = buffer[end:filled]
+                    filled -= end
+                elif filled == len(buffer):
+                    buffer = buffer + bytes(filled)
+        if filled:
+            yield memoryview(buffer)[:filled]
 
     def _has_quotes(self) -> bool:
         """Whether a field may hold a line break; looking is quicker than parsing as if it did."""
-        if self.path.stat().st_size == 0:
-            return False
-        with self.path.open("rb") as content, mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            return view.find(b'"') >= 0
+        with self.path.open("rb") as content:
+            return any(b'"' in block for block in iter(partial(content.read, 1 << 20), b""))
 
-    def _uneven(self, included: list[str]) -> InputError:
-        """Name the rows with too few or too many fields; a second pass, because row numbers need one thread."""
-        import pyarrow as pa
-        import pyarrow.csv as arrow_csv
-
-        bad_rows: list[Any] = []
-        options = self._options(included, bad_rows)
-        options["read_options"].use_threads = False
-        with suppress(pa.ArrowException, OSError):
-            arrow_csv.read_csv(self.path, **options)
-        wanted = len(self._header)
-        lines = [
-            f"{self.owner}, row {row.number - 1}: {row.actual_columns} fields; expected {wanted}, as in the first line. "
-            f"Quote a field that holds {self.delimiter!r}"
-            for row in bad_rows[:10]
-        ]
-        if len(bad_rows) > 10:
-            lines.append(f"... and {len(bad_rows) - 10:,} more rows like these")
-        return InputError("\n".join(lines))
-
-    def _explain(self, message: str, included: list[str]) -> InputError:
-        if "UTF8" not in message:
+    def _explained(self, message: str) -> InputError:
+        """What is wrong with a file that cannot be parsed, found by reading it plainly; at most ten findings."""
+        findings: list[str] = []
+        more = 0
+        with suppress(csv.Error):
+            rows = (row for row in self._lines() if row or len(self._header) == 1)
+            next(rows)
+            for number, row in enumerate(rows, start=1):
+                found = self._findings(number, row)
+                more += max(len(findings) + len(found) - 10, 0)
+                findings += found[: 10 - len(findings)]
+        if not findings:
             return InputError(f"{self.owner}: {message.splitlines()[0].rstrip('.')}; expected a CSV file")
-        import pyarrow as pa
-        import pyarrow.csv as arrow_csv
+        return InputError("\n".join([*findings, *([f"... and {more:,} more like these"] if more else [])]))
 
-        options = self._options(included, [])
-        options["convert_options"].column_types = dict.fromkeys(included, pa.binary())
-        table = arrow_csv.read_csv(self.path, **options)
-        found = []
-        for name in included:
-            for number, value in enumerate(table.column(name).to_pylist()):
-                try:
-                    value.decode()
-                except UnicodeDecodeError:
-                    found.append(
-                        (number + 1, f"{self.owner}, row {number + 1}, column {name!r}: {value!r} is not UTF-8 text")
-                    )
-        lines = [line for _, line in sorted(found)[:10]]
-        if len(found) > 10:
-            lines.append(f"... and {len(found) - 10:,} more cells")
-        return InputError("\n".join(lines) + "; save the file as UTF-8")
+    def _findings(self, number: int, row: list[str]) -> list[str]:
+        """Too few or too many fields, and cells that are no text."""
+        wanted, found = len(self._header), []
+        if len(row) != wanted and (row or wanted > 1):
+            found.append(
+                f"{self.owner}, row {number}: {len(row)} fields; expected {wanted}, as in the first line. "
+                f"Quote a field that holds {self.delimiter!r}"
+            )
+        for name, cell in zip(self._header, row, strict=False):
+            if _undecodable(cell):
+                raw = cell.encode(errors="surrogateescape")
+                place = f"{self.owner}, row {number}, column {name!r}"
+                found.append(f"{place}: {raw!r} is not UTF-8 text; save the file as UTF-8")
+        return found
+
+
+def _undecodable(text: str) -> bool:
+    return any("\udc80" <= character <= "\udcff" for character in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from possnet.arrow import Report, Seen
+from possnet.arrow import PackedColumn, Report, Seen
 from possnet.dataset import Dataset, require_columns, seen_variables, variables_of
 from possnet.errors import InputError, listing
 from possnet.io.cells import CellSyntax
-from possnet.io.csv_data import CsvSource, csv_blocks
+from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks
 from possnet.io.files import replacing
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
 from possnet.io.sources import Batch
@@ -70,7 +70,7 @@ def read_data(
     domain = _known_domain([source], variables)
     batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
-        batches = [_kept(batch) for batch in batches]
+        batches = list(_kept(source, batches))
         domain = _found_domain([(source, batches)])
     parts = list(_datasets(source, batches, domain))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
@@ -280,12 +280,26 @@ def _known_domain(sources: Sequence[Source], given: object | None) -> tuple[Vari
     return first.declared() if all(source.declared() == first.declared() for source in sources) else None
 
 
-def _kept(batch: Batch) -> Batch:
-    """The same batch with its columns read once and kept."""
-    return Batch(
-        [partial(lambda column: column, column) for column in _in_threads(lambda read: read(), batch.columns)],
-        batch.weights,
-    )
+def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
+    first_row = 0
+    for batch in batches:
+        report = Report(source.owner)
+        keep = partial(_keep, report=report, first_row=first_row)
+        columns = _in_threads(keep, batch.columns)
+        report.raise_if_any()
+        yield Batch([partial(lambda column: column, column) for column in columns], batch.weights)
+        first_row += columns[0].rows
+
+
+def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
+    column = read()
+    if isinstance(column, CsvColumn):
+        return column
+    try:
+        return PackedColumn.of(column, report, first_row)
+    except InputError as error:
+        raise InputError(f"{report.owner}: {error}") from None
 
 
 def _found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Variable, ...]:

@@ -237,7 +237,7 @@ def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str
         document = json.loads(content)
         if document["format"] != _FORMAT or document["version"] != _VERSION:
             raise InputError(
-                f"{owner}: {document['format']} version {document['version']}; this possnet reads version {_VERSION}; update it"
+                f"{owner}: {document['format']} {document['version']}; this possnet reads {_FORMAT} {_VERSION}; update it"
             )
         variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
         weights = document["weights"]

@@ -1,0 +1,485 @@
+"""Data in files: exact round trips, streams, and a sentence for every kind of bad file."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import possnet as pn
+from possnet.io.cells import CellSyntax
+from tests.strategies import cells, datasets, names, variables
+from tests.test_dataset import DATA, FEVER, RASH, rows_of
+
+LAYOUTS = ["data.csv", "data.parquet", "lists.parquet"]
+
+
+def write(data: pn.Dataset | pn.DataStream, path: Path) -> Path:
+    pn.write_data(data, path, layout="lists" if path.name == "lists.parquet" else "masks", weights="\twéight")
+    return path
+
+
+def read(path: Path, data: pn.Dataset, reader: Any = pn.read_data) -> Any:
+    weights = "\twéight" if data.weights is not None else None
+    return reader(path, variables=data.variables, weights=weights)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@given(data=datasets())
+def test_a_data_set_survives_every_file_format(name: str, data: pn.Dataset) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(data, Path(folder) / name)
+        assert read(path, data) == data
+        if len(data):
+            parts = list(read(path, data, pn.scan_data))
+            assert pn.Dataset.concatenate(parts) == data
+        assert [p.name for p in Path(folder).iterdir()] == [name]
+
+
+@given(data=datasets())
+def test_masks_in_parquet_keep_domains_and_weights_by_themselves(data: pn.Dataset) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(data, Path(folder) / "data.parquet")
+        assert pn.read_data(path) == data
+        stream = pn.scan_data(path)
+        assert stream.variables == data.variables
+        assert stream.rows == len(data)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_thousand_states_and_one(tmp_path: Path, name: str) -> None:
+    big = pn.Variable("big", tuple(f"s{k}" for k in range(1000)), ordered=True)
+    wide = pn.Variable("wide", tuple(f"s{k}" for k in range(40)))
+    one = pn.Variable("one", ("only",))
+    rng = np.random.default_rng(1)
+    rows: list[tuple[Any, ...]] = [
+        (set(rng.choice(big.states, 3)), set(rng.choice(wide.states, 2)), None if k % 3 else "only") for k in range(200)
+    ]
+    data = pn.Dataset.from_rows((big, wide, one), [*rows, (None, None, None), (big.states, wide.states, "only")])
+    assert read(write(data, tmp_path / name), data) == data
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_column_of_nothing_but_unknown_cells(tmp_path: Path, name: str) -> None:
+    data = pn.Dataset.from_rows((RASH,), [(None,)] * 70)
+    assert read(write(data, tmp_path / name), data) == data
+
+
+@given(variables(), st.data(), st.sampled_from("|;/+"), st.sampled_from("\\~"))
+def test_a_cell_survives_its_text(variable: pn.Variable, data: st.DataObject, separator: str, escape: str) -> None:
+    cell = data.draw(cells(variable))
+    syntax = CellSyntax(separator, escape)
+    states = (
+        None if cell is None else tuple(s for s in variable.states if s in ({cell} if isinstance(cell, str) else cell))
+    )
+    assert syntax.parse(syntax.write(states)).cell(variable) == (states, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("mild|high", {"mild", "high"}),
+        (" mild | high ", {"mild", "high"}),
+        ("!none", {"mild", "high"}),
+        ("! none|mild", {"high"}),
+        ("none..mild", {"none", "mild"}),
+        ("none .. high", {"none", "mild", "high"}),
+        ("mild..mild|none", {"none", "mild"}),
+        ("!none..mild", {"high"}),
+        ("", None),
+        ("  ", None),
+        ("?", None),
+        (" * ", None),
+    ],
+)
+def test_the_grammar_of_a_cell(text: str, states: set[str] | None) -> None:
+    cell, finding = CellSyntax().parse(text).cell(FEVER)
+    assert finding == ""
+    assert (None if cell is None else set(cell)) == states
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("hihg", "'hihg' is not a state (none, mild, high); did you mean 'high'?"),
+        ("mild|", "an empty place beside '|'; expected a state there"),
+        ("|", "an empty place beside '|'"),
+        ("!", "an empty place beside '|'"),
+        ("!none|mild|high", "leaves no state of none, mild, high; expected at least one"),
+        ("high..none", "the range 'high..none' runs backwards; expected none..high"),
+        ("none..hihg", "'hihg' is not a state (none, mild, high); did you mean 'high'?"),
+        ("..high", "'..high' is not a state"),
+        ("\\?", "'?' is not a state"),
+        ("mild\\", "'mild\\\\' is not a state"),
+    ],
+)
+def test_a_bad_cell_says_what_is_wrong(text: str, finding: str) -> None:
+    assert CellSyntax().parse(text).cell(FEVER)[1].startswith(finding)
+
+
+def test_a_range_needs_an_order_and_a_state_may_look_like_one() -> None:
+    assert "have no order; list them, or order them" in CellSyntax().parse("yes..no").cell(RASH)[1]
+    bins = pn.Variable("bins", ("0..5", "5..9"))
+    assert CellSyntax().parse("0..5|5..9").cell(bins) == (("0..5", "5..9"), "")
+
+
+def test_names_with_special_characters_survive_csv(tmp_path: Path) -> None:
+    odd = pn.Variable(
+        'a,"b"\nc', ("x|y", "!z", "?", "*", "a..b", " pad ", "\\", 'q"q', "l\nm", "r\rs", "ü", ",", "..", "\t")
+    )
+    data = pn.Dataset.from_rows(
+        (odd,), [(state,) for state in odd.states] + [(odd.states[:5],), (None,), ({"?", "*"},)]
+    )
+    pn.write_data(data, tmp_path / "odd.csv")
+    assert pn.read_data(tmp_path / "odd.csv", variables=data) == data
+    assert set(pn.read_data(tmp_path / "odd.csv").variables[0].states) == set(odd.states)
+
+
+def test_other_delimiters_separators_and_no_escape(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"delimiter": ";", "separator": "/", "escape": ""}
+    pn.write_data(DATA, tmp_path / "a.csv", **options)
+    assert (tmp_path / "a.csv").read_text().splitlines()[:2] == ["fever;rash", "mild/high;no"]
+    assert pn.read_data(tmp_path / "a.csv", variables=DATA, **options) == DATA
+    assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv", variables=DATA, **options)) == DATA
+    needs = pn.Dataset.from_table({"x": ["a/b"]})
+    with pytest.raises(pn.InputError, match="state 'a/b' holds '/', special in a cell; expected an escape character"):
+        pn.write_data(needs, tmp_path / "b.csv", **options)
+    assert not (tmp_path / "b.csv").exists()
+    for bad in (
+        {"separator": "||"},
+        {"separator": "."},
+        {"escape": "|"},
+        {"escape": "!"},
+        {"delimiter": "|"},
+        {"delimiter": ""},
+    ):
+        with pytest.raises(pn.InputError, match=f"{next(iter(bad))} .*; expected one character"):
+            pn.read_data(tmp_path / "a.csv", **bad)
+
+
+def test_domains_from_a_csv_are_what_its_cells_name_sorted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\nb|c,10\n!a,9\n?,0..5\n")
+    data = pn.read_data(path)
+    assert [v.states for v in data.variables] == [("a", "b", "c"), ("0..5", "10", "9")]
+    assert [row[0] for row in rows_of(data)] == [{"b", "c"}, {"b", "c"}, None]
+    assert pn.Dataset.concatenate(pn.scan_data(path)) == data
+
+
+def test_a_byte_order_mark_windows_lines_and_blank_lines_are_no_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbffever,rash\r\nmild,yes\r\n\r\nhigh,no")
+    assert [row[:2] for row in rows_of(pn.read_data(path))] == [({"mild"}, {"yes"}), ({"high"}, {"no"})]
+    path.write_text("fever\nmild\n\nhigh\n")
+    assert [row[0] for row in rows_of(pn.read_data(path))] == [{"mild"}, None, {"high"}]
+
+
+def test_parquet_of_other_programs(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table(
+        {
+            "text": ["a", "b", None],
+            "lists": [["x"], ["y", "x"], None],
+            "dots.in.name": ["p", "q", "p"],
+            "category": pd.Categorical(["lo", "hi", None], categories=["lo", "mid", "hi"], ordered=True),
+            "number": [1, 2, None],
+            "truth": [True, False, None],
+            "listed categories": pa.array([["u"], ["v", "u"], None], pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+        }
+    )
+    pq.write_table(table, path, row_group_size=2)
+    data = pn.read_data(path)
+    assert [v.states for v in data.variables] == [
+        ("a", "b"), ("x", "y"), ("p", "q"), ("lo", "mid", "hi"), ("1", "2"), ("false", "true"), ("u", "v"),
+    ]  # fmt: skip
+    assert data.variable("category").ordered
+    assert rows_of(data)[1][:-1] == ({"b"}, {"x", "y"}, {"q"}, {"hi"}, {"2"}, {"false"}, {"u", "v"})
+    assert [len(batch) for batch in pn.scan_data(path)] == [2, 1]
+    assert pn.Dataset.concatenate(pn.scan_data(path)) == data
+    assert pn.read_data(path, variables=[data.variable("lists")]) == data.select(["lists"])
+    frame = pd.DataFrame({"x": ["a", "b"]}, index=[4, 7])
+    frame.to_parquet(path)
+    assert [v.name for v in pn.read_data(path).variables] == ["x"]
+
+
+def test_a_domain_may_be_wider_or_ordered_otherwise_than_in_the_file(tmp_path: Path) -> None:
+    pn.write_data(DATA, tmp_path / "a.parquet")
+    wider = [pn.Variable("rash", ("maybe", "no", "yes")), pn.Variable("fever", ("high", "mild", "none"))]
+    data = pn.read_data(tmp_path / "a.parquet", variables=wider)
+    assert data.variables == tuple(wider)
+    assert data.row(0) == {"rash": {"no"}, "fever": {"mild", "high"}}
+    assert data.missing("rash").tolist() == DATA.missing("rash").tolist()
+    assert data.row(1)["rash"] == {"maybe", "no", "yes"}
+    with pytest.raises(pn.InputError, match="row 2, column 'fever': 'none' is not a state"):
+        pn.read_data(tmp_path / "a.parquet", variables=[pn.Variable("fever", ("high", "mild"))])
+
+
+def test_domains_may_come_from_a_network(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("b,note,a\nx|y,hello,!u\n")
+    net = pn.Network(
+        [pn.Variable("a", ("u", "v")), pn.Variable("b", ("y", "x"))],
+        pn.Dag({"a": (), "b": ()}),
+        {"a": [1, 1], "b": [1, 1]},
+    )
+    data = pn.read_data(tmp_path / "a.csv", variables=net)
+    assert data.variables == net.variables
+    assert data.row(0) == {"a": {"v"}, "b": {"x", "y"}}
+
+
+@given(datasets(min_rows=1, weighted=False), st.integers(1, 4))
+def test_a_stream_of_files_is_their_rows_in_order_again_and_again(data: pn.Dataset, count: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        cuts = [len(data) * k // count for k in range(count + 1)]
+        for k, (start, stop) in enumerate(zip(cuts, cuts[1:], strict=False)):
+            pn.write_data(data[start:stop], Path(folder) / f"part{k}.{'csv' if k % 2 else 'parquet'}")
+        for paths in (folder, f"{folder}/*", [f"{folder}/part{k}.*" for k in range(count)]):
+            stream = pn.scan_data(paths, variables=data.variables)
+            first = pn.Dataset.concatenate(stream)
+            assert sorted(map(repr, rows_of(first))) == sorted(map(repr, rows_of(data)))
+            assert pn.Dataset.concatenate(stream) == first
+        assert first == data
+        out = Path(folder) / "all.parquet"
+        done: list[tuple[int, int]] = []
+        pn.write_data(stream, out, progress=lambda rows, total: done.append((rows, total)))
+        assert pn.read_data(out) == data
+        assert done[-1][0] == len(data)
+
+
+def test_a_csv_read_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pn.Dataset.concatenate([DATA] * 30)
+    pn.write_data(data, tmp_path / "a.csv")
+    for size in (1, 7, 16, 1000):
+        monkeypatch.setattr("possnet.io.csv_data._PIECE", size)
+        assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv", variables=DATA)) == data
+    (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().rstrip() + "\nhihg,no")
+    stream = pn.scan_data(tmp_path / "b.csv", variables=DATA)
+    with pytest.raises(pn.InputError, match="row 121, column 'fever': 'hihg' is not a state"):
+        list(stream)
+
+
+def test_a_stream_left_early_leaves_no_thread_behind(tmp_path: Path) -> None:
+    pn.write_data(DATA, tmp_path / "a.parquet")
+    stream = pn.scan_data([tmp_path / "a.parquet"] * 50)
+    for _ in stream:
+        break
+    assert not [t for t in threading.enumerate() if t.name.startswith("possnet")]
+
+
+def test_streams_of_files_that_do_not_fit_together(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\na,b\n")
+    (tmp_path / "b.csv").write_text("x,z\na,b\n")
+    with pytest.raises(pn.InputError, match=r"b.csv: columns differ from those of .*a.csv \(y, z\); expected the same"):
+        pn.scan_data(tmp_path)
+    with pytest.raises(pn.InputError, match=r"b.csv: no column 'y' \(x, z\)"):
+        pn.scan_data(tmp_path, variables=[pn.Variable("x", ("a",)), pn.Variable("y", ("b",))])
+    with pytest.raises(pn.InputError, match="no .csv or .parquet file there"):
+        pn.scan_data(tmp_path / "*.nothing")
+    with pytest.raises(pn.InputError, match="no .csv or .parquet file there"):
+        pn.scan_data([])
+    with pytest.raises(pn.InputError, match="none.csv: no such file; check the name"):
+        pn.scan_data(tmp_path / "none.csv")
+    (tmp_path / "b.csv").write_text("x,y\na,c\nA,c\n")
+    assert [v.states for v in pn.scan_data(tmp_path).variables] == [("A", "a"), ("b", "c")]
+    stream = pn.scan_data(tmp_path, variables=[pn.Variable("x", ("a",))])
+    with pytest.raises(pn.InputError, match=r"b.csv, row 2, column 'x': 'A' is not a state \(a\); did you mean 'a'"):
+        list(stream)
+
+
+def test_errors_in_a_csv_are_told_ten_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    path.write_text("fever,rash\n" + "mild,yes\n" * 15 + "hihg,yes\n" + "mild,ye\n" * 20)
+    with pytest.raises(pn.InputError) as caught:
+        pn.read_data(path, variables=(FEVER, RASH))
+    lines = str(caught.value).splitlines()
+    assert lines[0] == f"{path}, row 16, column 'fever': 'hihg' is not a state (none, mild, high); did you mean 'high'?"
+    assert lines[1] == f"{path}, row 17, column 'rash': 'ye' is not a state (yes, no); did you mean 'yes'?"
+    assert len(lines) == 11
+    assert lines[10] == f"... and 11 more cells of {path} that cannot be used"
+
+
+BAD_CSV: list[tuple[bytes, str]] = [
+    (b"", "the file is empty; expected a line of column names, then rows"),
+    (b"\n\n", "the file is empty|no name|no columns"),
+    (b"a,\n1,2\n", "line 1: column 2 has no name; expected a name for every column"),
+    (b"a,a\n1,2\n", "line 1: column 'a' appears twice; expected distinct names"),
+    (b"a,b\n1,2\n1\n1,2,3\n", r"row 2: 1 fields; expected 2, as in the first line(.|\n)*row 3: 3 fields"),
+    (b"a,b\n" + b"1\n" * 30, r"row 1: 1 fields(.|\n)*\.\.\. and 20 more like these"),
+    (b"a,b\nx,\xff\xfe\nx,y\n", r"row 1, column 'b': b'\\xff\\xfe' is not UTF-8 text; save the file as UTF-8"),
+    (b"\xff\xfea\x00", "line 1: not UTF-8 text; expected a CSV file, saved as UTF-8"),
+    (b"\x89PNG\r\n\x1a\n\x00\x00", "line 1: not UTF-8 text"),
+    (b"a" * 200_000 + b"\n1\n", "line 1: field larger than field limit"),
+    (b"a,b\n?,x\n", "column 'a' holds no state at all; expected some, or its domain in variables="),
+    (b"a\n", "column 'a' holds no state at all"),
+    (b"a\nx|\n", "row 1, column 'a': an empty place beside '|'|column 'a' holds no state at all"),
+    (b"a\nx\nx..y\ny\n", r"row 2, column 'a': 'x..y' looks like a range, which needs an ordered variable"),
+    (b"a\nx\n!x\n", "row 2, column 'a': leaves no state of x"),
+]
+
+
+@pytest.mark.parametrize("reader", [pn.read_data, lambda path: list(pn.scan_data(path))], ids=["read", "scan"])
+@pytest.mark.parametrize(("content", "message"), BAD_CSV)
+def test_a_bad_csv_is_refused_with_its_place(tmp_path: Path, content: bytes, message: str, reader: Any) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    with pytest.raises(pn.InputError, match=message) as caught:
+        reader(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def masks_file(path: Path, **changes: Any) -> None:
+    """A masks file with something wrong in it."""
+    pn.write_data(DATA, path)
+    table = pq.read_table(path)
+    metadata = dict(table.schema.metadata)
+    if "metadata" in changes:
+        metadata[b"possnet"] = changes["metadata"](metadata[b"possnet"])
+    if "fever" in changes:
+        table = table.set_column(0, "fever", changes["fever"])
+    if "drop" in changes:
+        table = table.drop_columns([changes["drop"]])
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+
+
+BAD_MASKS: list[tuple[dict[str, Any], str]] = [
+    ({"metadata": lambda _: b"{"}, "its possnet metadata cannot be read .*the file is damaged"),
+    ({"metadata": lambda _: b"[]"}, "its possnet metadata cannot be read"),
+    (
+        {"metadata": lambda m: m.replace(b'"version": 1', b'"version": 2')},
+        "possnet-data 2; this possnet reads possnet-data 1",
+    ),
+    ({"metadata": lambda m: m.replace(b'"states"', b'"stats"')}, "its possnet metadata cannot be read"),
+    ({"drop": "rash"}, "no column 'rash', which its metadata describe; the file is damaged"),
+    ({"fever": pa.array([1, 2, 4, 1])}, "column 'fever' holds int64; expected masks of uint8; the file is damaged"),
+    ({"fever": pa.array([1, 0, 4, 1], pa.uint8())}, "row 2, column 'fever': an empty set; expected at least one state"),
+    ({"fever": pa.array([1, 8, 4, 1], pa.uint8())}, "row 2, column 'fever': mask 8 has bits beyond the 3 states"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD_MASKS)
+def test_a_damaged_masks_file_is_refused_with_its_place(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    masks_file(tmp_path / "bad.parquet", **changes)
+    with pytest.raises(pn.InputError, match=message) as caught:
+        pn.read_data(tmp_path / "bad.parquet")
+    assert str(caught.value).startswith(str(tmp_path / "bad.parquet"))
+
+
+def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.parquet"
+    pn.write_data(pn.Dataset.concatenate([DATA] * 100), tmp_path / "good.parquet")
+    good = (tmp_path / "good.parquet").read_bytes()
+    for content, message in [
+        (b"", "the file is empty; expected a Parquet file"),
+        (b"a,b\n1,2\n", "expected a Parquet file"),
+        (good[:-10], "expected a Parquet file"),
+        (good[: len(good) // 2], "expected a Parquet file"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(pn.InputError, match=message) as caught:
+            pn.read_data(path)
+        assert str(caught.value).startswith(str(path))
+    with pytest.raises(pn.InputError, match="no such file"):
+        pn.read_data(tmp_path / "none.parquet")
+    with pytest.raises(pn.InputError, match=r"unknown suffix '.xls'; expected .csv or .parquet"):
+        pn.read_data(tmp_path / "a.xls")
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(pn.InputError, match="a folder; expected a file|expected a Parquet file"):
+        pn.read_data(tmp_path / "folder.parquet")
+    pq.write_table(pa.table([["a"], ["b"]], names=["x", "x"]), path)
+    with pytest.raises(pn.InputError, match="column 'x' appears twice"):
+        pn.read_data(path)
+    pq.write_table(pa.table({"x": [0.5]}), path)
+    with pytest.raises(pn.InputError, match="row group 1: column 'x': numbers with fractions"):
+        pn.read_data(path)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_damaged_parquet_never_escapes_as_another_error(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.parquet"
+        pn.write_data(DATA, path, layout="masks" if seed % 2 else "lists")
+        content = bytearray(path.read_bytes())
+        for _ in range(rng.integers(1, 4)):
+            content[rng.integers(4, len(content) - 8)] = rng.integers(0, 256)
+        path.write_bytes(content)
+        try:
+            pn.read_data(path)
+        except pn.InputError as error:
+            assert str(path) in str(error)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_never_escape_as_another_error(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, prefix in (("a.csv", b""), ("b.csv", b"fever,rash\n"), ("a.parquet", b"")):
+            path = Path(folder) / name
+            path.write_bytes(prefix + content)
+            try:
+                pn.read_data(path)
+            except pn.InputError as error:
+                assert str(path) in str(error)
+
+
+def test_weights_in_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,n\na,3\nb, 1\n")
+    data = pn.read_data(path, weights="n")
+    assert data.weights is not None
+    assert data.weights.tolist() == [3, 1]
+    with pytest.raises(pn.InputError, match=r"no weight column 'm' \(x, n\)"):
+        pn.read_data(path, weights="m")
+    path.write_text("x,n\na,3\nb,many\n")
+    with pytest.raises(pn.InputError, match="row 2, weight column 'n': 'many'; expected a whole number >= 0"):
+        pn.read_data(path, weights="n")
+    clash = pn.Dataset.from_rows((pn.Variable("weight", ("a",)),), [("a",)], weights=[2])
+    with pytest.raises(pn.InputError, match="a variable is named 'weight' too; expected another name"):
+        pn.write_data(clash, tmp_path / "b.csv")
+    pq.write_table(pa.table({"x": ["a"], "n": [2]}), tmp_path / "c.parquet")
+    assert pn.read_data(tmp_path / "c.parquet", weights="n").total == 2
+    with pytest.raises(pn.InputError, match="no weight column 'm'"):
+        pn.read_data(tmp_path / "c.parquet", weights="m")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_a_failing_write_leaves_nothing_and_keeps_the_old_file(tmp_path: Path, name: str) -> None:
+    pn.write_data(DATA, tmp_path / name)
+    before = (tmp_path / name).read_bytes()
+    shutil.copy(tmp_path / name, tmp_path / f"source-{name}")
+    (tmp_path / "bad.csv").write_text("fever,rash\nmild,no\nhihg,no\n")
+    stream = pn.scan_data([tmp_path / f"source-{name}", tmp_path / "bad.csv"], variables=DATA)
+    with pytest.raises(pn.InputError, match="'hihg' is not a state"):
+        pn.write_data(stream, tmp_path / name)
+    assert (tmp_path / name).read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, f"source-{name}", "bad.csv"])
+
+
+def test_a_csv_that_others_can_read(tmp_path: Path) -> None:
+    pn.write_data(DATA, tmp_path / "a.csv")
+    assert arrow_csv.read_csv(tmp_path / "a.csv").column("fever").to_pylist() == [
+        "mild|high",
+        "none",
+        "none|mild|high",
+        "?",
+    ]
+    pn.write_data(DATA, tmp_path / "lists.parquet", layout="lists")
+    assert pq.read_table(tmp_path / "lists.parquet").column("fever").to_pylist()[0] == ["mild", "high"]
+
+
+@given(names)
+def test_a_lone_column_name_survives_csv(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        data = pn.Dataset.from_rows((pn.Variable(name, ("a", "b")),), [("a",), (None,), ({"a", "b"},)])
+        path = Path(folder) / "a.csv"
+        pn.write_data(data, path)
+        assert pn.read_data(path) == data

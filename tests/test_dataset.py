@@ -1,0 +1,315 @@
+"""Laws of data sets."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import possnet as pn
+from tests.strategies import cells, datasets, variables
+
+FEVER = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
+RASH = pn.Variable("rash", ("yes", "no"))
+ROWS: list[tuple[Any, Any]] = [
+    ({"mild", "high"}, "no"),
+    ("none", None),
+    (["none", "mild", "high"], {"yes"}),
+    (None, "yes"),
+]
+DATA = pn.Dataset.from_rows((FEVER, RASH), ROWS)
+
+
+def rows_of(data: pn.Dataset) -> list[tuple[Any, ...]]:
+    """Every row as (set or None for unknown) per variable, and its weight: the slow, plain view of a data set."""
+    missing = {v.name: data.missing(v.name) for v in data.variables}
+    weights = np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights
+    return [
+        (*(None if missing[name][r] else cell for name, cell in data.row(r).items()), int(weights[r]))
+        for r in range(len(data))
+    ]
+
+
+@given(st.lists(variables(), min_size=1, max_size=3, unique_by=lambda v: v.name), st.data())
+def test_rows_come_back_as_they_were_given(scope: list[pn.Variable], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.tuples(*(cells(v) for v in scope)), max_size=140))
+    built = pn.Dataset.from_rows(scope, rows)
+    expected = [(*(None if c is None else frozenset({c}) if isinstance(c, str) else c for c in row), 1) for row in rows]
+    assert rows_of(built) == expected
+    assert len(built) == len(rows)
+    assert built.variables == tuple(scope)
+
+
+def test_unknown_is_not_the_whole_domain_but_counts_as_it() -> None:
+    assert DATA.missing("fever").tolist() == [False, False, False, True]
+    assert DATA.row(2)["fever"] == DATA.row(3)["fever"] == {"none", "mild", "high"}
+    assert pn.Dataset.from_rows((FEVER, RASH), [*ROWS[:3], (FEVER.states, "yes")]) != DATA
+    assert DATA.distinct() != DATA[:2]
+    assert len(pn.Dataset.from_rows((RASH,), [(None,), (RASH.states,)]).distinct()) == 2
+
+
+@given(datasets(), st.data())
+def test_slices_and_row_numbers_pick_rows(data: pn.Dataset, draw: st.DataObject) -> None:
+    rows, n = rows_of(data), len(data)
+    ends = st.one_of(st.none(), st.integers(-n - 2, n + 2))
+    wanted = slice(draw.draw(ends), draw.draw(ends), draw.draw(st.sampled_from([None, 1, 2, 3, -1, -2])))
+    assert rows_of(data[wanted]) == rows[wanted]
+    numbers = draw.draw(st.lists(st.integers(-n, n - 1)) if n else st.just([]))
+    assert rows_of(data[numbers]) == [rows[k] for k in numbers]
+    chosen = np.array(draw.draw(st.lists(st.booleans(), min_size=n, max_size=n)), dtype=bool)
+    assert rows_of(data[chosen]) == [row for row, keep in zip(rows, chosen, strict=True) if keep]
+
+
+@given(datasets(), st.data())
+def test_concatenating_slices_gives_the_whole(data: pn.Dataset, draw: st.DataObject) -> None:
+    cut = draw.draw(st.integers(0, len(data)))
+    assert pn.Dataset.concatenate([data[:cut], data[cut:]]) == data
+    twice = pn.Dataset.concatenate([data[cut:], data[:cut], data])
+    assert rows_of(twice) == rows_of(data)[cut:] + rows_of(data)[:cut] + rows_of(data)
+
+
+@given(datasets())
+def test_distinct_rows_carry_the_weight_of_their_copies(data: pn.Dataset) -> None:
+    expected: dict[Any, int] = {}
+    for *row, weight in rows_of(data):
+        expected[tuple(row)] = expected.get(tuple(row), 0) + weight
+    distinct = data.distinct()
+    assert rows_of(distinct) == [(*row, weight) for row, weight in expected.items()]
+    assert distinct.total == data.total
+    assert distinct.imprecise_share() == pytest.approx(data.imprecise_share())
+    assert distinct.mean_cell_size() == pytest.approx(data.mean_cell_size())
+    assert distinct.unknown_share() == pytest.approx(data.unknown_share())
+
+
+def test_distinct_rows_of_many_wide_columns() -> None:
+    rng = np.random.default_rng(1)
+    scope = [pn.Variable(f"v{k}", tuple(f"s{j}" for j in range(64))) for k in range(14)]
+    base = [tuple(f"s{j}" for j in rng.integers(0, 64, 14)) for _ in range(100)]
+    data = pn.Dataset.from_rows(scope, base * 2)
+    assert data.distinct().weights is not None
+    assert rows_of(data.distinct()) == [(*row[:-1], 2) for row in rows_of(data[:100])]
+
+
+@given(datasets())
+def test_shares_are_counted_cell_by_cell(data: pn.Dataset) -> None:
+    names = [v.name for v in data.variables]
+    sizes = [len(data.row(r)[name]) for r in range(len(data)) for name in names]
+    weights = [w for *_, w in rows_of(data) for _ in names]
+    total = sum(weights)
+    if not total:
+        assert data.imprecise_share() == data.mean_cell_size() == 0.0
+        return
+    assert data.imprecise_share() == pytest.approx(sum(w for w, s in zip(weights, sizes, strict=True) if s > 1) / total)
+    assert data.mean_cell_size() == pytest.approx(sum(w * s for w, s in zip(weights, sizes, strict=True)) / total)
+    unknown = sum(w * sum(c is None for c in row) for *row, w in rows_of(data))
+    assert data.unknown_share() == pytest.approx(unknown / total)
+    one = names[0]
+    ones = [w * len(data.row(r)[one]) for r, (*_, w) in enumerate(rows_of(data))]
+    assert data.mean_cell_size(one) == pytest.approx(sum(ones) / data.total)
+
+
+@given(datasets())
+def test_a_data_set_is_an_immutable_value(data: pn.Dataset) -> None:
+    copy = pickle.loads(pickle.dumps(data))  # noqa: S301
+    assert copy == data
+    assert hash(copy) == hash(data)
+    assert data != 1
+    for name in (v.name for v in data.variables):
+        assert not data.bitmaps(name).flags.writeable
+        assert not copy.bitmaps(name).flags.writeable
+    assert data[:] == data
+
+
+@given(datasets())
+def test_select_keeps_the_named_columns(data: pn.Dataset) -> None:
+    names = [v.name for v in data.variables][::-1]
+    assert [row[:-1][::-1] for row in rows_of(data.select(names))] == [row[:-1] for row in rows_of(data)]
+    assert data.select(names[:1]).variables == (data.variable(names[0]),)
+
+
+@given(datasets(min_rows=1), st.floats(0, 1), st.one_of(st.none(), st.integers(0, 9)))
+def test_a_split_is_a_partition(data: pn.Dataset, share: float, rng: int | None) -> None:
+    first, second = data.split(share, rng=rng)
+    assert len(first) == round(len(data) * share)
+    assert sorted(map(repr, rows_of(first) + rows_of(second))) == sorted(map(repr, rows_of(data)))
+    assert (first, second) == data.split(share, rng=rng)
+
+
+def test_memory_is_a_bit_for_each_state() -> None:
+    words = {f"v{k}": np.zeros((3, -(-1_000_000 // 64)), dtype=np.uint64) for k in range(35)}
+    scope = [pn.Variable(name, ("a", "b", "c")) for name in words]
+    data = pn.Dataset.unchecked(scope, words, 1_000_000)
+    assert sum(data.bitmaps(v.name).nbytes for v in data.variables) == 105 * 125_000
+
+
+def test_a_thousand_states() -> None:
+    big = pn.Variable("big", tuple(f"s{k:03d}" for k in range(1000)))
+    rows: list[tuple[Any]] = [(f"s{k:03d}",) for k in range(0, 1000, 7)]
+    rows += [({"s000", "s999"},), (None,), (big.states,)]
+    data = pn.Dataset.from_rows((big,), rows)
+    assert data.row(-3) == {"big": frozenset({"s000", "s999"})}
+    assert len(data.distinct()) == len(rows)
+    assert pn.Dataset.from_table(data, variables=[big]) == data
+
+
+FRAMES = {
+    "pyarrow": pa.table,
+    "pandas": lambda data: pa.table(data).to_pandas(),
+    "pandas with arrow types": lambda data: pa.table(data).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.DataFrame,
+    "polars lazy": lambda data: pl.DataFrame(data).lazy().collect(),
+    "arrow reader": pa.RecordBatchReader.from_stream,
+}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@given(data=datasets(weighted=False))
+def test_a_data_set_survives_every_frame_library(library: str, data: pn.Dataset) -> None:
+    if any("\0" in v.name for v in data.variables):
+        with pytest.raises(pn.InputError, match="NUL character, which Arrow's interface cannot carry"):
+            data.__arrow_c_stream__()
+        return
+    assert pn.Dataset.from_table(FRAMES[library](data), variables=data.variables) == data
+
+
+@given(data=datasets(min_rows=1, weighted=False))
+def test_a_data_set_survives_duckdb(data: pn.Dataset) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    simple = pn.Dataset.unchecked(
+        [pn.Variable(f"c{k}", v.states) for k, v in enumerate(data.variables)],
+        {f"c{k}": data.bitmaps(v.name) for k, v in enumerate(data.variables)},
+        len(data),
+        unknown={f"c{k}": pn.Dataset.from_rows((RASH,), [(None if m else "yes",) for m in data.missing(v.name)])._unknown.get("rash", np.zeros(-(-len(data) // 64), dtype=np.uint64)) for k, v in enumerate(data.variables)},
+    )  # fmt: skip
+    table = simple.to_arrow(lists=True)
+    with duckdb.connect() as connection:
+        connection.register("t", table)
+        relation = connection.sql("SELECT * FROM t")
+        assert pn.Dataset.from_table(relation, variables=simple.variables) == simple
+
+
+def test_categories_keep_their_order_and_unused_states() -> None:
+    frame = pd.DataFrame({"fever": pd.Categorical(["high", None], categories=["none", "mild", "high"], ordered=True)})
+    data = pn.Dataset.from_table(frame)
+    assert data.variables == (FEVER,)
+    assert data.missing("fever").tolist() == [False, True]
+    enum = pl.DataFrame({"fever": pl.Series(["high", None], dtype=pl.Enum(["none", "mild", "high"]))})
+    assert pn.Dataset.from_table(enum).variables[0].states == FEVER.states
+    back = pa.table(pn.Dataset.from_table(frame)).to_pandas()
+    assert list(back["fever"].cat.categories) == list(FEVER.states)
+    assert back["fever"].cat.ordered
+
+
+def test_domains_from_data_are_sorted_text() -> None:
+    data = pn.Dataset.from_table({"x": ["b", {"c", "a"}, None], "n": [10, 9, 10], "t": [True, False, None]})
+    assert [v.states for v in data.variables] == [("a", "b", "c"), ("10", "9"), ("false", "true")]
+    assert not any(v.ordered for v in data.variables)
+
+
+def test_cells_of_every_python_kind() -> None:
+    frame = pd.DataFrame({"x": ["a", {"a", "b"}, frozenset({"b"}), ["a"], ("b", "a"), None, float("nan"), pd.NA]})
+    data = pn.Dataset.from_table(frame)
+    assert [row[0] for row in rows_of(data)] == [
+        {"a"}, {"a", "b"}, {"b"}, {"a"}, {"a", "b"}, None, None, None,
+    ]  # fmt: skip
+    numbers = pd.DataFrame({"n": [1.0, 2.0, float("nan")], "m": [1, True, "x"]})
+    assert [row[:2] for row in rows_of(pn.Dataset.from_table(numbers))] == [
+        ({"1"}, {"1"}), ({"2"}, {"true"}), (None, {"x"}),
+    ]  # fmt: skip
+    objects = pl.DataFrame({"x": pl.Series([frozenset({"a"}), frozenset({"a", "b"})], dtype=pl.Object)})
+    assert [row[0] for row in rows_of(pn.Dataset.from_table(objects))] == [{"a"}, {"a", "b"}]
+
+
+def test_index_columns_of_pandas_are_not_data() -> None:
+    frame = pd.DataFrame({"x": ["a", "b"]}, index=[5, 7])
+    assert [v.name for v in pn.Dataset.from_table(frame).variables] == ["x"]
+    assert [v.name for v in pn.Dataset.from_table(pa.Table.from_pandas(frame)).variables] == ["x"]
+
+
+def test_weights_come_from_a_column_or_a_sequence() -> None:
+    table = {"x": ["a", "b"], "n": [3, 1]}
+    data = pn.Dataset.from_table(table, weights="n")
+    assert data.weights is not None
+    assert (data.weights.tolist(), data.total, len(data)) == ([3, 1], 4, 2)
+    assert "weighted" in repr(data)
+    with_domain = pn.Dataset.from_table(table, variables=data.variables, weights="n")
+    assert with_domain == data
+    for bad, message in [
+        ({"x": ["a"], "n": [-1]}, "row 1, weight column 'n': '-1'; expected a whole number >= 0"),
+        ({"x": ["a"], "n": [None]}, "row 1, weight column 'n': nothing; expected a whole number"),
+        ({"x": ["a"], "n": [["1", "2"]]}, "weight column 'n' holds lists"),
+        ({"x": ["a"], "n": ["9" * 30]}, r"expected numbers below 2\*\*63"),
+        ({"x": ["a"], "m": [1]}, r"no weight column 'n' \(x, m\)"),
+    ]:
+        with pytest.raises(pn.InputError, match=message):
+            pn.Dataset.from_table(bad, weights="n")
+    for wrong in ([1, 2, 3], [1.5], [-1], ["x"], [float("nan")]):
+        with pytest.raises(pn.InputError, match="weights"):
+            pn.Dataset.from_rows((RASH,), [("yes",)], weights=wrong)
+    assert pn.Dataset.from_rows((RASH,), [("yes",)], weights=[2.0]).total == 2
+
+
+def test_misfits_are_told_ten_at_a_time() -> None:
+    rows = [("hihg" if k % 2 else "high",) for k in range(40)]
+    with pytest.raises(pn.InputError) as caught:
+        pn.Dataset.from_rows((FEVER,), rows)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "rows, row 2, column 'fever': 'hihg' is not a state (none, mild, high); did you mean 'high'?"
+    assert len(lines) == 11
+    assert lines[-1] == "... and 10 more cells of rows that cannot be used"
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: pn.Dataset.from_rows((RASH,), [(set(),)]), "row 1, column 'rash': an empty set; expected at least one state"),
+        (lambda: pn.Dataset.from_rows((RASH,), [("yes", "no")]), "row 1: .*; expected 1 cells"),
+        (lambda: pn.Dataset.from_rows((RASH,), ["yes"]), "row 1: 'yes'; expected 1 cells"),
+        (lambda: pn.Dataset.from_rows((RASH,), [({1.5},)]), "1.5 is of type float; expected a state"),
+        (lambda: pn.Dataset.from_rows((RASH, RASH), []), "two have the same name"),
+        (lambda: pn.Dataset.from_rows((), []), "variables: none; expected at least one"),
+        (lambda: pn.Dataset.from_rows(["rash"], []),  # type: ignore[list-item]
+          "variables: 'rash' among them"),
+        (lambda: pn.Dataset.from_rows(3, []),  # type: ignore[arg-type]
+          "variables: 3; expected variables"),
+        (lambda: pn.Dataset.from_table({"x": [[]]}), "column 'x' holds no state at all"),
+        (lambda: pn.Dataset.from_table({"x": [[], ["a"]]}), "row 1, column 'x': an empty set"),
+        (lambda: pn.Dataset.from_table({"x": [["a", None]]}), "column 'x', row 1: a null among the states"),
+        (lambda: pn.Dataset.from_table({"x": [None]}), "column 'x' holds no state at all"),
+        (lambda: pn.Dataset.from_table({"x": [0.5]}), "column 'x': numbers with fractions"),
+        (lambda: pn.Dataset.from_table({"x": [b"a"]}), "column 'x': cells of type binary"),
+        (lambda: pn.Dataset.from_table({"x": [object()]}), "column 'x', row 1: .* expected a state"),
+        (lambda: pn.Dataset.from_table({"x": ["a", ""]}), "table: variable 'x': state is empty"),
+        (lambda: pn.Dataset.from_table({}), "table: no columns"),
+        (lambda: pn.Dataset.from_table(7), "int does not speak Arrow"),
+        (lambda: pn.Dataset.from_table({"x": ["a"], "y": ["a", "b"]}), "columns of 1, 2 rows; expected columns of one length"),
+        (lambda: pn.Dataset.from_table({"fevr": ["none"]}, variables=[FEVER]), r"no column 'fever' \(fevr\); did you mean 'fevr'"),
+        (lambda: pn.Dataset.from_table(pa.table([["a"], ["b"]], names=["x", "x"])), "column 'x' appears twice"),
+        (lambda: pn.Dataset.concatenate([]), "no data sets"),
+        (lambda: pn.Dataset.concatenate([DATA, DATA.select(["rash"])]), "different variables"),
+        (lambda: DATA.row(4), "row 4 of 4; expected a number from -4 to 3"),
+        (lambda: DATA[[9]], "row 9 of 4"),
+        (lambda: DATA[[-9]], "row -9 of 4"),
+        (lambda: DATA[["a"]],  # type: ignore[list-item]
+          "expected a slice, row numbers"),
+        (lambda: DATA.split(2), "share 2; expected a number from 0 to 1"),
+        (lambda: DATA.missing("rsah"), "no variable 'rsah' .*did you mean 'rash'"),
+        (lambda: DATA.select([]), "variables: none"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_a_sentence(build: Any, message: str) -> None:
+    with pytest.raises(pn.InputError, match=message):
+        build()
+
+
+def test_reprs_are_short() -> None:
+    assert repr(DATA) == "Dataset(4 rows, 2 variables, 50 % of the cells imprecise, 25 % unknown)"
+    assert repr(DATA[:0]) == "Dataset(0 rows, 2 variables, 0 % of the cells imprecise)"
+    assert repr(pn.Dataset.from_rows((RASH,), [("yes",)])) == "Dataset(1 row, 1 variable, 0 % of the cells imprecise)"
