@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from possnet.dataset import Dataset
     from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
-    from possnet.io import DataStream, load_example, read_data, read_network, scan_data, write_data, write_network
+    from possnet.io import (
+        DataStream,
+        load_example,
+        read_data,
+        read_evidence,
+        read_network,
+        scan_data,
+        write_data,
+        write_evidence,
+        write_network,
+    )
     from possnet.network import Network, normalise_tables, random_network
     from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
     from possnet.randomset import MassFunction
@@ -44,11 +54,13 @@ __all__ = [
     "normalise_tables",
     "random_network",
     "read_data",
+    "read_evidence",
     "read_network",
     "scan_data",
     "to_possibility",
     "to_probability",
     "write_data",
+    "write_evidence",
     "write_network",
 ]
 
@@ -56,7 +68,17 @@ _ROOMS = {
     "dataset": ("Dataset",),
     "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
     "graph": ("Dag", "EssentialGraph", "UndirectedGraph"),
-    "io": ("DataStream", "load_example", "read_data", "read_network", "scan_data", "write_data", "write_network"),
+    "io": (
+        "DataStream",
+        "load_example",
+        "read_data",
+        "read_evidence",
+        "read_network",
+        "scan_data",
+        "write_data",
+        "write_evidence",
+        "write_network",
+    ),
     "network": ("Network", "normalise_tables", "random_network"),
     "possibility": ("MIN", "PRODUCT", "Conjunction", "Possibility"),
     "randomset": ("MassFunction",),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from possnet.io import DataStream
     from possnet.network import Network
+    from possnet.transforms import Transform
 
 __all__ = ["main"]
 
@@ -85,26 +86,43 @@ def info(file: str, domain: str | None) -> None:
     show_default=True,
     help="Parquet cells: possnet's masks, or lists of strings for other programs.",
 )
-def convert(source: str, target: str, domain: str | None, layout: Literal["masks", "lists"]) -> None:
+@click.option(
+    "--transform",
+    type=click.Choice(["optimal", "symmetric", "ratio", "klir", "variable"]),
+    default="optimal",
+    show_default=True,
+    help="How probabilities become possibilities.",
+)
+def convert(
+    source: str, target: str, domain: str | None, layout: Literal["masks", "lists"], transform: Transform
+) -> None:
     """Write a network or a data file in another format, chosen by the suffix of OUT.
+
+    Networks: from .json, .uai, .bif, .xmlbif (.gz too) to .json or .uai. Data: .csv and .parquet. A .uai file has no
+    names; they go to OUT.names.json.
 
     \b
     Examples:
-      possnet convert asia asia.json
+      possnet convert alarm.bif.gz alarm.json --transform optimal
+      possnet convert asia asia.uai
       possnet convert patients.csv patients.parquet
     """
     if _is_data(source) != _is_data(target):
         kinds = {True: "data", False: "a network"}
         raise InputError(
             f"{source} is {kinds[_is_data(source)]} and {target} would be {kinds[_is_data(target)]}; "
-            "expected the same kind (networks: .json; data: .csv, .parquet)"
+            "expected the same kind (networks: .json, .uai; data: .csv, .parquet)"
         )
     if _is_data(source):
         stream = _stream(source, domain)
         with _progress(stream.rows) as advance:
             pn.write_data(stream, target, layout=layout, progress=advance)
     else:
-        pn.write_network(_network(source), target)
+        from possnet.io import names_file
+
+        pn.write_network(_network(source, transform), target)
+        if target.lower().endswith(".uai"):
+            click.echo(f"The names of variables and states are in {names_file(target)}.", err=True)
 
 
 def _stream(name: str, domain: str | None) -> DataStream:
@@ -138,16 +156,16 @@ def _progress(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, _: bar.update(task, completed=done)
 
 
-def _network(name: str) -> Network:
+def _network(name: str, transform: Transform = "optimal") -> Network:
     """A file, or a bundled network."""
     from possnet.io import example_names
 
     if Path(name).suffix:
-        return pn.read_network(name)
+        return pn.read_network(name, transform=transform)
     if name in example_names():
         return pn.load_example(name)
     if Path(name).exists():
-        return pn.read_network(name)
+        return pn.read_network(name, transform=transform)
     raise InputError(
         f"{name}: no such file and no bundled network of that name ({listing(example_names())})"
         f"{did_you_mean(name, example_names())}"

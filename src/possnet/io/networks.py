@@ -6,16 +6,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError
+from possnet.io.bif import read_bif
 from possnet.io.json_network import read_json, write_json
+from possnet.io.uai import read_uai, write_uai
+from possnet.io.xmlbif import read_xmlbif
 
 if TYPE_CHECKING:
+    from possnet.io.uai import Preamble
     from possnet.network import Network
+    from possnet.transforms import Transform
 
-__all__ = ["read_network", "write_network"]
+__all__ = ["NETWORK_SUFFIXES", "read_network", "write_network"]
+
+NETWORK_SUFFIXES = (".json", ".uai", ".uai.gz", ".bif", ".bif.gz", ".xmlbif", ".xml")
 
 
-def read_network(path: str | Path) -> Network:
-    """Network of a file, by its suffix: ``.json``.
+def read_network(path: str | Path, *, transform: Transform = "optimal") -> Network:
+    """Network of a file, by its suffix: ``.json``, ``.uai``, ``.bif``, ``.xmlbif`` (``.bif.gz`` and ``.uai.gz`` too).
+
+    Parameters
+    ----------
+    transform
+        How probabilities become possibilities, for files that hold probabilities (BIF, XMLBIF, UAI with ``BAYES``); see
+        `to_possibility`.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -23,20 +36,42 @@ def read_network(path: str | Path) -> Network:
     ...     pn.read_network(Path(folder) / "pump.json") == pn.load_example("pump")
     True
     """
-    if Path(path).suffix.lower() != ".json":
-        raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected .json")
-    return read_json(path)
+    suffix = _suffix(path, NETWORK_SUFFIXES)
+    if suffix == ".json":
+        return read_json(path)
+    if suffix.startswith(".bif"):
+        return read_bif(path, transform)
+    if suffix.startswith(".uai"):
+        return read_uai(path, transform)
+    return read_xmlbif(path, transform)
 
 
-def write_network(network: Network, path: str | Path) -> None:
-    """Write a network to a file, by its suffix: ``.json``; whole or not at all.
+def write_network(network: Network, path: str | Path, *, preamble: Preamble = "MARKOV") -> None:
+    """Write a network to a ``.json`` or ``.uai`` file, whole or not at all.
+
+    A UAI file has no room for names: they go to a side file, ``NAME.uai.names.json``; support is not written at all.
+
+    Parameters
+    ----------
+    preamble
+        First word of a UAI file: ``MARKOV`` (the default: degrees are not probabilities) or ``BAYES``.
 
     >>> import possnet as pn
     >>> pn.write_network(pn.load_example("pump"), "pump.txt")
     Traceback (most recent call last):
         ...
-    possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json
+    possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json or .uai
     """
-    if Path(path).suffix.lower() != ".json":
-        raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected .json")
-    write_json(network, path)
+    if _suffix(path, (".json", ".uai")) == ".json":
+        write_json(network, path)
+    else:
+        write_uai(network, path, preamble)
+
+
+def _suffix(path: str | Path, known: tuple[str, ...]) -> str:
+    name = Path(path).name.lower()
+    for suffix in known:
+        if name.endswith(suffix):
+            return suffix
+    listed = f"{', '.join(known[:-1])} or {known[-1]}"
+    raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected {listed}")

@@ -1,0 +1,133 @@
+"""The largest product of all factors by toulbar2: ``python toulbar2_mpe.py FILE.uai --evidence 3=1``.
+
+Degrees become whole costs, -log in units of 10^-digits below the largest entry of each factor, zeros forbidden. The
+value is computed again from the configuration found; it may fall short of the true maximum by a factor of no less
+than exp(-log_error), which rounding the costs explains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytoulbar2
+import randomnet
+import uai
+
+if TYPE_CHECKING:
+    from uai import Model, Table
+
+DIGITS = 9
+LARGEST = 1e15  # sums of costs below this are exact in float64, and far below toulbar2's forbidden cost
+
+
+def logs(table: Table) -> Table:
+    """-log of the entries, zero for the largest, infinite for zeros."""
+    with np.errstate(divide="ignore"):
+        return -np.log(table / table.max())
+
+
+def choose_digits(costs: list[Table]) -> int:
+    """As many digits as keep the dearest allowed configuration below the limit."""
+    total = math.fsum(float(cost[np.isfinite(cost)].max()) for cost in costs)
+    return min(DIGITS, math.floor(math.log10(LARGEST / max(total, 1.0))))
+
+
+def add_factor(problem: pytoulbar2.CFN, scope: list[int], costs: Table) -> None:
+    """Post one table; beyond three variables as its commonest cost and the exceptions."""
+    if costs.ndim <= 3:
+        problem.AddFunction(scope, costs.ravel().tolist())
+        return
+    values, counts = np.unique(costs, return_counts=True)
+    common = float(values[counts.argmax()])
+    others = costs != common
+    if others.any():
+        problem.AddCompactFunction(scope, common, np.argwhere(others).tolist(), costs[others].tolist())
+
+
+def solve(model: Model, evidence: dict[int, int], timeout: float) -> dict[str, Any]:
+    """The answer for a model."""
+    fixed = evidence | {v: 0 for v, size in enumerate(model.sizes) if size == 1}
+    slim = model.restrict(fixed)
+    if not all(table.any() for table in slim.tables):
+        return answer(model, None, optimal=True)
+    factors = [(scope, logs(table)) for scope, table in zip(slim.scopes, slim.tables, strict=True) if scope]
+    digits = choose_digits([costs for _, costs in factors])
+    free = [v for v in range(len(model.sizes)) if v not in fixed]
+    number = {v: place for place, v in enumerate(free)}
+    problem = pytoulbar2.CFN(resolution=0)  # whole costs: the wrapper would cut digits off instead of rounding
+    optimal = True
+    try:
+        for v in free:
+            problem.AddVariable(f"v{v}", list(range(model.sizes[v])))
+        for scope, costs in factors:
+            add_factor(problem, [number[v] for v in scope], np.rint(costs * 10.0**digits))
+        found = problem.Solve(timeLimit=math.ceil(timeout)) if free else ([], 0.0, 1)
+    except problem.Contradiction:
+        found = None
+    else:
+        optimal = not free or not problem.Option.limited
+    if found is None:
+        return answer(model, None, optimal=optimal)
+    full = tuple(fixed[v] if v in fixed else int(found[0][number[v]]) for v in range(len(model.sizes)))
+    return answer(model, full, optimal=optimal) | {"digits": digits, "log_error": len(factors) * 10.0**-digits}
+
+
+def answer(model: Model, states: tuple[int, ...] | None, *, optimal: bool) -> dict[str, Any]:
+    """The value of a configuration; none found is no value at all, unless it is proved that none has any."""
+    log = -math.inf if states is None else model.log(states)
+    value = math.prod(model.entries(states)) if states is not None else 0.0 if optimal else None
+    return {
+        "version": version("pytoulbar2"),
+        "value": value,
+        "log10": log / math.log(10) if math.isfinite(log) else None,
+        "configuration": None if states is None else list(states),
+        "optimal": optimal,
+    }
+
+
+def self_test() -> None:
+    """Small networks and random fields against brute force."""
+    rng = np.random.default_rng(7)
+    nets = [randomnet.network(rng, int(rng.integers(1, 9)), parents=4, zeros=0.2) for _ in range(60)]
+    nets += [randomnet.field(rng, n, int(rng.integers(1, 9)), zeros=0.1) for n in rng.integers(1, 9, 60).tolist()]
+    nets += [randomnet.coarse(rng, n, int(rng.integers(1, 5))) for n in rng.integers(5, 8, 60).tolist()]
+    impossible = 0
+    for place, model in enumerate(randomnet.through_files(iter(nets))):
+        evidence = randomnet.some_evidence(rng, model.sizes, place % 4)
+        truth = randomnet.observe(randomnet.joint(model), evidence)
+        found = solve(model, evidence, 60)
+        randomnet.check(found["optimal"], f"model {place} not solved")
+        right = math.isclose(found["value"], truth.max(), rel_tol=1e-7)
+        randomnet.check(right, f"model {place}: {found['value']}, not {truth.max()}")
+        if (states := found["configuration"]) is None:
+            impossible += 1
+            continue
+        randomnet.check(all(states[v] == k for v, k in evidence.items()), f"model {place} against its evidence")
+        randomnet.check(randomnet.close(truth[tuple(states)], found["value"]), f"configuration of model {place}")
+        randomnet.check(randomnet.close(found["log10"], math.log10(found["value"])), f"log10 of model {place}")
+    print(f"self-test passed: {len(nets)} models, {impossible} of them impossible")
+
+
+def main() -> None:
+    """Answer for one file, or test."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--evidence", help="var=state,...")
+    parser.add_argument("--timeout", type=float, default=60, help="seconds of processor time")
+    parser.add_argument("--self-test", action="store_true")
+    given = parser.parse_args()
+    if given.self_test:
+        return self_test()
+    if given.file is None:
+        parser.error("a file is needed")
+    model = uai.read(given.file)
+    return print(json.dumps(solve(model, uai.parse_evidence(given.evidence, model.sizes), given.timeout)))
+
+
+if __name__ == "__main__":
+    main()

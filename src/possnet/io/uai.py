@@ -1,0 +1,286 @@
+"""Networks as UAI files, the format of probabilistic solvers; evidence files too.
+
+A UAI file knows no names: variables and states are numbers. `write_uai` keeps the names in a side file,
+``NAME.uai.names.json``, and `read_uai` takes them from there if it exists; otherwise variables are called ``v0``,
+``v1``, ... and states ``s0``, ``s1``, ...
+
+Tables are written with the parents in order and the variable itself last, the last one varying fastest: our own
+order. The preamble is ``MARKOV`` by default, because degrees are not probabilities; solvers that maximise a product
+then find the most possible configuration. A min-based network has no such file: a solver would multiply where the
+network takes a minimum.
+
+Reading gives the network back when every variable is the last one of exactly one factor, without cycles, and every
+row peaks at 1. In a ``BAYES`` file whose rows add up to 1, probabilities are turned into possibilities. Any other
+factors are potentials: they become a network with the same joint distribution, scaled to a largest value of 1 (see
+`possnet.network.network_of_factors`).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError
+from possnet.graph import Dag
+from possnet.io.bif import read_plain_or_gzipped
+from possnet.io.files import position_of, read_bytes, write_text
+from possnet.io.probability_tables import bayesian_network, check_table_size
+from possnet.network import Network, network_of_factors
+from possnet.possibility import PRODUCT, SNAP
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.transforms import Transform
+
+    Factor: TypeAlias = tuple[tuple[int, ...], NDArray[np.float64]]
+
+__all__ = ["Preamble", "names_file", "read_evidence", "read_uai", "write_evidence", "write_uai"]
+
+Preamble: TypeAlias = Literal["MARKOV", "BAYES"]
+_FORMAT = "possnet-uai-names"
+_VERSION = 1
+
+
+def names_file(path: str | Path) -> Path:
+    """The side file that holds the names for a UAI file.
+
+    >>> names_file("asia.uai").name
+    'asia.uai.names.json'
+    """
+    return Path(f"{path}.names.json")
+
+
+def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV") -> None:
+    """Write a product-based network as a UAI file, and its names in a side file."""
+    if network.conjunction.name != PRODUCT.name:
+        raise InputError(
+            f"{path}: a {network.conjunction.name}-based network cannot be a UAI file, which multiplies; "
+            "expected a product-based one"
+        )
+    place = {variable.name: number for number, variable in enumerate(network.variables)}
+    scopes, blocks = [], []
+    for variable in network.variables:
+        scope = [place[name] for name in (*network.dag.parents(variable.name), variable.name)]
+        table = network.table(variable.name)
+        scopes.append(" ".join(map(str, (len(scope), *scope))))
+        rows = "\n".join(" " + " ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist())
+        blocks.append(f"{table.size}\n{rows}\n")
+    sizes = " ".join(str(len(variable)) for variable in network.variables)
+    head = f"{preamble}\n{len(place)}\n{sizes}\n{len(place)}\n"
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "name": network.name,
+        "description": network.description,
+        "variables": [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in network.variables],
+    }
+    write_text(names_file(path), json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_text(path, head + "\n".join(scopes) + "\n\n" + "\n".join(blocks))
+
+
+def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
+    """Network of a ``.uai`` or ``.uai.gz`` file, with the names of its side file if there is one."""
+    owner = str(path)
+    preamble, sizes, factors = _parse(read_plain_or_gzipped(path), owner)
+    name, description = Path(path).name.split(".")[0], ""
+    variables = [Variable(f"v{k}", tuple(f"s{j}" for j in range(size))) for k, size in enumerate(sizes)]
+    if names_file(path).exists():
+        name, description, variables = _read_names(names_file(path), sizes)
+    families = _families(factors, len(variables))
+    if families is not None:
+        names = [variable.name for variable in variables]
+        parents = {names[child]: tuple(names[k] for k in scope[:-1]) for child, (scope, _) in families.items()}
+        tables = {names[child]: table for child, (_, table) in families.items()}
+        if all(_peaks_at_one(table) for table in tables.values()):
+            return Network(variables, Dag(parents), tables, name=name, description=description)
+        if preamble == "BAYES":
+            return bayesian_network(owner, variables, parents, tables, transform, name=name)
+    try:
+        return network_of_factors(variables, factors, name=name, description=description)
+    except InputError as error:
+        raise InputError(f"{owner}: {error}") from None
+
+
+def _families(factors: Sequence[Factor], count: int) -> dict[int, Factor] | None:
+    """The factors as tables of their last variables, if every variable is last exactly once and no cycle appears."""
+    families = {scope[-1]: (scope, table) for scope, table in factors if scope}
+    if len(families) != count or len(factors) != count:
+        return None
+    try:
+        Dag({str(child): [str(k) for k in scope[:-1]] for child, (scope, _) in families.items()})
+    except InputError:
+        return None
+    return {child: families[child] for child in range(count)}
+
+
+def _peaks_at_one(table: NDArray[np.float64]) -> bool:
+    return bool((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all())
+
+
+def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor]]:
+    """Preamble, numbers of states, and factors of a UAI file."""
+    if not content.strip():
+        raise InputError(f"{owner}: the file is empty; expected a UAI file")
+    tokens = content.split()
+    preamble = tokens[0].decode(errors="replace").upper()
+    if preamble not in {"MARKOV", "BAYES"}:
+        raise InputError(f"{owner}, line 1: {preamble[:40]!r}; expected MARKOV or BAYES")
+    reader = _Tokens(tokens, owner, content)
+    count = reader.number("the number of variables", 1)
+    sizes = [reader.number(f"the number of states of variable {k}", 1) for k in reader.each(count)]
+    scopes = []
+    for factor in reader.each(reader.number("the number of factors", 0)):
+        size = reader.number(f"the number of variables of factor {factor}", 0)
+        scope = tuple(reader.number(f"a variable of factor {factor}", 0, count - 1) for _ in reader.each(size))
+        if len(set(scope)) < len(scope):
+            reader.fail(f"factor {factor} names a variable twice", "distinct variables")
+        scopes.append(scope)
+    factors = []
+    for number, scope in enumerate(scopes):
+        entries = check_table_size(owner, f"factor {number}", [*(sizes[k] for k in scope), 1])
+        found = reader.number(f"the number of entries of factor {number}", 0)
+        if found != entries:
+            reader.fail(f"factor {number} has {found} entries", f"{entries}, the product of its numbers of states")
+        factors.append((scope, reader.values(entries, number).reshape([sizes[k] for k in scope])))
+    if reader.position < len(tokens):
+        reader.position += 1
+        reader.fail("something after the last factor", "the end of the file")
+    return ("MARKOV" if preamble == "MARKOV" else "BAYES"), sizes, factors
+
+
+class _Tokens:
+    """The words of a file, read one after the other; a wrong one is told with its line and column."""
+
+    def __init__(self, tokens: list[bytes], owner: str, content: bytes) -> None:
+        self.tokens, self.owner, self.content, self.position = tokens, owner, content, 1
+
+    def each(self, count: int) -> range:
+        """Range of so many things, each of at least one word; refused at once if the file has fewer words left."""
+        if count > len(self.tokens) - self.position:
+            self.position = len(self.tokens)
+            self.fail(f"{count} announced and the file ends before them", "the rest of the file")
+        return range(count)
+
+    def number(self, what: str, least: int, most: int | None = None) -> int:
+        """A whole number."""
+        if self.position >= len(self.tokens):
+            self.fail(f"the file ends before {what}", "the rest of the file")
+        token = self.tokens[self.position]
+        self.position += 1
+        if not token.isdigit() or len(token) > 18 or int(token) < least or (most is not None and int(token) > most):
+            limits = f"from {least} to {most}" if most is not None else f">= {least}"
+            self.fail(f"{_shown(token)} for {what}", f"a whole number {limits}")
+        return int(token)
+
+    def values(self, count: int, factor: int) -> NDArray[np.float64]:
+        """So many entries of a factor."""
+        self.each(count)
+        words = self.tokens[self.position : self.position + count]
+        try:
+            values = np.array(words, dtype=np.bytes_).astype(np.float64) if words else np.zeros(0)
+        except ValueError:
+            values = np.full(count, np.nan)
+        wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
+        if len(wrong):
+            where = next((k for k, word in enumerate(words) if not _is_entry(word)), int(wrong[0]))
+            self.position += where + 1
+            self.fail(f"{_shown(words[where])} in factor {factor}", "a number >= 0")
+        self.position += count
+        return values + 0.0
+
+    def fail(self, finding: str, expected: str) -> None:
+        """Raise an `InputError` at the last word read."""
+        offset = 0
+        for token in self.tokens[: self.position]:
+            offset = self.content.index(token, offset) + len(token)
+        last = self.tokens[self.position - 1] if self.position <= len(self.tokens) else b""
+        where = position_of(self.content, offset - len(last))
+        raise InputError(f"{self.owner}, {where}: {finding}; expected {expected}")
+
+
+def _is_entry(word: bytes) -> bool:
+    try:
+        value = float(word)
+    except ValueError:
+        return False
+    return 0.0 <= value < float("inf")
+
+
+def _shown(token: bytes) -> str:
+    return repr(token.decode(errors="replace")[:40])
+
+
+def _read_names(path: Path, sizes: list[int]) -> tuple[str, str, list[Variable]]:
+    try:
+        document: Any = json.loads(read_bytes(path))
+        if document["format"] != _FORMAT or document["version"] != _VERSION:
+            raise InputError(f"{document['format']} {document['version']}; this possnet reads {_FORMAT} {_VERSION}")
+        variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
+        name, description = str(document["name"]), str(document["description"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"{path}: no names in it ({error}); remove it to read the network without names") from None
+    if [len(variable) for variable in variables] != sizes or len({v.name for v in variables}) < len(sizes):
+        raise InputError(
+            f"{path}: its names do not fit the network beside it; remove it to read the network without names"
+        )
+    return name, description, variables
+
+
+def write_evidence(evidence: Mapping[str, str], network: Network, path: str | Path) -> None:
+    """Write hard evidence (name -> state) as a UAI evidence file.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pn.write_evidence({"xray": "no"}, pn.load_example("asia"), Path(folder) / "asia.uai.evid")
+    ...     pn.read_evidence(Path(folder) / "asia.uai.evid", pn.load_example("asia"))
+    {'xray': 'no'}
+    """
+    place = {variable.name: number for number, variable in enumerate(network.variables)}
+    pairs = []
+    for name, state in evidence.items():
+        variable = network.variable(name)
+        pairs.append(f"{place[name]} {variable.index(state)}")
+    write_text(path, " ".join([str(len(pairs)), *pairs]) + "\n")
+
+
+def read_evidence(path: str | Path, network: Network) -> dict[str, str]:
+    """Hard evidence (name -> state) of a UAI evidence file: the number of observations, then pairs of variable and state.
+
+    The older form, with a number of samples (1) in front, is understood too.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.evid").write_text("2 0 1 6 0")
+    ...     pn.read_evidence(Path(folder) / "a.evid", pn.load_example("asia"))
+    {'asia': 'no', 'xray': 'yes'}
+    """
+    owner = str(path)
+    content = read_bytes(path)
+    tokens = content.split()
+    if not tokens:
+        raise InputError(f"{owner}: the file is empty; expected the number of observations, then pairs")
+    reader = _Tokens(tokens, owner, content)
+    reader.position = 0
+    count = reader.number("the number of observations", 0)
+    if count == 1 and len(tokens) != 3 and len(tokens) == 2 + 2 * _whole(tokens[1] if len(tokens) > 1 else b""):
+        count = reader.number("the number of observations", 0)
+    variables = network.variables
+    evidence = {}
+    for _ in range(count):
+        variable = variables[reader.number("a variable", 0, len(variables) - 1)]
+        evidence[variable.name] = variable.states[reader.number(f"a state of {variable.name!r}", 0, len(variable) - 1)]
+    if reader.position < len(tokens):
+        reader.position += 1
+        reader.fail("something after the last observation", "the end of the file")
+    return evidence
+
+
+def _whole(token: bytes) -> int:
+    return int(token) if token.isdigit() and len(token) < 19 else -1

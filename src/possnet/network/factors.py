@@ -1,0 +1,98 @@
+"""A network with the same joint distribution as a product of potentials.
+
+Potentials say how well some variables go together, without saying which of them is the child of which. Eliminating the
+variables one by one turns them into conditional tables: with ψ the product of the potentials that mention x, and m = max
+over x of ψ, the table of x given the others in ψ is ψ / m, and m is a potential for the rest. What is left at the end is
+the largest value of the product, by which the joint is divided: the result is the product scaled to a largest value of 1.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, listing
+from possnet.graph import Dag, triangulate
+from possnet.limits import refuse_over
+from possnet.network.values import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.variables import Variable
+
+    Factor: TypeAlias = tuple[tuple[int, ...], NDArray[np.float64]]
+
+__all__ = ["network_of_factors"]
+
+
+def network_of_factors(
+    variables: Sequence[Variable], factors: Sequence[Factor], *, name: str = "", description: str = ""
+) -> Network:
+    """Product-based network whose joint is the product of the factors, divided by its largest value.
+
+    Parameters
+    ----------
+    factors
+        Pairs (positions of the variables, values): an axis for every variable, finite values >= 0.
+
+    >>> import possnet as pn
+    >>> a, b = pn.Variable("a", ("x", "y")), pn.Variable("b", ("x", "y"))
+    >>> net = network_of_factors([a, b], [((0, 1), np.array([[4.0, 1.0], [2.0, 2.0]]))])
+    >>> net.joint({"a": "x", "b": "x"}), net.joint({"a": "y", "b": "x"})
+    (1.0, 0.5)
+    """
+    sizes = [len(variable) for variable in variables]
+    near = [0] * len(variables)
+    for scope, _ in factors:
+        together = sum(1 << node for node in scope)
+        for node in scope:
+            near[node] |= together & ~(1 << node)
+    plan = triangulate(near, sizes)
+    refuse_over(plan.cells * 8, "the network of these factors", "the graph is too dense for conditional tables")
+    pool = [_sorted(scope, values) for scope, values in factors]
+    tables, parents = {}, {}
+    for node, clique in zip(plan.order, plan.cliques, strict=True):
+        around = tuple(k for k in range(len(variables)) if clique >> k & 1 and k != node)
+        scope = (*around, node)
+        mine = [factor for factor in pool if node in factor[0]]
+        pool = [factor for factor in pool if node not in factor[0]]
+        joined = np.ones([sizes[k] for k in scope])
+        for factor in mine:
+            joined *= _spread(factor, scope, sizes)
+        best = joined.max(axis=-1, keepdims=True)
+        tables[node] = np.where(best > 0.0, joined / np.where(best > 0.0, best, 1.0), 1.0)
+        parents[node] = tuple(variables[k].name for k in around)
+        rest = best[..., 0]
+        top = float(rest.max())
+        if not top:
+            around_it = listing(variables[k].name for k in scope)
+            raise InputError(f"factors around {around_it}: nothing is possible; expected a value above 0")
+        pool.append((around, rest / top))  # scaled, so that long products do not underflow
+    names = [variable.name for variable in variables]
+    return Network.unchecked(
+        variables,
+        Dag({names[node]: parents[node] for node in range(len(names))}),
+        {names[node]: np.ascontiguousarray(tables[node]) for node in range(len(names))},
+        name=name,
+        description=description,
+    )
+
+
+def _sorted(scope: tuple[int, ...], values: NDArray[np.float64]) -> Factor:
+    order = sorted(range(len(scope)), key=scope.__getitem__)
+    return tuple(scope[k] for k in order), values.transpose(order)
+
+
+def _spread(factor: Factor, scope: tuple[int, ...], sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Values of a factor shaped to be multiplied with a table over the scope."""
+    inside, values = factor
+    wanted = [node for node in scope if node in inside]
+    moved = values.transpose([inside.index(node) for node in wanted])
+    shaped: NDArray[np.float64] = moved.reshape([sizes[node] if node in inside else 1 for node in scope])
+    assert prod(shaped.shape) == values.size  # noqa: S101
+    return shaped
