@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint gold lock clean
+.PHONY: demo test quick lint gold bench fixtures lock clean
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -42,10 +42,24 @@ gold: .venv/.gold
 	$(BIN)/uv pip install -q --no-deps --require-hashes -r requirements/gold.txt
 	@touch $@
 
+# The peers live in an environment of their own; possnet never depends on them.
+.venv-peers/.ready: .venv/.ready requirements/peers.txt
+	$(PYTHON) -m venv .venv-peers
+	$(BIN)/uv pip install -q --python .venv-peers/bin/python --require-hashes -r requirements/peers.txt
+	@touch $@
+
+bench: gold .venv-peers/.ready
+	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/data.py
+
+fixtures: gold .venv-peers/.ready
+	$(BIN)/python benchmarks/fixtures.py
+
 lock: .venv/.ready
 	$(LOCK) --upgrade pyproject.toml --group dev -o requirements/dev.txt
 	echo uv | $(LOCK) --upgrade - -o requirements/uv.txt
 	$(LOCK) --upgrade --no-deps requirements/gold.in -o requirements/gold.txt
+	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist

@@ -99,6 +99,15 @@ def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> No
     assert run("convert", tmp_path / "b.csv", tmp_path / "c.parquet", "--layout", "lists").returncode == 0
     assert run("convert", "asia", tmp_path / "asia.json").returncode == 0
     assert pn.read_network(tmp_path / "asia.json") == pn.load_example("asia")
+    uai = run("convert", "asia", tmp_path / "asia.uai")
+    assert uai.stderr == f"The names of variables and states are in {tmp_path / 'asia.uai.names.json'}.\n"
+    assert pn.read_network(tmp_path / "asia.uai") == pn.load_example("asia")
+    (tmp_path / "n.bif").write_text(
+        "variable rash { type discrete [ 2 ] { yes, no }; } probability ( rash ) { table .2, .8; }"
+    )
+    assert run("convert", tmp_path / "n.bif", tmp_path / "n.json", "--transform", "symmetric").returncode == 0
+    assert pn.read_network(tmp_path / "n.json").table("rash").tolist() == [0.4, 1.0]
+    assert "n: a product-based possibilistic network" in run("info", tmp_path / "n.bif").stdout
     mixed = run("convert", "asia", tmp_path / "asia.csv")
     assert mixed.returncode == 1
     assert "asia is a network" in mixed.stderr

@@ -478,6 +478,18 @@ def test_random_bytes_never_escape_as_another_error(content: bytes) -> None:
                 assert str(error).startswith(str(path))
 
 
+@pytest.mark.parametrize("name", ["asia", "clinic", "pump"])
+def test_an_independent_solver_reads_our_uai_files_and_finds_our_most_possible_degree(name: str) -> None:
+    """Recorded by `make fixtures`: toulbar2 read the UAI file that possnet wrote."""
+    net = pn.load_example(name)
+    rows = [row for row in json.loads((FIXTURES / "solvers.json").read_text()) if row["network"] == name]
+    assert len(rows) == 3
+    for row in rows:
+        agreeing = [c for c in oracles.configurations(net) if row["evidence"].items() <= c.items()]
+        best = max(oracles.chain_rule(net, c) for c in agreeing)
+        assert row["toulbar2"] == pytest.approx(best, rel=1e-8)
+
+
 def test_memory_is_told_in_readable_units() -> None:
     assert free_memory() > 1 << 20
     assert readable_bytes(10**40) == "over 10**40 B"
