@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from possnet.dataset import Dataset
     from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
+    from possnet.inference import Explanation, Inference
     from possnet.io import (
         DataStream,
         load_example,
@@ -41,7 +42,9 @@ __all__ = [
     "DataStream",
     "Dataset",
     "EssentialGraph",
+    "Explanation",
     "ImpossibleEvidence",
+    "Inference",
     "InputError",
     "MassFunction",
     "Network",
@@ -67,6 +70,7 @@ __all__ = [
 _ROOMS = {
     "dataset": ("Dataset",),
     "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
+    "inference": ("Explanation", "Inference"),
     "graph": ("Dag", "EssentialGraph", "UndirectedGraph"),
     "io": (
         "DataStream",

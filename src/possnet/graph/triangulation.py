@@ -9,7 +9,7 @@ is hard; greedy rules come close, and none of them wins everywhere:
 - ``weighted-fill``: the node whose new edges have the smallest total weight (the product of the sizes of their ends).
 
 Sets of nodes are integers (bit k is node k), so that joining neighbours is a few machine operations; a heap holds the
-costs, and only nodes whose surroundings changed are priced again (Kjaerulff 1990 describes the rules).
+costs, and only nodes near a change are priced again (Kjaerulff 1990 describes the rules).
 """
 
 from __future__ import annotations
@@ -77,31 +77,37 @@ def eliminate(
     *,
     chance: random.Random | None = None,
     give_up: int | None = None,
+    last: int = 0,
 ) -> Elimination:
     """Greedy elimination by one rule; ties go to the smaller table, then to the first node (or by ``chance``).
 
-    With ``give_up`` the run stops, unfinished, as soon as its cells pass that number.
+    Nodes whose neighbours are all joined go first: they cost nothing that could be saved. Prices are renewed for the
+    neighbours of an eliminated node, and checked once more when a node is about to be chosen. With ``give_up`` the run
+    stops, unfinished, once its cells pass that number. Nodes in ``last`` (as bits) go after all others.
 
     >>> eliminate([0b10, 0b101, 0b10], [2, 3, 4], "fill")
     Elimination(order=(0, 1, 2), cliques=(3, 6, 4), cells=22)
     """
     near = list(neighbours)
-    count = len(near)
-    price = _PRICES[rule]
-    draws = [chance.random() if chance else node for node in range(count)]
-    current: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * count
-    heap = []
-    for node in range(count):
-        current[node] = (*price(node, near, sizes), draws[node])
-        heap.append((current[node], node))
-    heapify(heap)
-    left = [True] * count
     order: list[int] = []
     cliques: list[int] = []
-    cells = 0
+    cells = _simplicial(near, sizes, order, cliques, last)
+    left = [not last >> node & 1 for node in range(len(near))]
+    for node in order:
+        left[node] = False
+    draws = [chance.random() if chance else float(node) for node in range(len(near))]
+    price = _PRICES[rule]
+    current = {node: (*price(node, near, sizes), draws[node]) for node in range(len(near)) if left[node]}
+    heap = [(cost, node) for node, cost in current.items()]
+    heapify(heap)
     while heap:
         cost, node = heappop(heap)
         if not left[node] or cost != current[node]:
+            continue
+        checked = (*price(node, near, sizes), draws[node])
+        if checked > cost:
+            current[node] = checked
+            heappush(heap, (checked, node))
             continue
         left[node] = False
         around = near[node]
@@ -110,58 +116,112 @@ def eliminate(
         cells += _table(node, around, sizes)
         if give_up is not None and cells >= give_up:
             break
-        for changed in bits(_remove(node, near, rule)):
+        _remove(node, near)
+        while around:
+            lowest = around & -around
+            around ^= lowest
+            changed = lowest.bit_length() - 1
+            if last & lowest:
+                continue
             renewed = (*price(changed, near, sizes), draws[changed])
             if renewed != current[changed]:
                 current[changed] = renewed
                 heappush(heap, (renewed, changed))
+    for node in bits(last):
+        order.append(node)
+        cliques.append(near[node] | 1 << node)
+        cells += _table(node, near[node], sizes)
+        _remove(node, near)
     return Elimination(tuple(order), tuple(cliques), cells)
 
 
-def _remove(node: int, near: list[int], rule: Rule) -> int:
-    """Join the neighbours of a node, take it out, and tell whose price may have changed."""
+def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques: list[int], last: int) -> int:
+    """Eliminate, as long as there are any, nodes whose neighbours are all joined to each other; tell the cells."""
+    cells = 0
+    gone = last
+    waiting = list(range(len(near) - 1, -1, -1))
+    while waiting:
+        node = waiting.pop()
+        if gone >> node & 1:
+            continue
+        around = near[node]
+        rest = around
+        while rest:
+            lowest = rest & -rest
+            if around & ~near[lowest.bit_length() - 1] != lowest:
+                break
+            rest ^= lowest
+        if rest:
+            continue
+        gone |= 1 << node
+        order.append(node)
+        cliques.append(around | 1 << node)
+        cells += _table(node, around, sizes)
+        mask = ~(1 << node)
+        while around:
+            lowest = around & -around
+            around ^= lowest
+            other = lowest.bit_length() - 1
+            near[other] &= mask
+            waiting.append(other)
+    return cells
+
+
+def _remove(node: int, near: list[int]) -> None:
+    """Join the neighbours of a node and take it out."""
     around = near[node]
-    bit = 1 << node
-    touched = around
-    for other in bits(around):
-        added = around & ~near[other] & ~(1 << other)
-        near[other] = (near[other] | added) & ~bit
-        if added and rule != "weight":
-            for end in bits(added):
-                touched |= near[other] & near[end]
-    return touched & ~bit
+    mask = ~(1 << node)
+    rest = around
+    while rest:
+        lowest = rest & -rest
+        rest ^= lowest
+        other = lowest.bit_length() - 1
+        near[other] = (near[other] | around) & mask & ~lowest
 
 
 def _table(node: int, around: int, sizes: Sequence[int]) -> int:
     cells = sizes[node]
-    for other in bits(around):
-        cells *= sizes[other]
+    while around:
+        lowest = around & -around
+        around ^= lowest
+        cells *= sizes[lowest.bit_length() - 1]
     return cells
 
 
 def _price_fill(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
-    around = near[node]
+    around = rest = near[node]
     missing = 0
-    for other in bits(around):
+    cells = sizes[node]
+    while rest:
+        lowest = rest & -rest
+        rest ^= lowest
+        other = lowest.bit_length() - 1
         missing += (around & ~near[other]).bit_count() - 1
-    return missing, _as_float(_table(node, around, sizes))
+        cells *= sizes[other]
+    return missing, cells
 
 
 def _price_weight(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
-    return _as_float(_table(node, near[node], sizes)), 0.0
+    return _table(node, near[node], sizes), 0.0
 
 
 def _price_weighted_fill(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
-    around = near[node]
+    around = rest = near[node]
     missing = 0
-    for other in bits(around):
-        lacking = around & ~near[other] & ~(1 << other)
-        missing += sizes[other] * sum(sizes[end] for end in bits(lacking))
-    return missing, _as_float(_table(node, around, sizes))
-
-
-def _as_float(cells: int) -> float:
-    return float(cells) if cells.bit_length() < 1000 else float("inf")
+    cells = sizes[node]
+    while rest:
+        lowest = rest & -rest
+        rest ^= lowest
+        other = lowest.bit_length() - 1
+        lacking = around & ~near[other] & ~lowest
+        cells *= sizes[other]
+        weight = 0
+        while lacking:
+            low = lacking & -lacking
+            lacking ^= low
+            weight += sizes[low.bit_length() - 1]
+        missing += sizes[other] * weight
+    return missing, cells
 
 
 _PRICES = {"fill": _price_fill, "weight": _price_weight, "weighted-fill": _price_weighted_fill}

@@ -1,0 +1,45 @@
+"""The operations that exact inference needs, as a value: how factors combine, and how a variable leaves a factor.
+
+All four are commutative semirings whose combination distributes over their projection, which is all that a join tree asks
+for (Shenoy and Shafer 1990; Aji and McEliece 2000):
+
+- ``MAX_PRODUCT`` and ``MAX_MIN``: possibilities of product-based and min-based networks;
+- ``SUM_PRODUCT``: probabilities and counts;
+- ``MAX_SUM``: the first one on logarithms, for products that would underflow.
+
+``divide`` takes a factor out of a combination again. For the minimum there is nothing to take out: combining twice is
+combining once (``divide`` is None).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy import ufunc
+
+__all__ = ["MAX_MIN", "MAX_PRODUCT", "MAX_SUM", "SUM_PRODUCT", "Algebra"]
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """Combination, projection, division (or None), and the two neutral values.
+
+    ``zero`` is neutral for projection and absorbs combination; ``one`` is neutral for combination.
+    """
+
+    name: str
+    combine: ufunc
+    project: ufunc
+    divide: ufunc | None
+    zero: float
+    one: float
+
+
+MAX_PRODUCT: Final = Algebra("max-product", np.multiply, np.maximum, np.divide, 0.0, 1.0)
+MAX_MIN: Final = Algebra("max-min", np.minimum, np.maximum, None, 0.0, 1.0)
+SUM_PRODUCT: Final = Algebra("sum-product", np.multiply, np.add, np.divide, 0.0, 1.0)
+MAX_SUM: Final = Algebra("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)

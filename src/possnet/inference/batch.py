@@ -1,0 +1,147 @@
+"""One question for every row of a data set.
+
+Messages towards the target are computed for many rows at once, the rows along the last axis. A message depends only on the
+evidence in its part of the tree, and rows that agree there share it: every clique numbers the combinations of its own cells
+and its children's messages that occur, and computes each once. Blocks bound the memory.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.kernels.bitmaps import compress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.arrow import CodedColumn
+    from possnet.inference.algebra import Algebra
+    from possnet.inference.plan import Plan
+    from possnet.variables import Variable
+
+    Table: TypeAlias = NDArray[np.float64]
+    Codes: TypeAlias = NDArray[np.int64]
+
+__all__ = ["answer_rows"]
+
+_BLOCK_BYTES = 1 << 25
+_ROWS = 1 << 17
+
+
+def answer_rows(
+    plan: Plan,
+    scopes: Sequence[tuple[int, ...]],
+    tables: Sequence[Table],
+    algebra: Algebra,
+    target: int,
+    columns: Mapping[int, CodedColumn],
+    rows: int,
+    variables: Sequence[Variable],
+) -> Table:
+    """Unnormalised table of the target for every row, shape (rows, states)."""
+    potentials = _potentials(plan, scopes, tables, algebra)
+    vectors = {v: _degrees(column, variables[v], algebra) for v, column in columns.items()}
+    answers = np.empty((rows, len(variables[target])))
+    for start in range(0, rows, _ROWS):
+        stop = min(start + _ROWS, rows)
+        codes = {v: np.asarray(column.codes[start:stop], dtype=np.int64) for v, column in columns.items()}
+        answers[start:stop] = _block(plan, potentials, algebra, target, vectors, codes, stop - start)
+    return answers
+
+
+def _degrees(column: CodedColumn, variable: Variable, algebra: Algebra) -> Table:
+    """Degrees (states, distinct cells) of the cells as evidence; an unknown cell is none."""
+    inside = np.array([[cell is None or state in cell for cell in column.cells] for state in variable.states])
+    return np.where(inside, algebra.one, algebra.zero).reshape(len(variable), -1)
+
+
+def _potentials(
+    plan: Plan, scopes: Sequence[tuple[int, ...]], tables: Sequence[Table], algebra: Algebra
+) -> list[Table]:
+    """Factors of every clique combined, as (cells, 1)."""
+    combined = []
+    for clique in plan.cliques:
+        table = np.full(clique.shape, algebra.one)
+        for factor in clique.factors:
+            scope = scopes[factor]
+            order = sorted(range(len(scope)), key=lambda k: plan.position[scope[k]])
+            shape = [size if v in scope else 1 for v, size in zip(clique.variables, clique.shape, strict=True)]
+            algebra.combine(table, tables[factor].transpose(order).reshape(shape), out=table)
+        combined.append(table.reshape(-1, 1))
+    return combined
+
+
+def _block(
+    plan: Plan,
+    potentials: Sequence[Table],
+    algebra: Algebra,
+    target: int,
+    vectors: Mapping[int, Table],
+    codes: Mapping[int, Codes],
+    rows: int,
+) -> Table:
+    """Answers for some rows: a message and a number a row for every clique, children first."""
+    messages: list[Table] = [np.zeros((0, 0))] * len(plan.cliques)
+    numbers: list[Codes] = [np.zeros(0, dtype=np.int64)] * len(plan.cliques)
+    result = np.full((rows, plan.sizes[target]), algebra.one)
+    home = plan.home[target]
+    while plan.cliques[home].parent >= 0:
+        home = plan.cliques[home].parent
+    for number, clique in enumerate(plan.cliques):
+        mine = [v for v in clique.variables[: clique.residual] if v in vectors]
+        parts = [(clique.variables.index(v), vectors[v], codes[v]) for v in mine]
+        keys, members = _distinct([p[2] for p in parts] + [numbers[k] for k in clique.children], rows)
+        numbers[number] = keys
+        count = len(members[0]) if members else 1
+        kept = target if number == home else None
+        out_cells = plan.sizes[target] if kept is not None else prod(clique.shape[clique.residual :])
+        message = np.empty((out_cells, count))
+        width = max(_BLOCK_BYTES // (8 * max(prod(clique.shape), 1)), 1)
+        for start in range(0, count, width):
+            chosen = slice(start, min(start + width, count))
+            table = np.repeat(potentials[number], chosen.stop - start, axis=1).reshape(*clique.shape, -1)
+            for (axis, degrees, _), member in zip(parts, members[: len(parts)], strict=True):
+                shape = [1] * len(clique.shape) + [-1]
+                shape[axis] = len(degrees)
+                algebra.combine(table, degrees[:, member[chosen]].reshape(shape), out=table)
+            for child, member in zip(clique.children, members[len(parts) :], strict=True):
+                separator = plan.cliques[child].separator
+                shape = [size if v in separator else 1 for v, size in zip(clique.variables, clique.shape, strict=True)]
+                algebra.combine(table, messages[child][:, member[chosen]].reshape(*shape, -1), out=table)
+            message[:, chosen] = _projected(table, clique.variables, clique.residual, kept, algebra)
+        messages[number] = message
+        for child in clique.children:
+            messages[child] = np.zeros((0, 0))
+        if clique.parent < 0:
+            values = messages[number][:, numbers[number]].T
+            result = algebra.combine(result, values)
+    return result
+
+
+def _projected(table: Table, variables: tuple[int, ...], residual: int, kept: int | None, algebra: Algebra) -> Table:
+    """Table on the separator, or on the kept variable, with the rows last."""
+    if kept is None:
+        leading = table.reshape(prod(table.shape[:residual]), -1)
+        separator: Table = algebra.project.reduce(leading, axis=0)
+        return separator.reshape(-1, table.shape[-1])
+    axes = tuple(axis for axis, v in enumerate(variables) if v != kept)
+    return algebra.project.reduce(table, axis=axes) if axes else table
+
+
+def _distinct(parts: list[Codes], rows: int) -> tuple[Codes, list[Codes]]:
+    """Number a row for the combination of its codes, and, for every part, its code in each combination."""
+    if not parts:
+        return np.zeros(rows, dtype=np.int64), []
+    keys, limit = parts[0], int(parts[0].max(initial=0)) + 1
+    keys, found = compress(keys, limit)
+    members = [found]
+    for part in parts[1:]:
+        radix = int(part.max(initial=0)) + 1
+        keys, found = compress(keys * radix + part, len(members[0]) * radix)
+        members = [member[found // radix] for member in members] + [found % radix]
+    return keys, members

@@ -1,0 +1,414 @@
+"""Questions to a network, answered exactly.
+
+`Inference` answers for product-based and min-based networks alike. A question about a few variables prunes what
+cannot matter and runs one pass towards them; all marginals come from two passes over the whole network, and when the
+evidence changes only what it touches is computed again.
+
+Products of a thousand degrees can fall below the smallest float. Where the smallest possible product might, the work
+is done on logarithms, where a degree of 1 is still exactly 0; nothing is lost and nothing is scaled.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
+from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, Algebra
+from possnet.inference.batch import answer_rows
+from possnet.inference.best import Explanation, best_configurations, count_ties
+from possnet.inference.evidence import Evidence, describe, read_evidence
+from possnet.inference.plan import Plan, make_plan
+from possnet.inference.run import JoinTree
+from possnet.possibility import PRODUCT, Possibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Dataset
+    from possnet.network import Network
+
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Inference"]
+
+_LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
+_ROUNDING = 1e-12
+
+
+class Inference:
+    """Exact answers about a network.
+
+    Parameters
+    ----------
+    limit
+        Bytes that a question may take; a larger one raises `TooLarge` before anything is allocated. By default half of the
+        free memory.
+
+    >>> import possnet as pn
+    >>> engine = Inference(pn.load_example("clinic"))
+    >>> engine.query("measles", evidence={"fever": {"mild", "high"}, "rash": "spots"})
+    Possibility(measles: yes 0.2625, no 1)
+    >>> engine.marginals({"rash": "spots"})["fever"]
+    Possibility(fever: none 1, mild 0.8, high 0.64)
+    """
+
+    def __init__(self, network: Network, *, limit: int | None = None) -> None:
+        self.network = network
+        self._limit = limit
+        self._names = [variable.name for variable in network.variables]
+        self._variables = {v.name: (k, v) for k, v in enumerate(network.variables)}
+        self._sizes = tuple([len(variable) for variable in network.variables])
+        place = {name: k for k, name in enumerate(self._names)}
+        self._scopes = [tuple([place[n] for n in (*network.dag.parents(name), name)]) for name in self._names]
+        self._tables = [network.table(name) for name in self._names]
+        self._is_product = network.conjunction.name == PRODUCT.name
+        self._plan: Plan | None = None
+        self._trees: dict[str, JoinTree] = {}
+        self._facts: tuple[list[bool], list[float]] | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The join tree of the whole network; print its ``describe()``."""
+        if self._plan is None:
+            self._plan = make_plan(self._sizes, self._scopes)
+        return self._plan
+
+    def query(self, names: str | Sequence[str], evidence: Evidence | None = None) -> Possibility:
+        """Possibility of a variable, or the joint one of several, given evidence, Π(x | e).
+
+        Without evidence it is the marginal Π(x); with evidence, conditioned by the network's conjunction: (1) or (2) of
+        [HLB]. Variables that cannot matter are left out: those below neither the question nor the evidence, and, for the
+        product, those that the evidence separates from the question.
+
+        >>> import possnet as pn
+        >>> engine = Inference(pn.load_example("asia"))
+        >>> engine.query("lung", {"xray": "yes", "smoke": "yes"})
+        Possibility(lung: yes 1, no 0.5)
+        >>> engine.query(["lung", "bronc"], {"dysp": "yes"}).degrees.shape
+        (2, 2)
+        """
+        wanted = [names] if isinstance(names, str) else list(names)
+        targets = [self._number(name) for name in wanted]
+        if not targets or len(set(targets)) < len(targets):
+            raise InputError(f"query: variables {wanted!r}; expected one or more distinct names")
+        known = read_evidence(evidence, self._variables)
+        table = self._reduced(targets, known, evidence)
+        scope = tuple(self.network.variables[target] for target in targets)
+        return Possibility.unchecked(scope, table)
+
+    def marginals(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
+        """Possibility of every variable given evidence, name -> Π(x | e), all from one calibration.
+
+        >>> import possnet as pn
+        >>> Inference(pn.load_example("asia")).marginals({"dysp": "yes"})["bronc"]
+        Possibility(bronc: yes 1, no 0.1)
+        """
+        known = read_evidence(evidence, self._variables)
+        algebra = self._algebra(known)
+        tree = self._tree(algebra)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tree.set_evidence(_in_algebra(known, algebra))
+            self._require_possible(tree.collect(), algebra, evidence)
+            tables = tree.distribute()
+            flat = self._conditioned(np.concatenate([t.reshape(-1) for t in tables]), algebra, conditioned=bool(known))
+        found = {}
+        start = 0
+        for variable, size in zip(self.network.variables, self._sizes, strict=True):
+            found[variable.name] = Possibility.unchecked((variable,), flat[start : start + size])
+            start += size
+        return found
+
+    def families(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
+        """Joint possibility of every variable and its parents, name -> Π(parents, x | e): what sampling needs.
+
+        >>> import possnet as pn
+        >>> joint = Inference(pn.load_example("asia")).families()["lung"]
+        >>> [variable.name for variable in joint.variables], joint["no", "yes"]
+        (['smoke', 'lung'], 0.01)
+        """
+        return {
+            name: self.query([self._names[v] for v in scope], evidence)
+            for name, scope in zip(self._names, self._scopes, strict=True)
+        }
+
+    def possibility_of(self, evidence: Evidence) -> float:
+        """Possibility of the evidence, Π(e).
+
+        >>> import possnet as pn
+        >>> round(Inference(pn.load_example("asia")).possibility_of({"xray": "yes", "asia": "yes"}), 9)
+        0.001
+        """
+        known = read_evidence(evidence, self._variables)
+        algebra = self._algebra(known)
+        value, _ = self._pruned_value([], known, algebra)
+        return float(np.exp(value)) if algebra is MAX_SUM else value
+
+    def necessity(self, name: str, states: str | Iterable[str], evidence: Evidence | None = None) -> float:
+        """How far it is certain, given evidence, that a variable is in some states: N(A | e) = 1 - Π(not A | e).
+
+        >>> import possnet as pn
+        >>> Inference(pn.load_example("asia")).necessity("bronc", {"yes"}, {"dysp": "yes"})
+        0.9
+        """
+        return self.query(name, evidence).necessity(states)
+
+    def query_many(self, target: str, data: Dataset) -> Table:
+        """Possibility of a variable given every row of a data set, as an array (rows, states).
+
+        Cells are the evidence: a set is a disjunction, an unknown cell is none, and the target's own cell is ignored;
+        columns that the network lacks are an error. Rows of impossible evidence are NaN. Equal pieces of evidence are
+        computed once.
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_rows([pn.load_example("asia").variable("dysp")], [("yes",), (None,)])
+        >>> Inference(pn.load_example("asia")).query_many("bronc", data)
+        array([[1. , 0.1], [1. , 1. ]])
+        """
+        number = self._number(target)
+        for variable in data.variables:
+            known = self._variables.get(variable.name)
+            if known is None or known[1].states != variable.states:
+                what = "no such variable" if known is None else f"states {listing(known[1].states)}"
+                raise InputError(
+                    f"query_many: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
+                    "expected columns of the network's own variables"
+                )
+        columns = {self._number(v.name): data.column(v.name) for v in data.variables if v.name != target}
+        algebra = self._algebra(dict.fromkeys(columns, np.ones(1)))
+        scopes, tables, dropped = self._relevant([number], set(columns))
+        plan = make_plan(self._sizes, scopes, dropped=dropped, last=1 << number)
+        plan.refuse_if_large(self._names, self._limit)
+        tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rows = answer_rows(plan, scopes, tables, algebra, number, columns, len(data), self.network.variables)
+            return _normalised_rows(rows, algebra)
+
+    def most_possible(self, evidence: Evidence | None = None) -> Explanation:
+        """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
+
+        >>> import possnet as pn
+        >>> found = Inference(pn.load_example("clinic")).most_possible({"rash": "widespread", "cough": "none"})
+        >>> found.configuration["measles"], round(found.possibility, 6), found.ties
+        ('no', 0.02, 2)
+        """
+        (found,) = self._best(1, evidence)
+        tree = self._tree(self._algebra(read_evidence(evidence, self._variables)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ties = count_ties(tree)
+        return Explanation(found.configuration, found.possibility, ties)
+
+    def most_possible_k(self, k: int, evidence: Evidence | None = None) -> list[Explanation]:
+        """The k most possible configurations, best first; fewer if there are no more of degree above 0.
+
+        ``ties`` counts those of the same degree among the answers.
+
+        >>> import possnet as pn
+        >>> [round(e.possibility, 3) for e in Inference(pn.load_example("clinic")).most_possible_k(4, {"fever": "mild"})]
+        [0.8, 0.64, 0.3, 0.3]
+        """
+        if k < 1:
+            raise InputError(f"most_possible_k: k={k}; expected at least 1")
+        return self._best(k, evidence)
+
+    def _best(self, k: int, evidence: Evidence | None) -> list[Explanation]:
+        known = read_evidence(evidence, self._variables)
+        algebra = self._algebra(known)
+        tree = self._tree(algebra)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tree.set_evidence(_in_algebra(known, algebra))
+            self._require_possible(tree.collect(), algebra, evidence)
+            found = best_configurations(tree, k)
+        conjunction = self.network.conjunction
+        explained = []
+        for states in found:
+            configuration = {v.name: v.states[states[n]] for n, v in enumerate(self.network.variables)}
+            degree = self.network.joint(configuration)
+            for number, degrees in known.items():
+                degree = float(conjunction.combine(degree, degrees[states[number]]))
+            explained.append((configuration, degree))
+        return [Explanation(c, d, sum(abs(d - other) <= _ROUNDING * d for _, other in explained)) for c, d in explained]
+
+    def _number(self, name: str) -> int:
+        if name not in self._variables:
+            raise InputError(f"no variable {name!r} ({listing(self._names)}){did_you_mean(name, self._names)}")
+        return self._variables[name][0]
+
+    def _tree(self, algebra: Algebra) -> JoinTree:
+        if algebra.name not in self._trees:
+            self.plan.refuse_if_large(self._names, self._limit)
+            tables = [_log(table) for table in self._tables] if algebra is MAX_SUM else self._tables
+            self._trees[algebra.name] = JoinTree(self.plan, self._scopes, tables, algebra)
+        return self._trees[algebra.name]
+
+    def _table_facts(self) -> tuple[list[bool], list[float]]:
+        """Whether each table's rows peak at 1, and the logarithm of its smallest positive degree."""
+        if self._facts is None:
+            flat = np.concatenate([table.reshape(-1) for table in self._tables])
+            starts = np.cumsum([0, *[table.size for table in self._tables]])[:-1]
+            lowest = np.log(np.minimum.reduceat(np.where(flat > 0.0, flat, 1.0), starts))
+            peaks = [bool((table.max(axis=-1) == 1.0).all()) for table in self._tables]
+            self._facts = peaks, lowest.tolist()
+        return self._facts
+
+    def _algebra(self, known: dict[int, Table]) -> Algebra:
+        """Max-min for a min-based network; for a product-based one logarithms if a product might underflow."""
+        if not self._is_product:
+            return MAX_MIN
+        _, lowest = self._table_facts()
+        least = sum(lowest) + sum(log(d) for degrees in known.values() for d in degrees.tolist() if 0.0 < d < 1.0)
+        return MAX_SUM if least < _LOWEST_LOG else MAX_PRODUCT
+
+    def _relevant(self, targets: Sequence[int], observed: set[int]) -> tuple[list[tuple[int, ...]], list[Table], int]:
+        """Families that can matter: the targets, the observed, their ancestors, and whatever does not peak at 1."""
+        peaks, _ = self._table_facts()
+        dag = self.network.dag
+        needed = {self._names[v] for v in (*targets, *observed)}
+        needed |= {name for name, peaked in zip(self._names, peaks, strict=True) if not peaked}
+        needed |= dag.ancestors(needed)
+        kept = [k for k, name in enumerate(self._names) if name in needed]
+        dropped = sum(1 << k for k, name in enumerate(self._names) if name not in needed)
+        return [self._scopes[k] for k in kept], [self._tables[k] for k in kept], dropped
+
+    def _pruned_value(
+        self, targets: list[int], known: dict[int, Table], algebra: Algebra
+    ) -> tuple[float, Table | None]:
+        """Value of everything that matters, and the table over the targets (unnormalised, in their order)."""
+        scopes, tables, dropped = self._relevant(targets, set(known))
+        hard = {v: int(d.argmax()) for v, d in known.items() if v not in targets and d.max() == 1.0 == d.sum()}
+        soft = {v: d for v, d in known.items() if v not in hard}
+        sliced = [_slice(scope, table, hard) for scope, table in zip(scopes, tables, strict=True)]
+        sliced += [((v,), degrees) for v, degrees in soft.items()]
+        if algebra is not MAX_MIN and targets:
+            sliced = _connected(sliced, targets)
+        if algebra is MAX_SUM:
+            sliced = [(scope, _log(table)) for scope, table in sliced]
+        value = algebra.one
+        for scope, table in sliced:
+            if not scope:
+                value = float(algebra.combine(value, float(table)))
+        factors = [(scope, table) for scope, table in sliced if scope]
+        present = {v for scope, _ in factors for v in scope} | set(targets)
+        absent = sum(1 << v for v in range(len(self._sizes)) if v not in present) | dropped
+        chosen = sum(1 << target for target in targets)
+        plan = make_plan(
+            self._sizes, [scope for scope, _ in factors], dropped=absent & ~chosen, last=chosen, together=targets
+        )
+        plan.refuse_if_large(self._names, self._limit)
+        if not plan.cliques:
+            return value, None
+        tree = JoinTree(plan, [scope for scope, _ in factors], [table for _, table in factors], algebra)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = float(algebra.combine(value, tree.collect(keep=False)))
+            return total, _target_table(tree, plan, targets, value, algebra) if targets else None
+
+    def _reduced(self, targets: list[int], known: dict[int, Table], evidence: Evidence | None) -> Table:
+        algebra = self._algebra(known)
+        total, table = self._pruned_value(targets, known, algebra)
+        self._require_possible(total, algebra, evidence)
+        assert table is not None  # noqa: S101
+        top = float(table.max())
+        if algebra is MAX_SUM:
+            return _snapped(np.exp(table - top)) if known else np.exp(table)
+        if not known:
+            return table
+        if algebra is MAX_MIN:
+            return np.where(table == top, 1.0, table)
+        return _snapped(table / top)
+
+    def _conditioned(self, flat: Table, algebra: Algebra, *, conditioned: bool) -> Table:
+        """Marginals of all variables, one after the other, each conditioned on the evidence."""
+        if not conditioned:
+            return np.exp(flat) if algebra is MAX_SUM else flat
+        starts = np.cumsum([0, *self._sizes])[:-1]
+        tops = np.repeat(np.maximum.reduceat(flat, starts), self._sizes)
+        if algebra is MAX_SUM:
+            return _snapped(np.exp(flat - tops))
+        if algebra is MAX_MIN:
+            return np.where(flat == tops, 1.0, flat)
+        return _snapped(flat / tops)
+
+    def _require_possible(self, value: float, algebra: Algebra, evidence: Evidence | None) -> None:
+        if value == algebra.zero or np.isnan(value):
+            raise ImpossibleEvidence(
+                f"the evidence ({describe(evidence)}) has possibility 0 in this network; nothing can be concluded from it"
+            )
+
+
+def _log(table: Table) -> Table:
+    with np.errstate(divide="ignore"):
+        return np.log(table)
+
+
+def _in_algebra(known: dict[int, Table], algebra: Algebra) -> dict[int, Table]:
+    return {v: _log(d) for v, d in known.items()} if algebra is MAX_SUM else known
+
+
+def _snapped(table: Table) -> Table:
+    """Degrees with those that only rounding keeps from 1 set to 1."""
+    table[table >= 1.0 - _ROUNDING] = 1.0
+    return table
+
+
+def _slice(scope: tuple[int, ...], table: Table, hard: dict[int, int]) -> tuple[tuple[int, ...], Table]:
+    """A factor with the known variables fixed."""
+    if not any(v in hard for v in scope):
+        return scope, table
+    cut = table[tuple([hard.get(v, slice(None)) for v in scope])]
+    return tuple([v for v in scope if v not in hard]), np.asarray(cut)
+
+
+def _connected(factors: list[tuple[tuple[int, ...], Table]], targets: list[int]) -> list[tuple[tuple[int, ...], Table]]:
+    """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
+    reached = set(targets)
+    waiting = [(set(scope), k) for k, (scope, _) in enumerate(factors) if scope]
+    kept = set()
+    grown = True
+    while grown:
+        grown = False
+        rest = []
+        for scope, k in waiting:
+            if scope & reached:
+                kept.add(k)
+                grown = grown or not scope <= reached
+                reached |= scope
+            else:
+                rest.append((scope, k))
+        waiting = rest
+    if any(not factors[k][1].all() for _, k in waiting):
+        return factors
+    return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
+
+
+def _target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Table:
+    """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
+    root = plan.home[targets[-1]]
+    while plan.cliques[root].parent >= 0:
+        root = plan.cliques[root].parent
+    clique = plan.cliques[root]
+    table = tree.table(root).reshape(clique.shape)
+    dropped = tuple(axis for axis, v in enumerate(clique.variables) if v not in targets)
+    if dropped:
+        table = algebra.project.reduce(table, axis=dropped)
+    kept = [v for v in clique.variables if v in targets]
+    table = table.transpose([kept.index(t) for t in targets])
+    for number, other in enumerate(plan.cliques):
+        if other.parent < 0 and number != root:
+            value = float(algebra.combine(value, tree.root_value(number)))
+    return np.array(algebra.combine(table, value), order="C")
+
+
+def _normalised_rows(rows: Table, algebra: Algebra) -> Table:
+    tops = rows.max(axis=1, keepdims=True)
+    possible = tops > algebra.zero
+    if algebra is MAX_SUM:
+        degrees = np.exp(rows - tops)
+    elif algebra is MAX_MIN:
+        degrees = np.where(rows == tops, 1.0, rows)
+    else:
+        degrees = rows / tops
+    return np.where(possible, _snapped(degrees), np.nan)

@@ -1,0 +1,81 @@
+"""Evidence: what is known of some variables, and how it is written.
+
+- ``{"fever": "high"}``: a state, for sure;
+- ``{"fever": {"mild", "high"}}``: one of several states;
+- ``{"fever": {"mild": 1.0, "high": 0.4}}``: uncertain, a degree for each state (0 where none is given), combined with the
+  network by its own conjunction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from possnet.variables import Variable
+
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Evidence", "Observation", "describe", "read_evidence"]
+
+Observation: TypeAlias = str | set[str] | frozenset[str] | Mapping[str, float]
+Evidence: TypeAlias = Mapping[str, Observation]
+
+
+def read_evidence(evidence: Evidence | None, variables: Mapping[str, tuple[int, Variable]]) -> dict[int, Table]:
+    """Degrees of the states of every observed variable, by the variable's number."""
+    if evidence is None:
+        return {}
+    given: object = evidence
+    if not isinstance(given, Mapping):
+        raise InputError(f"evidence {evidence!r}; expected a mapping such as {{'fever': 'high'}}")
+    found = {}
+    for name, observation in evidence.items():
+        if name not in variables:
+            raise InputError(f"evidence: no variable {name!r} ({listing(variables)}){did_you_mean(name, variables)}")
+        number, variable = variables[name]
+        found[number] = _degrees(variable, observation)
+    return found
+
+
+def _degrees(variable: Variable, observation: object) -> Table:
+    degrees = np.zeros(len(variable))
+    if isinstance(observation, str):
+        degrees[variable.index(observation)] = 1.0
+    elif isinstance(observation, Mapping):
+        for state, degree in observation.items():
+            if not 0.0 <= degree <= 1.0:
+                found = f"degree {degree!r} of {state!r}"
+                raise InputError(f"evidence on {variable.name!r}: {found}; expected a number from 0 to 1")
+            degrees[variable.index(state)] = degree
+    elif isinstance(observation, set | frozenset):
+        for state in observation:
+            degrees[variable.index(state)] = 1.0
+    else:
+        kind = type(observation).__name__
+        raise InputError(
+            f"evidence on {variable.name!r}: a {kind} {observation!r}; expected a state, a set such as "
+            "{'mild', 'high'} (one of these), or a mapping such as {'mild': 1.0, 'high': 0.4} (uncertain)"
+        )
+    if not observation:
+        raise InputError(f"evidence on {variable.name!r}: nothing in it; expected at least one state, or no evidence")
+    return degrees
+
+
+def describe(evidence: Evidence | None) -> str:
+    """Evidence in words, for messages."""
+    parts = []
+    for name, observation in (evidence or {}).items():
+        if isinstance(observation, str):
+            parts.append(f"{name}={observation}")
+        elif isinstance(observation, Mapping):
+            parts.append(f"{name}={{{', '.join(f'{s}: {d:g}' for s, d in observation.items())}}}")
+        else:
+            parts.append(f"{name}={'|'.join(sorted(observation))}")
+    return listing(parts) or "nothing"
