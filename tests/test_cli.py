@@ -117,6 +117,18 @@ def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> No
     assert run("convert", tmp_path / "a.csv", tmp_path / "a.parquet", "--layout", "odd").returncode == 2
 
 
+def test_weights_survive_conversion_and_odd_names_are_told(tmp_path: Path) -> None:
+    data = pn.Dataset.from_table({"x": ["a", "b"], "n": [2, 5]}, weights="n")
+    pn.write_data(data, tmp_path / "w.parquet")
+    assert run("convert", tmp_path / "w.parquet", tmp_path / "w.csv", "--weights", "weight").returncode == 0
+    assert run("convert", tmp_path / "w.csv", tmp_path / "v.parquet", "--weights", "weight").returncode == 0
+    assert pn.read_data(tmp_path / "v.parquet") == data
+    assert "7 with their weights" in run("info", tmp_path / "w.csv", "--weights", "weight").stdout
+    for name in ("", "x" * 300, "x[1].json"):
+        assert run("info", name).returncode == 1
+    assert "the folder" in run("convert", tmp_path / "w.csv", tmp_path / "none" / "x.csv").stderr
+
+
 def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
     pn.write_data(pn.Dataset.from_table({"x": ["a", "b"] * 1000}), tmp_path / "a.parquet")
     master, slave = pty.openpty()

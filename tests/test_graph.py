@@ -66,10 +66,10 @@ def test_a_v_structure_is_two_strangers_with_a_child(dag: pn.Dag) -> None:
     skeleton = dag.skeleton().neighbours()
     expected = {
         (a, c, b)
-        for k, a in enumerate(dag.nodes)
-        for b in dag.nodes[k + 1 :]
+        for a in dag.nodes
+        for b in dag.nodes
         for c in dag.nodes
-        if {a, b} <= set(dag.parents(c)) and b not in skeleton[a]
+        if a < b and {a, b} <= set(dag.parents(c)) and b not in skeleton[a]
     }
     assert dag.v_structures() == expected
 
@@ -91,6 +91,20 @@ def test_parent_order_is_table_order_and_counts() -> None:
     assert pn.Dag({"a": (), "b": (), "c": ("a", "b")}) != pn.Dag({"a": (), "b": (), "c": ("b", "a")})
     assert pn.Dag({"a": ()}) != "a"
     assert pn.Dag({"a": ()}).essential_graph() != "a"
+
+
+def test_what_follows_from_equal_graphs_is_equal() -> None:
+    first = pn.Dag({"a": (), "b": (), "c": ("a", "b")})
+    second = pn.Dag({"b": (), "a": (), "c": ("a", "b")})
+    assert first.moral_graph() == second.moral_graph()
+    assert hash(first.skeleton()) == hash(second.skeleton())
+    assert first.v_structures() == second.v_structures()
+    assert first.skeleton() != first.moral_graph()
+    assert first.skeleton() != "graph"
+
+
+def test_of_two_nodes_that_are_ready_the_first_given_comes_first() -> None:
+    assert pn.Dag({"c": ("a",), "a": (), "b": ()}).topological_order() == ("a", "c", "b")
 
 
 def test_roots_leaves_subgraphs() -> None:
@@ -142,3 +156,11 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         dag.d_separated("fever", "rash", given="fever")
     with pytest.raises(pn.InputError, match="an edge names 'z', which is not a node"):
         pn.UndirectedGraph(("a",), [("a", "z")])
+    with pytest.raises(pn.InputError, match="an edge names 'z', which is not a node"):
+        pn.EssentialGraph(("a",), directed=[("a", "z")], undirected=[])
+    with pytest.raises(pn.InputError, match="expected a pair"):
+        pn.Dag.from_edges([("a", "b", "c")])  # type: ignore[list-item]
+    with pytest.raises(pn.InputError, match="dag: node 1 is of type int; expected text"):
+        pn.Dag({1: ()})  # type: ignore[dict-item]
+    with pytest.raises(pn.InputError, match="parents of 'a' are None; expected several names"):
+        pn.Dag({"a": None})  # type: ignore[dict-item]

@@ -92,6 +92,9 @@ def test_rows_within_a_billionth_of_one_are_snapped() -> None:
 @pytest.mark.parametrize(
     ("variables", "dag", "tables", "message"),
     [
+        ((), pn.Dag({}), {}, "network 'n': no variables; expected at least one"),
+        ((FEVER, RASH), DAG, TABLES | {"fever": [10**400, 0, 0]}, "degrees are not a rectangular array of numbers"),
+        ((FEVER, RASH), DAG, TABLES | {"fever": ["1", "0.5", "0"]}, "degrees are not a rectangular array of numbers"),
         ((FEVER, FEVER), DAG, TABLES, "network 'n': two variables have the same name"),
         ((FEVER,), DAG, TABLES, "network 'n': node of the dag for 'rash', which is not a variable (fever)"),
         ((FEVER, RASH), pn.Dag({"fever": ()}), TABLES, "network 'n': no node of the dag for rash; expected one for every variable"),
@@ -118,6 +121,28 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         net.joint({"fever": "none"})
     with pytest.raises(pn.InputError, match="'maybe' is not a state of 'rash'"):
         net.joint({"fever": "none", "rash": "maybe"})
+
+
+def test_the_conjunction_is_checked_at_the_door() -> None:
+    wrong: Any = "min"
+    for build in (
+        lambda: pn.Network((FEVER, RASH), DAG, TABLES, conjunction=wrong),
+        lambda: pn.random_network(3, conjunction=wrong),
+        lambda: pn.Possibility(RASH, [1, 0.5]).condition("yes", wrong),
+        lambda: pn.Possibility(RASH, [0.2, 0.5]).normalise(wrong),
+    ):
+        with pytest.raises(pn.InputError, match="conjunction 'min'; expected possnet.PRODUCT or possnet.MIN"):
+            build()
+    with pytest.raises(pn.InputError, match="cannot be written as UTF-8"):
+        pn.Network((FEVER, RASH), DAG, TABLES, name="\ud800")
+
+
+def test_what_would_not_fit_is_refused_with_its_size() -> None:
+    with pytest.raises(pn.TooLarge, match="the table of 'x.' needs"):
+        pn.random_network(9, max_parents=8, states=1000, rng=0)
+    big = [pn.Variable(f"v{k}", tuple(f"s{j}" for j in range(1000))) for k in range(5)]
+    with pytest.raises(pn.TooLarge, match="a vacuous possibility needs"):
+        pn.Possibility.vacuous(big)
 
 
 def test_tables_are_normalised_row_by_row_by_the_conjunction() -> None:
@@ -149,7 +174,9 @@ def test_random_networks_have_what_was_asked_for() -> None:
     assert abs(zeros - 0.2) < 4 * np.sqrt(0.2 * 0.8 / others)
     assert (distinct < 4).mean() > 0.4
     plain = pn.random_network(50, rng=5)
-    assert all(len(np.unique(plain.table(v.name)[..., 1:])) > 0 for v in plain.variables)
+    for v in plain.variables:
+        rows = plain.table(v.name).reshape(-1, len(v))
+        assert all(len(set(row)) == len(row) for row in rows.tolist())  # no ties unless asked for
     assert all((plain.table(v.name) > 0).all() for v in plain.variables)
 
 

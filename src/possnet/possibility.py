@@ -24,11 +24,13 @@ strategy. [DP] D. Dubois, H. Prade: Possibility theory, 1988.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
 from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
+from possnet.limits import refuse_over
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -38,7 +40,17 @@ if TYPE_CHECKING:
 
     FloatArray: TypeAlias = NDArray[np.float64]
 
-__all__ = ["MIN", "PRODUCT", "SNAP", "Conjunction", "Event", "Possibility", "as_degrees", "snap_tops"]
+__all__ = [
+    "MIN",
+    "PRODUCT",
+    "SNAP",
+    "Conjunction",
+    "Event",
+    "Possibility",
+    "as_degrees",
+    "check_conjunction",
+    "snap_tops",
+]
 
 SNAP: Final = 1e-9
 """A largest degree this near to 1 is a rounding error of 1, and becomes 1."""
@@ -110,6 +122,18 @@ PRODUCT: Final[Conjunction] = _Product()
 MIN: Final[Conjunction] = _Min()
 
 
+def check_conjunction(conjunction: object) -> None:
+    """Raise an `InputError` for anything but ``PRODUCT`` and ``MIN``.
+
+    >>> check_conjunction("min")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: conjunction 'min'; expected possnet.PRODUCT or possnet.MIN
+    """
+    if not isinstance(conjunction, _Product | _Min):
+        raise InputError(f"conjunction {conjunction!r}; expected possnet.PRODUCT or possnet.MIN")
+
+
 class Possibility:
     """A possibility distribution over one variable, or over the configurations of several.
 
@@ -169,7 +193,9 @@ class Possibility:
         Possibility(rash: yes 1, no 1)
         """
         scope = (variables,) if isinstance(variables, Variable) else tuple(variables)
-        return cls(scope, np.ones(tuple(len(v) for v in scope)))
+        shape = tuple(len(v) for v in scope)
+        refuse_over(8 * prod(shape), "a vacuous possibility", "use fewer variables")
+        return cls(scope, np.ones(shape))
 
     @classmethod
     def certain(cls, variable: Variable, state: str) -> Possibility:
@@ -277,6 +303,7 @@ class Possibility:
         >>> pi.condition({"mild", "high"}, pn.MIN)
         Possibility(fever: none 0, mild 1, high 0.3)
         """
+        check_conjunction(conjunction)
         event = event if isinstance(event, str | Mapping) else frozenset(event)  # type: ignore[assignment]
         inside = np.where(self._inside(event), self._degrees, 0.0)
         if not inside.any():
@@ -293,6 +320,7 @@ class Possibility:
         >>> pi.normalise(pn.PRODUCT), pi.normalise(pn.MIN)
         (Possibility(fever: none 1, mild 0.4, high 0), Possibility(fever: none 1, mild 0.2, high 0))
         """
+        check_conjunction(conjunction)
         if not self._degrees.any():
             raise InputError(f"{self!r} is zero everywhere and cannot be normalised; expected a positive degree")
         return Possibility.unchecked(self._variables, conjunction.normalise(self._degrees))
@@ -410,8 +438,11 @@ def as_degrees(degrees: ArrayLike, shape: tuple[int, ...] | None, owner: str) ->
     array([1. , 0.5])
     """
     try:
-        array = np.array(degrees, dtype=np.float64, order="C") + 0.0  # + 0.0 turns -0.0 into 0.0
-    except (TypeError, ValueError):
+        given = np.asarray(degrees)
+        if given.dtype.kind not in "iufb":
+            raise TypeError("not numbers")  # noqa: TRY301 - told below, with its owner
+        array = np.array(given, dtype=np.float64, order="C") + 0.0  # + 0.0 turns -0.0 into 0.0
+    except (TypeError, ValueError, OverflowError):
         wanted = f"; expected shape {shape}" if shape else ""
         raise InputError(f"{owner}: degrees are not a rectangular array of numbers{wanted}") from None
     if shape is not None and array.shape != shape:

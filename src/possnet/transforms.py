@@ -74,7 +74,7 @@ def to_probability(degrees: ArrayLike, *, axis: int = -1) -> FloatArray:
     >>> to_probability([1, 0.8, 0.6])
     array([0.5, 0.3, 0.2])
     """
-    rows = _rows(degrees, axis, "to_probability", "degrees")
+    rows = _rows(degrees, axis, "to_probability", "degrees", scale="always")
     order = np.argsort(rows, axis=-1, kind="stable")
     ascending = np.take_along_axis(rows, order, axis=-1)
     steps = np.diff(ascending, axis=-1, prepend=0.0)
@@ -139,11 +139,13 @@ _METHODS: Final[dict[str, Callable[[FloatArray], FloatArray]]] = dict(
 )
 
 
-def _rows(values: ArrayLike, axis: int, owner: str, what: str) -> FloatArray:
-    """Finite, non-negative values with the wanted axis last, each distribution divided by its largest value."""
+def _rows(
+    values: ArrayLike, axis: int, owner: str, what: str, scale: Literal["always", "if needed"] = "if needed"
+) -> FloatArray:
+    """Finite values >= 0 with the wanted axis last, divided by their largest one if asked for or if sums might overflow."""
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{owner}: {what} are not a rectangular array of numbers") from None
     if array.ndim == 0 or not -array.ndim <= axis < array.ndim or array.shape[axis] == 0:
         raise InputError(f"{owner}: {what} have shape {array.shape}; expected at least one value along axis {axis}")
@@ -154,7 +156,9 @@ def _rows(values: ArrayLike, axis: int, owner: str, what: str) -> FloatArray:
     tops = rows.max(axis=-1, keepdims=True)
     if not tops.all():
         raise InputError(f"{owner}: a distribution is zero everywhere; expected at least one positive value")
-    return np.asarray(rows / tops)
+    if scale == "always" or tops.max() > 1e300 or tops.min() < 1e-290:
+        return np.asarray(rows / tops)
+    return rows
 
 
 def _one_value_per_tie(ascending: FloatArray, degrees: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from possnet.errors import InputError, did_you_mean, listing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Variable"]
+__all__ = ["Variable", "check_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Variable:
     _positions: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        _check_text(self.name, "variable name")
+        check_text(self.name, "variable name")
         given: object = self.states
         if isinstance(given, str):
             raise InputError(
@@ -55,7 +55,7 @@ class Variable:
         if not states:
             raise InputError(f"variable {self.name!r}: no states; expected at least one")
         for state in states:
-            _check_text(state, f"variable {self.name!r}: state")
+            check_text(state, f"variable {self.name!r}: state")
         positions = {state: position for position, state in enumerate(states)}
         if len(positions) < len(states):
             twice = next(state for position, state in enumerate(states) if positions[state] != position)
@@ -124,7 +124,8 @@ class Variable:
         return frozenset(members)
 
 
-def _check_text(text: object, owner: str) -> None:
+def check_text(text: object, owner: str) -> None:
+    """Raise an `InputError` for anything but text that can be written as UTF-8."""
     if not isinstance(text, str):
         raise InputError(f"{owner} {text!r} is of type {type(text).__name__}; expected text")
     if not text:

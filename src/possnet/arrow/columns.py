@@ -7,25 +7,30 @@ masks. Cells that do not fit the domain are noted in a `Report`, which names up 
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.kernels import bitmaps
+from possnet.limits import refuse_over
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     Words: TypeAlias = NDArray[np.uint64]
 
-__all__ = ["Cell", "CodedColumn", "Column", "ListColumn", "MaskColumn", "PackedColumn", "Report", "Seen"]
+__all__ = ["Cell", "CodedColumn", "Column", "Finding", "ListColumn", "MaskColumn", "PackedColumn", "Report", "Seen"]
 
 Cell: TypeAlias = tuple[str, ...] | None
+Finding: TypeAlias = "str | Callable[[], str]"  # a sentence, or how to make it: near names are looked up only when told
+_SURELY_FITS = 1 << 27
 _EMPTY = "an empty set; expected at least one state, or nothing at all where nothing is known"
 
 
@@ -36,32 +41,44 @@ class Report:
     owner: str
     problems: list[tuple[int, str, str]] = field(default_factory=list)
     total: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def add(self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, str], first_row: int) -> None:
-        """Note the rows whose code has a finding."""
-        if findings:
-            bad = np.flatnonzero(np.isin(codes, list(findings)))
+    def add(
+        self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, Finding], first_row: int
+    ) -> None:
+        """Note the rows whose code has a finding; the sentences of the first ten are made."""
+        if not findings:
+            return
+        bad = np.flatnonzero(np.isin(codes, list(findings)))
+        told = []
+        for row in bad[:10]:
+            finding = findings[int(codes[row])]
+            told.append((first_row + int(row) + 1, column, finding if isinstance(finding, str) else finding()))
+        with self._lock:
             self.total += len(bad)
-            self.problems += [(first_row + int(r) + 1, column, findings[int(codes[r])]) for r in bad[:10]]
+            self.problems = sorted([*self.problems, *told])[:10]
 
     def raise_if_any(self) -> None:
         """Raise one `InputError` that names the first ten problems."""
         if not self.problems:
             return
-        shown = sorted(self.problems)[:10]
-        lines = [f"{self.owner}, row {row}, column {column!r}: {finding}" for row, column, finding in shown]
-        if self.total > len(shown):
-            lines.append(f"... and {self.total - len(shown):,} more cells of {self.owner} that cannot be used")
+        lines = [f"{self.owner}, row {row}, column {column!r}: {finding}" for row, column, finding in self.problems]
+        if self.total > len(lines):
+            lines.append(f"... and {self.total - len(lines):,} more cells of {self.owner} that cannot be used")
         raise InputError("\n".join(lines))
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a column says of its domain: the states its cells name, and the domain it declares (a category), if any."""
+    """What a column says of its domain: the states its cells name, and the domain it declares (a category), if any.
+
+    ``ranges`` are texts that may be states or ranges of states: first, last, the text itself, and the row it stands in.
+    """
 
     states: frozenset[str]
     declared: tuple[str, ...] | None = None
     ordered: bool = False
+    ranges: frozenset[tuple[str, str, str, int]] = frozenset()
 
 
 class Column(Protocol):
@@ -99,7 +116,7 @@ class CodedColumn:
     cells: list[Cell]
     states: tuple[str, ...] | None = None
     ordered: bool = False
-    findings: Mapping[int, str] = field(default_factory=dict)
+    findings: Mapping[int, Finding] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -114,30 +131,30 @@ class CodedColumn:
     def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
         """Bitmaps by look-up of every row's cell."""
         findings = dict(self.findings)
+        needed = len(variable) * (self.rows // 8 + len(self.cells))
+        if needed > _SURELY_FITS:
+            refuse_over(needed, f"column {self.name!r} with {len(variable):,} states", "leave it out with variables=")
         cells = np.zeros((max(len(self.cells), 1), len(variable)), dtype=np.bool_)
         unknown = np.zeros(len(cells), dtype=np.bool_)
         for number, cell in enumerate(self.cells):
             if cell is None:
                 cells[number] = unknown[number] = True
             elif number not in findings:
-                finding = misfit(cell, variable)
-                if finding:
-                    findings[number] = finding
-                else:
+                if cell and all(state in variable for state in cell):
                     cells[number, [variable.index(state) for state in cell]] = True
+                else:
+                    findings[number] = partial(misfit, cell, variable)
         report.add(self.name, self.codes, findings, first_row)
         words = bitmaps.encode(self.codes, cells)
         return words, bitmaps.encode(self.codes, unknown[:, np.newaxis])[0] if unknown.any() else None
 
 
 def misfit(cell: tuple[str, ...], variable: Variable) -> str:
-    """What keeps a set of states from being a cell of a variable, or nothing."""
-    if not cell:
+    """What keeps a set of states from being a cell of a variable."""
+    strangers = [state for state in cell if state not in variable]
+    if not strangers:
         return _EMPTY
-    for state in cell:
-        if state not in variable:
-            return f"{state!r} is not a state ({listing(variable.states)}){did_you_mean(state, variable.states)}"
-    return ""
+    return f"{strangers[0]!r} is not a state ({listing(variable.states)}){did_you_mean(strangers[0], variable.states)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +247,7 @@ class MaskColumn:
         masks = [int.from_bytes(row.tobytes(), "little") for row in found]
         states, size = self.variable.states, len(self.variable)
         cells: list[Cell] = [tuple(states[k] for k in range(size) if mask >> k & 1) for mask in masks]
-        findings = {
+        findings: dict[int, Finding] = {
             number: f"mask {mask} has bits beyond the {size} states; the file is damaged"
             for number, mask in enumerate(masks)
             if mask >> size

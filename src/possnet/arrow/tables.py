@@ -29,15 +29,31 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
     >>> columns_of_table({"rash": ["yes", {"yes", "no"}, None]})[0].rows
     3
     """
-    columns = _arrow_columns(frame)
+    asked = None if wanted is None else set(wanted)
+    columns = [c for c in _arrow_columns(_as_frame(frame)) if not _INDEX_COLUMN.match(c[0]) or c[0] in (asked or ())]
     names = [name for name, _ in columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
-    chosen = set(names if wanted is None else wanted)
+    chosen = set(names) if asked is None else asked
     for name in sorted(chosen.difference(names)):
         raise InputError(f"table: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
     return [_plain(name, values) for name, values in columns if name in chosen]
+
+
+def _as_frame(frame: object) -> object:
+    """A frame that can be asked for its columns; lazy ones are collected."""
+    kind = type(frame).__name__
+    if kind in {"Series", "Index", "ndarray", "str"}:
+        raise InputError(f"table: a {kind}; expected a frame of named columns, or a mapping from names to cells")
+    if _is("polars", frame) and kind == "LazyFrame":
+        return frame.collect()  # type: ignore[attr-defined]
+    if _is("pandas", frame):
+        names = [str(name) for name in frame.columns]  # type: ignore[attr-defined]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
+    return frame
 
 
 def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
@@ -65,7 +81,6 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     return [
         (name, frame[name].to_list() if name in objects else column)  # type: ignore[index]
         for name, column in zip(table.column_names, table.columns, strict=True)
-        if not _INDEX_COLUMN.match(name)
     ]
 
 
@@ -76,6 +91,8 @@ def _is(library: str, frame: object) -> bool:
 def _arrow_or_list(values: Any) -> Any:
     import pyarrow as pa
 
+    if isinstance(values, str):
+        raise InputError(f"table: the cells of a column are one text {values[:40]!r}; expected a list of cells")
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
@@ -92,6 +109,8 @@ def _plain(name: str, values: Any) -> Column:
     kind = values.type
     if pa.types.is_null(kind):
         return CodedColumn(name, np.zeros(len(values), dtype=np.int8), [None])
+    if "list_view" in str(kind):  # Arrow's own conversion of these loses members
+        return python_column(name, values.to_pylist())
     if _is_list(kind):
         return _list_column(name, values)
     return _scalar_column(name, values)
@@ -118,7 +137,7 @@ def _scalar_column(name: str, values: pa.Array) -> CodedColumn:
     else:
         encoded = _texts(name, values).dictionary_encode()
         texts, indices = encoded.dictionary.to_pylist(), encoded.indices
-    codes = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False) if indices.null_count else indices.to_numpy()
+    codes = indices.to_numpy() if not indices.null_count else indices.cast(pa.int64()).fill_null(len(texts)).to_numpy()
     cells: list[Cell] = [None if text is None else (text,) for text in texts]
     if indices.null_count:
         cells.append(None)
@@ -154,6 +173,8 @@ def _texts(name: str, values: pa.Array) -> pa.Array:
     kind = values.type
     if isinstance(values, pa.DictionaryArray):
         return _texts(name, values.dictionary_decode())
+    if pa.types.is_float16(kind):
+        values, kind = values.cast(pa.float32()), pa.float32()
     if pa.types.is_floating(kind):
         finite = pc.fill_null(pc.is_finite(values), fill_value=False)
         whole = pc.equal(values, pc.floor(values))
@@ -161,7 +182,12 @@ def _texts(name: str, values: pa.Array) -> pa.Array:
             raise InputError(
                 f"column {name!r}: numbers with fractions; expected states. Bin measurements into states first"
             )
-        values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
+        try:
+            values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise InputError(
+                f"column {name!r}: numbers too large for states. Bin measurements into states first"
+            ) from None
         return values.cast(pa.string())
     known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
     if any(test(kind) for test in known) or str(kind) in {"string_view", "date32[day]", "date64[ms]"}:

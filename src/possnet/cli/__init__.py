@@ -59,7 +59,8 @@ def main() -> None:
 @main.command()
 @click.argument("file", metavar="NET|DATA")
 @click.option("--variables", "domain", metavar="NET", help="Take the domains of DATA from a network.")
-def info(file: str, domain: str | None) -> None:
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+def info(file: str, domain: str | None, weights: str | None) -> None:
     """Show what a network or a data file holds.
 
     \b
@@ -70,7 +71,7 @@ def info(file: str, domain: str | None) -> None:
     from possnet.cli.pages import data_page, network_page
 
     if _is_data(file):
-        click.echo(data_page(_stream(file, domain), file))
+        click.echo(data_page(_stream(file, domain, weights), file))
     else:
         click.echo(network_page(_network(file)))
 
@@ -79,6 +80,7 @@ def info(file: str, domain: str | None) -> None:
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--variables", "domain", metavar="NET", help="Take the domains of data from a network.")
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
 @click.option(
     "--layout",
     type=click.Choice(["masks", "lists"]),
@@ -94,7 +96,12 @@ def info(file: str, domain: str | None) -> None:
     help="How probabilities become possibilities.",
 )
 def convert(
-    source: str, target: str, domain: str | None, layout: Literal["masks", "lists"], transform: Transform
+    source: str,
+    target: str,
+    domain: str | None,
+    weights: str | None,
+    layout: Literal["masks", "lists"],
+    transform: Transform,
 ) -> None:
     """Write a network or a data file in another format, chosen by the suffix of OUT.
 
@@ -114,9 +121,9 @@ def convert(
             "expected the same kind (networks: .json, .uai; data: .csv, .parquet)"
         )
     if _is_data(source):
-        stream = _stream(source, domain)
+        stream = _stream(source, domain, weights)
         with _progress(stream.rows) as advance:
-            pn.write_data(stream, target, layout=layout, progress=advance)
+            pn.write_data(stream, target, layout=layout, weights=weights or "weight", progress=advance)
     else:
         from possnet.io import names_file
 
@@ -125,20 +132,32 @@ def convert(
             click.echo(f"The names of variables and states are in {names_file(target)}.", err=True)
 
 
-def _stream(name: str, domain: str | None) -> DataStream:
+def _stream(name: str, domain: str | None, weights: str | None) -> DataStream:
     """Data of a file, with the domains of a network for the columns that the network knows."""
     from possnet.io import column_names
 
     if domain is None:
-        return pn.scan_data(name)
-    known = _network(domain).variables
-    return pn.scan_data(name, variables=[v for v in known if v.name in column_names(name)] or known)
+        return pn.scan_data(name, weights=weights)
+    known, found = _network(domain).variables, set(column_names(name))
+    return pn.scan_data(name, variables=[v for v in known if v.name in found] or known, weights=weights)
 
 
 def _is_data(name: str) -> bool:
-    return (
-        Path(name).suffix.lower() in {".csv", ".parquet"} or any(mark in name for mark in "*[") or Path(name).is_dir()
-    )
+    """Data by its suffix, or a folder or a pattern that is not a network's file or name."""
+    from possnet.io import NETWORK_SUFFIXES, example_names
+
+    if name.lower().endswith((".csv", ".parquet")):
+        return True
+    if not name or name.lower().endswith(NETWORK_SUFFIXES) or name in example_names():
+        return False
+    return any(mark in name for mark in "*[") or _exists(name, folder=True)
+
+
+def _exists(name: str, *, folder: bool = False) -> bool:
+    try:
+        return Path(name).is_dir() if folder else Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 @contextmanager
@@ -164,7 +183,7 @@ def _network(name: str, transform: Transform = "optimal") -> Network:
         return pn.read_network(name, transform=transform)
     if name in example_names():
         return pn.load_example(name)
-    if Path(name).exists():
+    if _exists(name):
         return pn.read_network(name, transform=transform)
     raise InputError(
         f"{name}: no such file and no bundled network of that name ({listing(example_names())})"

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from possnet.arrow.columns import Column
 
+_MOST_FOUND = 10_000
+
 __all__ = ["found_variables", "require_columns", "seen_variables", "variables_of"]
 
 
@@ -48,7 +50,12 @@ def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variabl
     """Variables made from data: declared states in their order, or else the states that occur, sorted as text."""
     variables = []
     for name, sight in seen:
-        states = sight.declared or tuple(sorted(sight.states))
+        states = sight.declared or tuple(sorted(sight.states | resolved_ranges(name, sight, owner)))
+        if sight.declared is None and len(states) > _MOST_FOUND:
+            raise InputError(
+                f"{owner}: column {name!r} has {len(states):,} distinct states, which looks like an identifier; "
+                "leave it out, or give its domain, with variables="
+            )
         if name and not states:
             raise InputError(
                 f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables="
@@ -60,6 +67,17 @@ def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variabl
     if not variables:
         raise InputError(f"{owner}: no columns; expected at least one")
     return variables
+
+
+def resolved_ranges(name: str, sight: Seen, owner: str) -> set[str]:
+    """Texts with ``..`` as states of their own; refused where they look like ranges of other states."""
+    for first, last, text, row in sorted(sight.ranges, key=lambda found: found[3]):
+        if first in sight.states and last in sight.states:
+            raise InputError(
+                f"{owner}, row {row}, column {name!r}: {text!r} looks like a range, which needs an ordered variable, "
+                "given in variables="
+            )
+    return {text for _, _, text, _ in sight.ranges}
 
 
 def require_columns(found: Iterable[str], variables: Iterable[Variable], owner: str) -> None:

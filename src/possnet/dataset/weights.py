@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["checked_weights", "weights_of_column"]
 
 
-def weights_of_column(columns: Sequence[Column], name: str, owner: str) -> NDArray[np.int64]:
+def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_row: int = 0) -> NDArray[np.int64]:
     """Integer weights held by a column whose cells are single whole numbers."""
     by_name = {column.name: column for column in columns}
     if name not in by_name:
@@ -30,24 +30,23 @@ def weights_of_column(columns: Sequence[Column], name: str, owner: str) -> NDArr
     numbers = []
     for code, cell in enumerate(column.cells):
         text = cell[0] if cell is not None and len(cell) == 1 else ""
-        if not (text.isascii() and text.isdigit()):
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
             rows = np.flatnonzero(column.codes == code)
             if len(rows):
                 found = "nothing" if cell is None else repr("|".join(cell))
-                raise InputError(
-                    f"{owner}, row {rows[0] + 1}, weight column {name!r}: {found}; expected a whole number >= 0"
-                )
+                place = f"{owner}, row {first_row + rows[0] + 1}, weight column {name!r}"
+                raise InputError(f"{place}: {found}; expected a whole number from 0 to 10**18 - 1")
             text = "0"
         numbers.append(int(text))
-    try:
-        return np.take(np.array(numbers or [0], dtype=np.int64), column.codes)
-    except OverflowError:
-        raise InputError(f"{owner}: weight {max(numbers)} in column {name!r}; expected numbers below 2**63") from None
+    return np.take(np.array(numbers or [0], dtype=np.int64), column.codes)
 
 
 def checked_weights(weights: ArrayLike, rows: int, owner: str) -> NDArray[np.int64]:
     """Weights as int64: one whole number >= 0 for every row."""
-    given = np.asarray(weights)
+    try:
+        given = np.asarray(weights)
+    except ValueError:
+        given = np.zeros(0)
     if given.shape != (rows,):
         raise InputError(f"{owner}: weights of shape {given.shape}; expected one for each of {rows} rows")
     try:
@@ -56,6 +55,8 @@ def checked_weights(weights: ArrayLike, rows: int, owner: str) -> NDArray[np.int
         fits = bool((numbers == given).all() and (numbers >= 0).all())
     except (TypeError, ValueError, OverflowError):
         fits = False
+    if fits and float(numbers.sum(dtype=np.float64)) >= 2.0**62:
+        raise InputError(f"{owner}: weights add up to more than 2**62; expected a smaller total")
     if not fits:
         raise InputError(f"{owner}: weights {listing(given[:3].tolist())} ...; expected whole numbers >= 0")
     return numbers

@@ -8,12 +8,13 @@ keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Me
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError, did_you_mean, listing
+from possnet.variables import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,11 +41,17 @@ class Dag:
     def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
         families: dict[str, tuple[str, ...]] = {}
         for child, its_parents in parents.items():
+            check_text(child, "dag: node")
             if isinstance(its_parents, str):
                 raise InputError(
                     f"dag: parents of {child!r} are one text {its_parents!r}; expected several, ({its_parents!r},)"
                 )
-            families[child] = tuple(its_parents)
+            try:
+                families[child] = tuple(its_parents)
+            except TypeError:
+                raise InputError(
+                    f"dag: parents of {child!r} are {its_parents!r}; expected several names, or ()"
+                ) from None
         children: dict[str, list[str]] = {node: [] for node in families}
         for child, its_parents in families.items():
             for parent in its_parents:
@@ -69,7 +76,10 @@ class Dag:
         Dag(age; fever; rash <- fever, measles; measles)
         """
         parents: dict[str, list[str]] = {node: [] for node in nodes}
-        for parent, child in edges:
+        for edge in edges:
+            if len(edge) != 2:
+                raise InputError(f"dag: edge {edge!r}; expected a pair (parent, child)")
+            parent, child = edge
             parents.setdefault(parent, [])
             parents.setdefault(child, []).append(parent)
         return cls(parents)
@@ -133,15 +143,17 @@ class Dag:
         ('a', 'b', 'c')
         """
         waiting = {node: len(parents) for node, parents in self._parents.items()}
-        ready = deque(node for node, count in waiting.items() if not count)
+        nodes = list(waiting)
+        position = {node: k for k, node in enumerate(nodes)}
+        ready = [k for k, node in enumerate(nodes) if not waiting[node]]
         order: list[str] = []
         while ready:
-            node = ready.popleft()
+            node = nodes[heappop(ready)]
             order.append(node)
             for child in self._children[node]:
                 waiting[child] -= 1
                 if not waiting[child]:
-                    ready.append(child)
+                    heappush(ready, position[child])
         return tuple(order)
 
     def subgraph(self, nodes: Iterable[str]) -> Dag:
@@ -171,17 +183,16 @@ class Dag:
         return UndirectedGraph(self.nodes, (*self.edges, *married))
 
     def v_structures(self) -> frozenset[tuple[str, str, str]]:
-        """Triples (a, c, b) with a -> c <- b where a and b are not joined, a before b in the order of the nodes.
+        """Triples (a, c, b) with a -> c <- b where a and b are not joined; a before b as text.
 
         >>> Dag({"a": (), "b": (), "c": ("a", "b")}).v_structures()
         frozenset({('a', 'c', 'b')})
         """
-        position = {node: k for k, node in enumerate(self._parents)}
         adjacent = {frozenset(edge) for edge in self.edges}
         return frozenset(
             (first, child, second)
             for child, parents in self._parents.items()
-            for first, second in combinations(sorted(parents, key=position.__getitem__), 2)
+            for first, second in combinations(sorted(parents), 2)
             if frozenset((first, second)) not in adjacent
         )
 
@@ -301,6 +312,17 @@ class UndirectedGraph:
             found[second].add(first)
         return {node: frozenset(near) for node, near in found.items()}
 
+    def __eq__(self, other: object) -> bool:
+        """Same nodes and edges, in whatever order."""
+        if not isinstance(other, UndirectedGraph):
+            return NotImplemented
+        return set(self.nodes) == set(other.nodes) and set(map(frozenset, self.edges)) == set(
+            map(frozenset, other.edges)
+        )
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.nodes), frozenset(map(frozenset, self.edges))))
+
     def __repr__(self) -> str:
         return f"UndirectedGraph({len(self.nodes)} nodes: {listing(f'{a} - {b}' for a, b in self.edges)})"
 
@@ -329,7 +351,9 @@ class EssentialGraph:
     ) -> None:
         listed = tuple(nodes)
         object.__setattr__(self, "nodes", listed)
-        object.__setattr__(self, "directed", frozenset(directed))
+        arrows = frozenset(directed)
+        _undirected(listed, arrows)  # checks the names
+        object.__setattr__(self, "directed", arrows)
         object.__setattr__(self, "undirected", _undirected(listed, undirected))
 
     def __eq__(self, other: object) -> bool:

@@ -30,7 +30,12 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A configuration, its possibility together with the evidence, and how many configurations reach the same degree."""
+    """A configuration, its possibility together with the evidence, and how many configurations reach the same degree.
+
+    >>> import possnet as pn
+    >>> pn.Inference(pn.load_example("asia").with_table("smoke", [1, 0.5])).most_possible({"lung": "yes"}).possibility
+    0.1
+    """
 
     configuration: dict[str, str]
     possibility: float

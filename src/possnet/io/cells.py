@@ -11,14 +11,16 @@ and `Reading.cell` turns that into states of a known domain.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.arrow.columns import misfit
+from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.arrow import Cell
+    from possnet.arrow.columns import Cell, Finding
     from possnet.variables import Variable
 
 __all__ = ["CellSyntax", "Reading"]
@@ -46,10 +48,12 @@ class Reading:
         """Ranges that the text may mean."""
         return {part for part in self.parts if not isinstance(part, str)}
 
-    def cell(self, variable: Variable) -> tuple[Cell, str]:
+    def cell(self, variable: Variable) -> tuple[Cell, Finding]:
         """States of the cell in the domain, in order, and what is wrong with it (or nothing)."""
         if self.unknown or self.finding:
             return (None if self.unknown else ()), self.finding
+        if len(self.parts) == 1 and not self.all_but and self.parts[0] in variable:
+            return (str(self.parts[0]),), ""
         named: set[str] = set()
         for part in self.parts:
             found, finding = _states_of(part, variable)
@@ -60,16 +64,16 @@ class Reading:
         return kept, "" if kept else f"leaves no state of {listing(variable.states)}; expected at least one"
 
 
-def _states_of(part: str | tuple[str, str, str], variable: Variable) -> tuple[set[str], str]:
+def _states_of(part: str | tuple[str, str, str], variable: Variable) -> tuple[set[str], Finding]:
     text = part if isinstance(part, str) else part[2]
     if text in variable:
         return {text}, ""
     if isinstance(part, str):
-        return set(), f"{part!r} is not a state ({listing(variable.states)}){did_you_mean(part, variable.states)}"
+        return set(), partial(misfit, (part,), variable)
     first, last, _ = part
     for end in (first, last):
         if end not in variable:
-            return set(), f"{end!r} is not a state ({listing(variable.states)}){did_you_mean(end, variable.states)}"
+            return set(), partial(misfit, (end,), variable)
     if not variable.ordered:
         return (
             set(),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from possnet.arrow import CodedColumn, Report, Seen
+from possnet.arrow import Cell, CodedColumn, Report, Seen
 from possnet.dataset import Dataset, weights_of_column
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.io.cells import CellSyntax, Reading
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = NDArray[np.uint64]
 
-__all__ = ["CsvColumn", "CsvSource", "csv_blocks"]
+__all__ = ["CsvColumn", "CsvSource", "csv_blocks", "csv_header"]
 
 _BLOCK = 1 << 23
 _PIECE = 1 << 25
@@ -56,9 +56,10 @@ class CsvSource:
     @staticmethod
     def check_delimiter(delimiter: str, syntax: CellSyntax) -> None:
         """Raise an `InputError` for a delimiter that could be mistaken for something else."""
-        if len(delimiter) != 1 or delimiter in {syntax.separator, syntax.escape, '"', "\n", "\r", "!", "?", "*", "."}:
+        special = {syntax.separator, syntax.escape, '"', "!", "?", "*", "."}
+        if len(delimiter) != 1 or delimiter in special or not (" " <= delimiter <= "~" or delimiter == "\t"):
             raise InputError(
-                f"delimiter {delimiter!r}; expected one character other than the separator, the escape and the special ones"
+                f"delimiter {delimiter!r}; expected one plain character other than the separator, the escape and ! ? * ."
             )
 
     def names(self) -> list[str]:
@@ -81,8 +82,7 @@ class CsvSource:
             weights = None
             if self.weight_column:
                 column = self._column(self.weight_column, table)
-                owner = self.owner if not first_row else f"{self.owner} (rows after {first_row})"
-                weights = weights_of_column([column.as_texts()], self.weight_column, owner)
+                weights = weights_of_column([column.as_texts()], self.weight_column, self.owner, first_row)
             yield Batch([partial(self._column, name, table) for name in names], weights)
             first_row += table.num_rows
 
@@ -138,17 +138,20 @@ class CsvSource:
         import pyarrow.csv as arrow_csv
 
         text = pa.dictionary(pa.int32(), pa.string())
-        quotes = self._has_quotes()
-        options = {
-            "parse_options": arrow_csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=quotes, ignore_empty_lines=len(self._header) > 1
-            ),
-            "convert_options": arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
-            ),
-        }
         try:
-            if self.whole:
+            quotes = self._has_quotes()
+            options = {
+                "parse_options": arrow_csv.ParseOptions(
+                    delimiter=self.delimiter, newlines_in_values=quotes, ignore_empty_lines=len(self._header) > 1
+                ),
+                "convert_options": arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
+                ),
+            }
+            if not self._has_rows():
+                none = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
+                yield pa.table([none] * len(included), names=included)
+            elif self.whole:
                 yield arrow_csv.read_csv(self.path, read_options=arrow_csv.ReadOptions(block_size=_BLOCK), **options)
             elif quotes:
                 reading = arrow_csv.ReadOptions(block_size=_BLOCK)
@@ -162,6 +165,15 @@ class CsvSource:
                     yield arrow_csv.read_csv(pa.BufferReader(piece), read_options=reading, **options)
         except (pa.ArrowException, OSError, KeyError) as error:
             raise self._explained(str(error)) from None
+
+    def _has_rows(self) -> bool:
+        """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
+        rows = self._lines()
+        next(rows, None)
+        try:
+            return any(row or len(self._header) == 1 for row in rows)
+        except csv.Error:
+            return True
 
     def _pieces(self) -> Iterator[memoryview]:
         """The file in pieces of whole lines, for two threads to parse; without quotes a line break ends a row.
@@ -240,26 +252,22 @@ class CsvColumn:
     def seen(self, report: Report, first_row: int) -> Seen:
         """States that the texts name, those of "everything but" included.
 
-        A text with ``..`` names a state, unless it looks like a range of others.
+        A text with ``..`` names a state, unless it looks like a range of others; that can be told when all are known.
         """
+        del report
         states = set().union(*(reading.states() for reading in self.readings))
-        findings = {}
+        ranges = set()
         for number, reading in enumerate(self.readings):
-            for first, last, text in reading.ranges():
-                if first in states and last in states:
-                    findings[number] = (
-                        f"{text!r} looks like a range, which needs an ordered variable, given in variables="
-                    )
-                else:
-                    states.add(text)
-        report.add(self.name, self.codes, findings, first_row)
-        return Seen(frozenset(states))
+            if reading.ranges():
+                row = first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
+                ranges |= {(*part, row) for part in reading.ranges()}
+        return Seen(frozenset(states), ranges=frozenset(ranges))
 
     def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
         """Bitmaps by look-up, after the distinct texts are read in the domain."""
         found = [reading.cell(variable) for reading in self.readings]
         findings = {number: finding for number, (_, finding) in enumerate(found) if finding}
-        cells = [cell for cell, _ in found]
+        cells: list[Cell] = [cell for cell, _ in found]
         return CodedColumn(self.name, self.codes, cells, findings=findings).bits(variable, report, first_row)
 
     def as_texts(self) -> CodedColumn:
@@ -267,16 +275,19 @@ class CsvColumn:
         return CodedColumn(self.name, self.codes, [(text.strip(),) for text in self.texts])
 
 
+def csv_header(variables: Iterable[Variable], delimiter: str, weight_column: str | None) -> bytes:
+    """The first line of a CSV file."""
+    names = [*(v.name for v in variables), *([weight_column] if weight_column else [])]
+    return (delimiter.join(_quoted(name, delimiter) for name in names) + "\n").encode()
+
+
 def csv_blocks(
-    data: Dataset, syntax: CellSyntax, delimiter: str, weight_column: str, *, header: bool, block: int = 1 << 16
+    data: Dataset, syntax: CellSyntax, delimiter: str, *, weighted: bool, block: int = 1 << 16
 ) -> Iterable[bytes]:
-    """The bytes of a CSV file, a block of rows at a time."""
+    """The rows of a CSV file, a block at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if header:
-        names = [v.name for v in data.variables] + ([weight_column] if data.weights is not None else [])
-        yield (delimiter.join(_quoted(name, delimiter) for name in names) + "\n").encode()
     for start in range(0, len(data), block):
         part = data[start : start + block]
         fields = []
@@ -284,8 +295,9 @@ def csv_blocks(
             column = part.column(variable.name)
             texts = pa.array([_quoted(syntax.write(cell), delimiter) for cell in column.cells], type=pa.large_string())
             fields.append(texts.take(pa.array(column.codes)))
-        if part.weights is not None:
-            fields.append(pa.array(part.weights).cast(pa.large_string()))
+        if weighted:
+            weights = np.ones(len(part), dtype=np.int64) if part.weights is None else part.weights
+            fields.append(pa.array(weights).cast(pa.large_string()))
         fields[-1] = pc.binary_join_element_wise(
             fields[-1], pa.scalar("\n", pa.large_string()), pa.scalar("", pa.large_string())
         )
@@ -296,6 +308,6 @@ def csv_blocks(
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    if delimiter in text or '"' in text or "\n" in text or "\r" in text or text != text.strip():
+    if text.startswith("\ufeff") or text != text.strip() or any(mark in text for mark in (delimiter, '"', "\n", "\r")):
         return '"' + text.replace('"', '""') + '"'
     return text

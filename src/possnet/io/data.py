@@ -8,14 +8,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report, Seen
 from possnet.dataset import Dataset, require_columns, seen_variables, variables_of
-from possnet.errors import InputError, listing
+from possnet.errors import InputError, did_you_mean, listing
 from possnet.io.cells import CellSyntax
-from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks
-from possnet.io.files import replacing
+from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
+from possnet.io.files import file_error, replacing
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
 from possnet.io.sources import Batch
 
@@ -72,7 +72,7 @@ def read_data(
     if domain is None:
         batches = list(_kept(source, batches))
         domain = _found_domain([(source, batches)])
-    parts = list(_datasets(source, batches, domain))
+    parts = list(_datasets(source, batches, domain, at_once=True))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
 
@@ -140,6 +140,11 @@ class DataStream:
         return self._variables
 
     @property
+    def weighted(self) -> bool:
+        """Whether any of the files has row weights."""
+        return any(source.weight_column is not None for source in self._sources)
+
+    @property
     def rows(self) -> int | None:
         """Number of rows of all files, if all of them say so (Parquet does, CSV does not)."""
         counts = [source.rows() for source in self._sources]
@@ -186,43 +191,34 @@ def write_data(
     'rash\nyes\nno|yes\n?\n'
     """
     suffix = _suffix(path)
-    batches = iter([data] if isinstance(data, Dataset) else data)
-    total = len(data) if isinstance(data, Dataset) else data.rows or 0
-    first = next(batches, None)
-    if first is not None and first.weights is not None and weights in {v.name for v in data.variables}:
-        raise InputError(
-            f"{path}: a variable is named {weights!r} too; expected another name for the weights, weights="
-        )
-    counted = _counted(first, batches, total, progress)
+    if layout not in get_args(Layout):
+        raise InputError(f"layout {layout!r}; expected masks or lists{did_you_mean(layout, get_args(Layout))}")
+    weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
+    if weighted and (not weights or weights in {v.name for v in data.variables}):
+        raise InputError(f"{path}: {weights!r} cannot name the weights; expected a name that no variable has, weights=")
+    batches = _counted(data, progress)
     if suffix == ".csv":
         syntax = CellSyntax(separator, escape)
         CsvSource.check_delimiter(delimiter, syntax)
-        _write_csv(counted, path, syntax, delimiter, weights)
+        header = csv_header(data.variables, delimiter, weights if weighted else None)
+        with replacing(path) as beside, beside.open("wb") as out:
+            out.write(header)
+            for batch in batches:
+                for block in csv_blocks(batch, syntax, delimiter, weighted=weighted):
+                    out.write(block)
     else:
-        schema = parquet_schema(
-            data.variables, weights if first is not None and first.weights is not None else None, layout
-        )
-        _write_parquet(counted, path, schema, layout)
+        schema = parquet_schema(data.variables, weights if weighted else None, layout)
+        _write_parquet(batches, path, schema, layout)
 
 
-def _counted(
-    first: Dataset | None, rest: Iterator[Dataset], total: int, progress: Callable[[int, int], None] | None
-) -> Iterator[Dataset]:
+def _counted(data: Dataset | DataStream, progress: Callable[[int, int], None] | None) -> Iterator[Dataset]:
+    total = len(data) if isinstance(data, Dataset) else data.rows or 0
     done = 0
-    batch = first
-    while batch is not None:
+    for batch in [data] if isinstance(data, Dataset) else data:
         yield batch
         done += len(batch)
         if progress is not None:
             progress(done, total)
-        batch = next(rest, None)
-
-
-def _write_csv(batches: Iterator[Dataset], path: str | Path, syntax: CellSyntax, delimiter: str, weights: str) -> None:
-    with replacing(path) as beside, beside.open("wb") as out:
-        for number, batch in enumerate(batches):
-            for block in csv_blocks(batch, syntax, delimiter, weights, header=number == 0):
-                out.write(block)
 
 
 def _write_parquet(batches: Iterator[Dataset], path: str | Path, schema: Any, layout: Layout) -> None:
@@ -252,9 +248,13 @@ def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     if not isinstance(paths, str | Path):
         return [file for path in paths for file in _files(path)] or _none(paths)
     path = Path(paths)
-    if path.is_dir():
+    try:
+        is_folder, is_there = path.is_dir(), path.exists()
+    except (OSError, ValueError) as error:
+        raise file_error(path, error) from None
+    if is_folder:
         return sorted(p for p in path.iterdir() if p.suffix.lower() in _SUFFIXES and p.is_file()) or _none(paths)
-    if path.exists() or not glob.has_magic(str(paths)):
+    if is_there or not glob.has_magic(str(paths)):
         return [path]
     return sorted(Path(name) for name in glob.glob(str(paths), recursive=True)) or _none(paths)  # noqa: PTH207
 
@@ -283,13 +283,12 @@ def _known_domain(sources: Sequence[Source], given: object | None) -> tuple[Vari
 def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
     first_row = 0
+    report = Report(source.owner)
     for batch in batches:
-        report = Report(source.owner)
-        keep = partial(_keep, report=report, first_row=first_row)
-        columns = _in_threads(keep, batch.columns)
-        report.raise_if_any()
+        columns = _in_threads(partial(_keep, report=report, first_row=first_row), batch.columns)
         yield Batch([partial(lambda column: column, column) for column in columns], batch.weights)
         first_row += columns[0].rows
+    report.raise_if_any()
 
 
 def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
@@ -321,24 +320,44 @@ def _found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Vari
             first_row += rows
         report.raise_if_any()
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(seen_variables(((name, _merged(sights)) for name, sights in seen.items()), owner))
+    return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
 
 
-def _merged(sights: Iterable[Seen]) -> Seen:
+def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
+    """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
+
+    Ordered domains that contradict each other are refused; any others become all states that occur.
+    """
     listed = list(sights)
-    declared = {(sight.declared, sight.ordered) for sight in listed}
     states = frozenset().union(*(sight.states | set(sight.declared or ()) for sight in listed))
-    return Seen(states, *declared.pop()) if len(declared) == 1 else Seen(states)
+    ranges = frozenset().union(*(sight.ranges for sight in listed))
+    declared = {(sight.declared, sight.ordered) for sight in listed}
+    if len(declared) == 1:
+        return Seen(states, *declared.pop(), ranges=ranges)
+    orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
+    if len(orders) == len(declared):
+        longest = orders[-1]
+        for order in orders:
+            if [state for state in longest if state in order] != list(order):
+                raise InputError(
+                    f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(longest)}; "
+                    "expected one order, or variables="
+                )
+        return Seen(states, longest, ordered=True, ranges=ranges)
+    return Seen(states, ranges=ranges)
 
 
-def _datasets(source: Source, batches: Iterable[Batch], variables: Sequence[Variable]) -> Iterator[Dataset]:
+def _datasets(
+    source: Source, batches: Iterable[Batch], variables: Sequence[Variable], *, at_once: bool = False
+) -> Iterator[Dataset]:
+    """Data sets of batches; cells that do not fit are told batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}
     first_row = 0
+    report = Report(source.owner)
     for batch in batches:
-        report = Report(source.owner)
-        read = partial(_bits, domains=domains, report=report, first_row=first_row)
-        columns = _in_threads(read, batch.columns)
-        report.raise_if_any()
+        columns = _in_threads(partial(_bits, domains=domains, report=report, first_row=first_row), batch.columns)
+        if not at_once:
+            report.raise_if_any()
         rows = columns[0][1]
         yield Dataset.unchecked(
             variables,
@@ -348,6 +367,7 @@ def _datasets(source: Source, batches: Iterable[Batch], variables: Sequence[Vari
             weights=batch.weights,
         )
         first_row += rows
+    report.raise_if_any()
 
 
 def _bits(

@@ -54,6 +54,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     import tempfile
 
     target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: the folder {target.parent} does not exist; make it first")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         os.close(handle)

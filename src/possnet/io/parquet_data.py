@@ -1,9 +1,9 @@
 """Parquet files of set-valued cells.
 
-Two layouts. ``masks`` is possnet's own: each cell an unsigned integer whose bit k stands for state k (a few bytes where
-there are more than 64 states), null where unknown, and the domains as JSON in the schema's metadata under ``possnet``.
-``lists`` is for others: lists of strings. Any file of strings, categories, whole numbers, truth values, or lists of these
-can be read.
+Two layouts. ``masks`` is possnet's own: each cell an unsigned integer whose bit k stands for state k (a few bytes
+where there are more than 64 states), null where unknown. ``lists`` is for others: lists of strings. Both keep the
+domains and the name of the weight column as JSON in the schema's metadata under ``possnet``. Any file of strings,
+categories, whole numbers, truth values, or lists of these can be read.
 
 A file is read one row group and one column at a time, so that memory holds little more than the result.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -51,20 +52,25 @@ class ParquetSource:
     path: Path
     weight_column: str | None = None
     _domains: dict[str, Variable] | None = field(default=None, repr=False)
+    _layout: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         self.owner = str(self.path)
         with self._open() as opened:
             schema = opened.schema_arrow
             self._rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
-        self._header = [name for name in schema.names if not name.startswith(_INDEX_PREFIX)]
+        metadata = schema.metadata or {}
+        is_index = _INDEX_PREFIX if b"pandas" in metadata and _KEY not in metadata else "\0"
+        self._header = [name for name in schema.names if not name.startswith(is_index)]
         self._nested = {name: str(schema.field(name).type) for name in self._header} if self._unique() else {}
         self._categories = {
             name for name in self._header if "dictionary" in self._nested[name] or "enum" in self._nested[name]
         }
-        if _KEY in (schema.metadata or {}):
-            self._domains, own_weights = _read_metadata(schema.metadata[_KEY], self.owner)
+        if _KEY in metadata:
+            self._domains, own_weights, self._layout = _read_metadata(metadata[_KEY], self.owner)
             self.weight_column = self.weight_column or own_weights
+            if self.weight_column in self._domains:
+                raise InputError(f"{self.owner}: {self.weight_column!r} is a variable; expected another weight column")
             lacking = [name for name in self._domains if name not in self._header]
             if lacking:
                 raise InputError(
@@ -108,12 +114,14 @@ class ParquetSource:
                 handles[thread] = self._open(read_dictionary=leaves)
             return handles[thread]
 
+        first_row = 0
         try:
             for group in range(self._groups):
                 weights = None
                 if self.weight_column:
                     table = self._read(handle(), group, self.weight_column)
-                    weights = weights_of_column(columns_of_table(table), self.weight_column, self.owner)
+                    weights = weights_of_column(columns_of_table(table), self.weight_column, self.owner, first_row)
+                    first_row += len(weights)
                 yield Batch([partial(self._column, handle, group, name) for name in names], weights)
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
@@ -126,9 +134,9 @@ class ParquetSource:
     def _column(self, handle: Callable[[], Any], group: int, name: str) -> Column:
         table = self._read(handle(), group, name)
         try:
-            if self._domains is not None:
-                return _mask_column(self._domains[name], table.column(0))
-            (column,) = columns_of_table(table)
+            if self._domains is not None and self._layout == "masks":
+                return _mask_column(self._domains[name], table.column(name))
+            (column,) = columns_of_table(table, [name])
         except InputError as error:
             raise InputError(f"{self.owner}, row group {group + 1}: {error}") from None
         if name in self._categories or not isinstance(column, CodedColumn | ListColumn):
@@ -144,7 +152,7 @@ class ParquetSource:
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                 raise file_error(self.path, error) from None
-            finding = "the file is empty" if self.path.stat().st_size == 0 else _first_line(error)
+            finding = "the file is empty" if _is_empty(self.path) else _first_line(error)
             raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
 
     def _read(self, opened: Any, group: int, name: str) -> Any:
@@ -153,7 +161,7 @@ class ParquetSource:
         try:
             index = self._header_index(opened, name)
             table = opened.read_row_group(group, columns=index, use_threads=False)
-            table.validate(full=self._domains is None)
+            table.validate(full=self._layout != "masks")
         except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
             raise InputError(
                 f"{self.owner}, row group {group + 1}, column {name!r}: {_first_line(error)}; the file is damaged, "
@@ -170,7 +178,7 @@ class ParquetSource:
 
     def _text_leaves(self, names: list[str]) -> list[str]:
         """Leaves of text that Parquet should hand over as dictionaries, so that no string is hashed twice."""
-        if self._domains is not None:
+        if self._layout == "masks":
             return []
         with self._open() as opened:
             return [
@@ -179,6 +187,12 @@ class ParquetSource:
                 if "string" in self._nested[name] and "dictionary" not in self._nested[name]
                 for path in self._header_index(opened, name)
             ]
+
+
+def _is_empty(path: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return path.stat().st_size == 0
+    return False
 
 
 def _leaf_owners(arrow_schema: Any, parquet_schema: Any) -> list[int]:
@@ -232,7 +246,7 @@ def _masks(data: Dataset, name: str) -> pa.Array:
     return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(octets.tobytes())])
 
 
-def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None]:
+def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None, str]:
     try:
         document = json.loads(content)
         if document["format"] != _FORMAT or document["version"] != _VERSION:
@@ -241,17 +255,18 @@ def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str
             )
         variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
         weights = document["weights"]
-    except (ValueError, KeyError, TypeError) as error:
+        layout = str(document["layout"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, InputError) and str(error).startswith(owner):
             raise
         raise InputError(
             f"{owner}: its possnet metadata cannot be read ({_first_line(error)}); the file is damaged"
         ) from None
-    return {variable.name: variable for variable in variables}, weights if isinstance(weights, str) else None
+    return {v.name: v for v in variables}, weights if isinstance(weights, str) else None, layout
 
 
 def parquet_schema(variables: Sequence[Variable], weight_column: str | None, layout: Layout) -> Any:
-    """Arrow schema of a layout; the masks layout carries the domains."""
+    """Arrow schema of a layout, with the domains in its metadata."""
     import pyarrow as pa
 
     kinds = [_mask_type(len(v)) if layout == "masks" else pa.list_(pa.string()) for v in variables]
@@ -259,10 +274,13 @@ def parquet_schema(variables: Sequence[Variable], weight_column: str | None, lay
     if weight_column:
         fields.append(pa.field(weight_column, pa.int64(), nullable=False))
     if layout == "lists":
-        return pa.schema(fields)
+        for field_ in fields:
+            if "\0" in field_.name:
+                raise InputError(f"{field_.name!r} holds a NUL character, which others cannot read; rename it")
     document = {
         "format": _FORMAT,
         "version": _VERSION,
+        "layout": layout,
         "variables": [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in variables],
         "weights": weight_column,
     }

@@ -29,6 +29,7 @@ class Source(Protocol):
     """One file of rows."""
 
     owner: str
+    weight_column: str | None
 
     def names(self) -> Sequence[str]:
         """Names of the columns, the weight column left out."""

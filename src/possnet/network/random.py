@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from possnet.errors import InputError
 from possnet.graph import Dag
+from possnet.limits import refuse_over
 from possnet.network.values import Network
-from possnet.possibility import PRODUCT, Conjunction
+from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def random_network(
         )
     if zeros < 0 or ties < 0 or zeros + ties > 1:
         raise InputError(f"random_network: zeros={zeros}, ties={ties}; expected shares >= 0 that add up to <= 1")
+    check_conjunction(conjunction)
     generator = np.random.default_rng(rng)
     width = len(str(n))
     names = [f"x{k:0{width}d}" for k in range(1, n + 1)]
@@ -61,6 +64,7 @@ def random_network(
         chosen = np.sort(generator.choice(position, size=count, replace=False)) if count else ()
         parents[name] = tuple(names[k] for k in chosen)
         shape = tuple(len(variables[parent]) for parent in parents[name])
+        refuse_over(8 * 4 * size * prod(shape), f"the table of {name!r}", "use fewer parents or states")
         tables[name] = _random_rows((*shape, size), zeros, ties, generator)
     return Network.unchecked(variables.values(), Dag(parents), tables, conjunction=conjunction)
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.possibility import PRODUCT, Conjunction, as_degrees, snap_tops
+from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, snap_tops
+from possnet.variables import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -148,10 +149,16 @@ class Network:
         description: str,
     ) -> None:
         listed = tuple(variables)
+        check_conjunction(conjunction)
+        for text in (name, description):
+            if text:
+                check_text(text, "network name or description")
         self._name, self._description, self._conjunction, self._dag = name, description, conjunction, dag
         self._by_name = {variable.name: variable for variable in listed}
         if len(self._by_name) < len(listed):
             raise InputError(f"{self._owner()}: two variables have the same name; expected distinct names")
+        if not listed:
+            raise InputError(f"{self._owner()}: no variables; expected at least one")
         self._require_names(dag.nodes, "node of the dag")
         self._require_names(tables, "table")
         self._tables = {child: self._checked_table(child, tables[child]) for child in self._by_name}
@@ -340,7 +347,7 @@ class Network:
         owner, shape = f"{self._owner()}: support of {child!r}", self._contexts_shape(child)
         try:
             support = np.array(numbers, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"{owner}: not a rectangular array of numbers; expected shape {shape}") from None
         if support.shape != shape or not ((support >= 0) & np.isfinite(support)).all():
             raise InputError(f"{owner}: found shape {support.shape}; expected shape {shape}, numbers >= 0")
