@@ -49,8 +49,7 @@ gold: .venv/.gold
 	@touch $@
 
 bench: gold .venv-peers/.ready
-	$(BIN)/python benchmarks/start.py
-	$(BIN)/python benchmarks/data.py
+	$(BIN)/python benchmarks/report.py
 
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py

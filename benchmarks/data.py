@@ -59,14 +59,13 @@ print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 
 KINDS = ("pyarrow", "read", "read with variables", "scan with variables")
 
 
-def main() -> None:
-    """Print the table."""
+def table() -> str:
+    """Seconds, ratio to pyarrow and peak memory, file by file."""
+    head = [f"{ROWS:,} rows, {len(SIZES)} variables, {sum(SIZES)} states; seconds (ratio to pyarrow), peak memory.", ""]
+    head += ["| file | size | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 2) + "|"]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", MAKE, folder, str(ROWS)], check=True)
-        files = sorted(Path(folder).iterdir())
-        print(f"{ROWS:,} rows, {len(SIZES)} variables, {sum(SIZES)} states; seconds (ratio to pyarrow), peak memory\n")
-        print(f"{'file':<28}{'size':>8}" + "".join(f"{kind:>26}" for kind in KINDS))
-        for path in files:
+        for path in sorted(Path(folder).iterdir()):
             best: dict[str, tuple[float, float]] = {}
             for _ in range(3):
                 for kind in KINDS:
@@ -75,9 +74,11 @@ def main() -> None:
                     seconds, memory = json.loads(result.stdout)
                     best[kind] = min(best.get(kind, (9e9, 0.0)), (seconds, memory))
             base = best["pyarrow"][0]
-            cells = "".join(f"{f'{s:.2f} s ({s / base:.2f}) {m:.0f} MB':>26}" for s, m in best.values())
-            print(f"{path.name:<28}{path.stat().st_size / 1e6:5.0f} MB{cells}")
+            cells = " | ".join(f"{s:.2f} s ({s / base:.2f}), {m:.0f} MB" for s, m in best.values())
+            head.append(f"| {path.name} | {path.stat().st_size / 1e6:.0f} MB | {cells} |")
+            print(head[-1], file=sys.stderr, flush=True)
+    return "\n".join(head)
 
 
 if __name__ == "__main__":
-    main()
+    print(table())

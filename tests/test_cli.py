@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -127,6 +128,57 @@ def test_weights_survive_conversion_and_odd_names_are_told(tmp_path: Path) -> No
     for name in ("", "x" * 300, "x[1].json"):
         assert run("info", name).returncode == 1
     assert "the folder" in run("convert", tmp_path / "w.csv", tmp_path / "none" / "x.csv").stderr
+
+
+def test_query_shows_possibility_and_necessity() -> None:
+    shown = run("query", "clinic", "measles", "--given", "fever=mild|high", "--given", "rash = spots")
+    assert shown.returncode == 0
+    assert shown.stdout.splitlines()[0] == "measles, given fever=mild|high, rash = spots"
+    assert "Π 0.262  N 0.000" in shown.stdout
+    assert "Π 1.000  N 0.738" in shown.stdout
+    answer = json.loads(run("query", "asia", "lung", "--given", "xray=yes", "--given", "smoke=?", "--json").stdout)
+    expected = pn.Inference(pn.load_example("asia")).query("lung", {"xray": "yes"})
+    assert answer["states"]["yes"]["possibility"] == expected["yes"]
+    assert answer["states"]["no"]["necessity"] == expected.necessity("no")
+    assert answer["possibility_of_given"] == pytest.approx(0.1)
+    plain = run("query", "survey", "vote")
+    assert plain.stdout.startswith("vote\n")
+    assert "what is given" not in plain.stdout
+
+
+def test_a_subnormal_network_is_queried_without_necessities(tmp_path: Path) -> None:
+    rash = pn.Variable("rash", ("yes", "no"))
+    pn.write_network(pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.5, 0.2]}), tmp_path / "n.json")
+    shown = run("query", tmp_path / "n.json", "rash")
+    assert "Π 0.500" in shown.stdout
+    assert "N " not in shown.stdout
+    assert json.loads(run("query", tmp_path / "n.json", "rash", "--json").stdout)["states"]["yes"]["necessity"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["measls"], "no variable 'measls'"),
+        (["measles", "--given", "fever"], "expected VARIABLE=STATE, for example --given 'fever=mild|high'"),
+        (["measles", "--given", "fevr=mild"], "no variable 'fevr' "),
+        (
+            ["measles", "--given", "fever=hihg"],
+            "--given 'fever=hihg': 'hihg' is not a state (none, mild, high); did you mean 'high'?",
+        ),
+        (["measles", "--given", "fever=mild", "--given", "fever=high"], "'fever' is given twice"),
+    ],
+)
+def test_a_bad_query_gets_one_line_and_exit_code_1(arguments: list[str], message: str) -> None:
+    shown = run("query", "clinic", *arguments)
+    assert shown.returncode == 1
+    assert message in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1
+
+
+def test_impossible_evidence_gets_exit_code_1() -> None:
+    shown = run("query", "asia", "smoke", "--given", "lung=yes", "--given", "either=no")
+    assert shown.returncode == 1
+    assert "has possibility 0 in this network" in shown.stderr
 
 
 def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:

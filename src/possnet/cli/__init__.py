@@ -77,6 +77,32 @@ def info(file: str, domain: str | None, weights: str | None) -> None:
 
 
 @main.command()
+@click.argument("net", metavar="NET")
+@click.argument("target")
+@click.option(
+    "--given", "given", multiple=True, metavar="X=A|B", help="What is known: a state, several (a|b), all but (!a)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of bars.")
+def query(net: str, target: str, given: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Show the possibility and the necessity of every state of a variable.
+
+    Π is how far a state is possible, N how far it is certain, given what is known.
+
+    \b
+    Examples:
+      possnet query clinic measles --given 'fever=mild|high' --given rash=spots
+      possnet query asia lung --given xray=yes --json
+    """
+    from possnet.cli.pages import answer_page, read_given
+
+    network = _network(net)
+    evidence = read_given(given, network)
+    engine = pn.Inference(network)
+    answer = engine.query(target, evidence)
+    click.echo(answer_page(answer, engine.possibility_of(evidence), given, as_json=as_json))
+
+
+@main.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option("--variables", "domain", metavar="NET", help="Take the domains of data from a network.")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from possnet.errors import listing
+from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from possnet.io import DataStream
     from possnet.network import Network
+    from possnet.possibility import Possibility
 
-__all__ = ["data_page", "network_page", "text_table"]
+__all__ = ["answer_page", "data_page", "network_page", "read_given", "text_table"]
 
 _MOST_ROWS = 60
 _PREVIEW = 5
@@ -131,6 +132,67 @@ def data_page(batches: DataStream, name: str) -> str:
         head = (*(v.name for v in variables[:_PREVIEW_COLUMNS]), *(("...",) if more else ()))
         shown = [tuple(_short(text) for text in (*row, *(("...",) if more else ()))) for row in preview]
         lines += ["", "  the first rows", *text_table([head, *shown])]
+    return "\n".join(lines)
+
+
+def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
+    """Evidence of texts such as ``fever=mild|high``; cells are written as in CSV files.
+
+    >>> import possnet as pn
+    >>> read_given(["rash=spots", "fever=!none"], pn.load_example("clinic")) == {"rash": {"spots"}, "fever": {"mild", "high"}}
+    True
+    """
+    from possnet.io.cells import CellSyntax
+
+    evidence = {}
+    for text in given:
+        name, equals, cell = text.partition("=")
+        name = name.strip()
+        if not equals:
+            raise InputError(f"--given {text!r}; expected VARIABLE=STATE, for example --given 'fever=mild|high'")
+        states, finding = CellSyntax().parse(cell).cell(network.variable(name))
+        if finding:
+            raise InputError(f"--given {text!r}: {finding if isinstance(finding, str) else finding()}")
+        if name in evidence:
+            raise InputError(f"--given {text!r}: {name!r} is given twice; expected once, with all its states")
+        if states is not None:
+            evidence[name] = set(states)
+    return evidence
+
+
+def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_json: bool) -> str:
+    """The answer to a question about one variable: bars for people, JSON for machines.
+
+    The bar's length is Π, its filled part N.
+
+    >>> import possnet as pn
+    >>> engine = pn.Inference(pn.load_example("asia"))
+    >>> print(answer_page(engine.query("bronc", {"dysp": "yes"}), 1.0, ["dysp=yes"], as_json=False))
+    bronc, given dysp=yes
+    <BLANKLINE>
+      yes  ████████████████████████████▒▒▒  Π 1.000  N 0.900
+      no   ▒▒▒                              Π 0.100  N 0.000
+    <BLANKLINE>
+      Π of what is given: 1
+    """
+    variable = answer.variables[0]
+    normal = answer.is_normalised
+    rows = [(s, answer[s], answer.necessity({s}) if normal else 0.0) for s in variable.states]
+    if as_json:
+        import json
+
+        states = {s: {"possibility": pi, "necessity": n if normal else None} for s, pi, n in rows}
+        page = {"target": variable.name, "given": list(given), "possibility_of_given": degree, "states": states}
+        return json.dumps(page, ensure_ascii=False, indent=2)
+    width = max(len(state) for state in variable.states)
+    bars = 31
+    lines = [f"{variable.name}{', given ' + ', '.join(given) if given else ''}", ""]
+    for state, pi, n in rows:
+        full, half = round(n * bars), round(pi * bars)
+        bar = ("█" * full + "▒" * (half - full)).ljust(bars)
+        lines.append(f"  {state.ljust(width)}  {bar}  Π {pi:.3f}" + (f"  N {n:.3f}" if normal else ""))
+    if given:
+        lines += ["", f"  Π of what is given: {degree:.6g}"]
     return "\n".join(lines)
 
 

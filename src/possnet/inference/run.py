@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Table: TypeAlias = NDArray[np.float64]
     Part: TypeAlias = tuple[tuple[int, ...], Table]
 
-__all__ = ["JoinTree", "Projection"]
+__all__ = ["JoinTree", "Projection", "merge_parts"]
 
 _SMALL = 1 << 9
 
@@ -134,7 +134,7 @@ class JoinTree:
                 table = table.transpose(order)
             shape = tuple([size if v in scope else 1 for v, size in zip(clique.variables, clique.shape, strict=True)])
             factors.append((shape, table.reshape(shape)))
-        return factors if len(factors) < 2 else _merged(factors, self.algebra, self._nodes[number].cells)
+        return factors if len(factors) < 2 else merge_parts(factors, self.algebra, self._nodes[number].cells)
 
     def set_evidence(self, evidence: Mapping[int, Table]) -> None:
         """Degrees for the states of some variables; what they do not touch is kept."""
@@ -297,7 +297,7 @@ def _reduced(table: Table, algebra: Algebra) -> Table:
     return reduced
 
 
-def _merged(factors: list[Part], algebra: Algebra, cells: int) -> list[Part]:
+def merge_parts(factors: list[Part], algebra: Algebra, cells: int) -> list[Part]:
     """Factors combined with each other as long as the result stays far below the clique's size."""
     if cells <= _SMALL:
         return factors
@@ -319,7 +319,7 @@ def _combined(parts: list[Part], shape: tuple[int, ...], algebra: Algebra) -> Ta
     shaped = [(inside, table.reshape(inside)) for inside, table in parts]
     cells = prod(shape)
     if len(shaped) > 2 and cells > _SMALL:
-        shaped = _merged(shaped, algebra, cells)
+        shaped = merge_parts(shaped, algebra, cells)
         shaped.sort(key=lambda part: -part[1].size)
     if not shaped:
         return np.full(shape, algebra.one)

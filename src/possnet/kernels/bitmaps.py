@@ -111,7 +111,7 @@ def encode(codes: Codes, cells: Bools) -> Words:
     array([[7], [6]], dtype=uint64)
     """
     octets = np.packbits(cells, axis=1, bitorder="little")
-    return _spread((np.take(octet, codes) for octet in octets.T), cells.shape[1], len(codes))
+    return _spread((np.take(octet, codes, mode="clip") for octet in octets.T), cells.shape[1], len(codes))
 
 
 def encode_masks(masks: NDArray[np.unsignedinteger], states: int) -> Words:
@@ -182,7 +182,7 @@ def compress(keys: NDArray[np.int64], limit: int) -> tuple[NDArray[np.int64], ND
         found = np.flatnonzero(seen)
         numbers = np.zeros(limit, dtype=np.int64)
         numbers[found] = np.arange(len(found))
-        return np.take(numbers, keys), found
+        return np.take(numbers, keys, mode="clip"), found
     found, codes = np.unique(keys, return_inverse=True)
     return codes, found
 

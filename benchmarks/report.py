@@ -1,0 +1,61 @@
+"""Run every benchmark and write docs/benchmarks.md: ``make bench``."""
+
+import datetime as dt
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import data
+import inference
+import networks
+import start
+
+PAGE = """# Benchmarks
+
+Made by `make bench`, every figure in one run on one machine; peers live in an environment of their own
+(`requirements/peers.txt`). Compare ratios, not milliseconds: machines differ. {date}, {cores} cores, Python {python},
+numpy {numpy}, pyarrow {pyarrow}; pyAgrum 3.3.1.
+
+## Exact inference
+
+Max-product marginals of all variables without evidence, planning included and no cache, on the gold-standard structures
+(probabilities turned into possibilities with `optimal`), beside pyAgrum's LazyPropagation (sum-product marginals on the
+same graph). Each timed possnet run makes its own plan. "Times faster" compares with the better of one and two threads.
+
+{inference}
+
+## Reading data
+
+{data}
+
+## Reading networks
+
+{networks}
+
+## Starting
+
+{start}
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    page = PAGE.format(
+        date=dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        cores=os.cpu_count(),
+        python=platform.python_version(),
+        numpy=version("numpy"),
+        pyarrow=version("pyarrow"),
+        start=start.table(),
+        data=data.table(),
+        networks=networks.table(),
+        inference=inference.table(),
+    )
+    (Path(__file__).parent.parent / "docs" / "benchmarks.md").write_text(page, encoding="utf-8")
+    print(page, file=sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
