@@ -48,7 +48,7 @@ gold: .venv/.gold
 	$(BIN)/uv pip install -q --python .venv-peers/bin/python --require-hashes -r requirements/peers.txt
 	@touch $@
 
-bench: gold .venv-peers/.ready
+bench: fixtures
 	$(BIN)/python benchmarks/report.py
 
 fixtures: gold .venv-peers/.ready

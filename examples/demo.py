@@ -31,13 +31,19 @@ def main() -> None:
     for states, mass in pn.MassFunction.from_possibility(with_measles).masses.items():
         named = " or ".join(state for state in fever.states if state in states)
         print(f"    {named:<24}{bar(mass)}  {mass:.2f}")
-    healthy = dict.fromkeys((v.name for v in clinic.variables), "no")
-    healthy |= {"vaccinated": "yes", "season": "winter", "fever": "none", "rash": "none", "cough": "none"}
-    print(
-        f"\n  A healthy child has degree {clinic.joint(healthy):.3g}; "
-        f"one with measles and no symptom at all {clinic.joint(healthy | {'measles': 'yes'}):.3g}."
+    engine = pn.Inference(clinic)
+    record: dict[str, str | set[str]] = {"fever": {"mild", "high"}, "rash": "spots"}
+    show("Measles, when the record says fever 'mild or high' and rash 'spots'", engine.query("measles", record))
+    show(
+        "... and the child was in contact and is not vaccinated",
+        engine.query("measles", record | {"contact": "yes", "vaccinated": "no"}),
     )
-    print("\n  Next: possnet info survey, or the ten lines of Python in README.md.")
+    best = engine.most_possible({"rash": "widespread"})
+    told = ", ".join(f"{name}: {state}" for name, state in best.configuration.items())
+    print(
+        f"\n  The most possible story of a widespread rash (degree {best.possibility:.2g}, {best.ties} such): {told}."
+    )
+    print("\n  Next: possnet query clinic flu --given fever=high, or the ten lines of Python in README.md.")
 
 
 if __name__ == "__main__":

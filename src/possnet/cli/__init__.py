@@ -80,7 +80,7 @@ def info(file: str, domain: str | None, weights: str | None) -> None:
 @click.argument("net", metavar="NET")
 @click.argument("target")
 @click.option(
-    "--given", "given", multiple=True, metavar="X=A|B", help="What is known: a state, several (a|b), all but (!a)."
+    "--given", "given", multiple=True, metavar="X=A|B", help="What is known: a state, a|b, or !a (all but a)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of bars.")
 def query(net: str, target: str, given: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001

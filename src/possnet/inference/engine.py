@@ -131,10 +131,18 @@ class Inference:
         >>> [variable.name for variable in joint.variables], joint["no", "yes"]
         (['smoke', 'lung'], 0.01)
         """
-        return {
-            name: self.query([self._names[v] for v in scope], evidence)
-            for name, scope in zip(self._names, self._scopes, strict=True)
-        }
+        known = read_evidence(evidence, self._variables)
+        algebra = self._algebra(known)
+        tree = self._tree(algebra)
+        found = {}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tree.set_evidence(_in_algebra(known, algebra))
+            self._require_possible(tree.collect(), algebra, evidence)
+            for factor, table in tree.factor_marginals(self._scopes):
+                degrees = self._conditioned_table(table, algebra, conditioned=bool(known))
+                scope = tuple([self.network.variables[v] for v in self._scopes[factor]])
+                found[factor] = Possibility.unchecked(scope, degrees)
+        return {name: found[factor] for factor, name in enumerate(self._names)}
 
     def possibility_of(self, evidence: Evidence) -> float:
         """Possibility of the evidence, Π(e).
@@ -311,11 +319,15 @@ class Inference:
         total, table = self._pruned_value(targets, known, algebra)
         self._require_possible(total, algebra, evidence)
         assert table is not None  # noqa: S101
+        return self._conditioned_table(table, algebra, conditioned=bool(known))
+
+    def _conditioned_table(self, table: Table, algebra: Algebra, *, conditioned: bool) -> Table:
+        """A table over some variables, conditioned on the evidence by the network's conjunction."""
+        if not conditioned:
+            return np.exp(table) if algebra is MAX_SUM else table
         top = float(table.max())
         if algebra is MAX_SUM:
-            return _snapped(np.exp(table - top)) if known else np.exp(table)
-        if not known:
-            return table
+            return _snapped(np.exp(table - top))
         if algebra is MAX_MIN:
             return np.where(table == top, 1.0, table)
         return _snapped(table / top)

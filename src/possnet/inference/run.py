@@ -205,6 +205,26 @@ class JoinTree:
             for child in node.children:
                 down[child] = self._message_down(child, self._above(child, belief))
 
+    def factor_marginals(self, scopes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Table]]:
+        """Every factor's number and the joint marginal of its variables, in the order of its scope; after `collect`."""
+        if not self._reads_planned:
+            self._plan_reads()
+        rest = self._rest()
+        for number, belief in self.beliefs():
+            clique = self.plan.cliques[number]
+            for factor in clique.factors:
+                scope = scopes[factor]
+                inside = [v for v in clique.variables if v in scope]
+                dropped = tuple([axis for axis, v in enumerate(clique.variables) if v not in scope])
+                small = Projection(clique.shape, dropped, self._nodes[number].cells)(belief, self.algebra)
+                joint = small.reshape([self.plan.sizes[v] for v in inside]).transpose([inside.index(v) for v in scope])
+                yield factor, np.array(self.algebra.combine(joint, rest[self._component[number]]), order="C")
+
+    def _rest(self) -> dict[int, float]:
+        """For every root the combined value of all other components."""
+        roots = [k for k, node in enumerate(self._nodes) if node.parent < 0]
+        return dict(zip(roots, _combination_of_others([self.root_value(k) for k in roots], self.algebra), strict=True))
+
     def _above(self, child: int, belief: Table) -> Table:
         """A parent's belief on the separator of a child."""
         projection = self._nodes[child].to_parent
@@ -245,15 +265,12 @@ class JoinTree:
 
     def _others(self, found: list[Table]) -> list[Table]:
         """Every component's marginals, combined with the values of the other components."""
-        roots = [k for k, node in enumerate(self._nodes) if node.parent < 0]
-        if len(roots) == 1:
+        rest = self._rest()
+        if len(rest) == 1:
             return found
-        algebra = self.algebra
-        values = [float(self._up[root][0]) for root in roots]  # type: ignore[index]
-        rest = dict(zip(roots, _combination_of_others(values, algebra), strict=True))
         component = self._component
         return [
-            algebra.combine(table, rest[component[self.plan.home[v]]]) if table.size else table
+            self.algebra.combine(table, rest[component[self.plan.home[v]]]) if table.size else table
             for v, table in enumerate(found)
         ]
 

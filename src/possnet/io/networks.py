@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError
-from possnet.io.bif import read_bif
 from possnet.io.json_network import read_json, write_json
-from possnet.io.uai import read_uai, write_uai
-from possnet.io.xmlbif import read_xmlbif
 
 if TYPE_CHECKING:
     from possnet.io.uai import Preamble
@@ -40,9 +37,15 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
     if suffix == ".json":
         return read_json(path)
     if suffix.startswith(".bif"):
+        from possnet.io.bif import read_bif
+
         return read_bif(path, transform)
     if suffix.startswith(".uai"):
+        from possnet.io.uai import read_uai
+
         return read_uai(path, transform)
+    from possnet.io.xmlbif import read_xmlbif
+
     return read_xmlbif(path, transform)
 
 
@@ -65,6 +68,8 @@ def write_network(network: Network, path: str | Path, *, preamble: Preamble = "M
     if _suffix(path, (".json", ".uai")) == ".json":
         write_json(network, path)
     else:
+        from possnet.io.uai import write_uai
+
         write_uai(network, path, preamble)
 
 
