@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 import fixtures
 import possnet as pn
 from possnet.arrow import CodedColumn
+from possnet.inference import MAX_PRODUCT, JoinTree, make_plan
 
 SMALL = [
     "asia",
@@ -171,11 +173,54 @@ def rows_line(folder: Path) -> str:
     )
 
 
+def zeros_line() -> str:
+    """How much of the clique tables is zero: what a sparse engine could leave out."""
+    shares = []
+    for name in [*SMALL, "munin", "barley", "link"]:
+        net = fixtures.load(name)
+        place = {v.name: k for k, v in enumerate(net.variables)}
+        scopes = [tuple(place[n] for n in (*net.dag.parents(v.name), v.name)) for v in net.variables]
+        plan = make_plan([len(v) for v in net.variables], scopes)
+        tree = JoinTree(plan, scopes, [net.table(v.name) for v in net.variables], MAX_PRODUCT)
+        tree.collect()
+        zeros = sum(int((tree.table(k) == 0.0).sum()) for k in range(len(plan.cliques)))
+        shares.append(f"{name} {100 * zeros / plan.cells:.0f} %")
+    dense, sparse, finding = cell_costs()
+    return (
+        f"Zero cells of the clique tables: {', '.join(shares)}. On a million cells, combining and projecting costs "
+        f"{dense:.1f} ns a cell densely; by index, with an eighth of the cells left, {sparse:.1f} ns a cell that is left, "
+        f"and {finding:.1f} ns a cell of the full table to find them, which alone is {finding / dense:.1f} of the dense "
+        "work. So a single calibration gains nothing by leaving zeros out; many on one plan might. States that evidence "
+        "excludes are cut from the tables of a query."
+    )
+
+
+def cell_costs() -> tuple[float, float, float]:
+    """Nanoseconds a cell: combine and project densely; the same by index on the cells left; finding these."""
+    rng = np.random.default_rng(1)
+    left, right = rng.random(1 << 20), rng.random(1 << 20)
+    left[rng.random(left.size) > 1 / 8] = 0.0
+
+    def best(work: Callable[[], object], cells: int) -> float:
+        times = []
+        for _ in range(7):
+            begin = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - begin)
+        return min(times) / cells * 1e9
+
+    kept = np.flatnonzero(left)
+    starts = np.arange(0, kept.size, 4)
+    dense = best(lambda: np.maximum.reduce((left * right).reshape(4, -1), axis=0), left.size)
+    sparse = best(lambda: np.maximum.reduceat(np.take(left, kept) * np.take(right, kept), starts), kept.size)
+    return dense, sparse, best(lambda: np.flatnonzero(left), left.size)
+
+
 def table() -> str:
     """The whole section."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        parts = [marginals_table(folder), change_line(folder), rows_line(folder)]
+        parts = [marginals_table(folder), change_line(folder), rows_line(folder), zeros_line()]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak of the harness {peak:.0f} MB", file=sys.stderr)
     return "\n\n".join(parts)

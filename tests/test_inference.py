@@ -272,6 +272,16 @@ def test_evidence_that_only_a_vanishing_product_allows() -> None:
     assert engine.marginals({f"x{count - 1}": "b"})["x7"].degrees.tolist() == [0.0, 1.0]
 
 
+def test_a_vanishing_degree_is_not_none() -> None:
+    net = pn.Network(
+        [pn.Variable("a", ("x", "y")), pn.Variable("b", ("x", "y"))],
+        pn.Dag({"a": (), "b": ("a",)}),
+        {"a": [1, 1], "b": [[0, 1], [1, 0]]},
+    )
+    degrees = pn.Inference(net).query("b", {"a": {"x": 1.0, "y": 1e-20}}).degrees
+    assert degrees == pytest.approx([1e-20, 1.0], rel=1e-9, abs=0)
+
+
 def test_only_what_the_evidence_touches_is_computed_again() -> None:
     net = pn.random_network(40, max_parents=2, rng=3)
     kept = pn.Inference(net)

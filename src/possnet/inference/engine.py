@@ -286,11 +286,16 @@ class Inference:
         self, targets: list[int], known: dict[int, Table], algebra: Algebra
     ) -> tuple[float, Table | None]:
         """Value of everything that matters, and the table over the targets (unnormalised, in their order)."""
+        if not all(degrees.any() for degrees in known.values()):
+            return algebra.zero, None
         scopes, tables, dropped = self._relevant(targets, set(known))
-        hard = {v: int(d.argmax()) for v, d in known.items() if v not in targets and d.max() == 1.0 == d.sum()}
-        soft = {v: d for v, d in known.items() if v not in hard}
-        sliced = [_slice(scope, table, hard) for scope, table in zip(scopes, tables, strict=True)]
-        sliced += [((v,), degrees) for v, degrees in soft.items()]
+        left = {
+            v: np.flatnonzero(d) for v, d in known.items() if v not in targets
+        }  # the states that are still possible
+        hard = {v: int(states[0]) for v, states in left.items() if len(states) == 1 and known[v][states[0]] == 1.0}
+        sizes = [len(left[v]) if v in left else size for v, size in enumerate(self._sizes)]
+        sliced = [_slice(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
+        sliced += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
         if algebra is not MAX_MIN and targets:
             sliced = _connected(sliced, targets)
         if algebra is MAX_SUM:
@@ -304,7 +309,7 @@ class Inference:
         absent = sum(1 << v for v in range(len(self._sizes)) if v not in present) | dropped
         chosen = sum(1 << target for target in targets)
         plan = make_plan(
-            self._sizes, [scope for scope, _ in factors], dropped=absent & ~chosen, last=chosen, together=targets
+            sizes, [scope for scope, _ in factors], dropped=absent & ~chosen, last=chosen, together=targets
         )
         plan.refuse_if_large(self._names, self._limit)
         if not plan.cliques:
@@ -366,10 +371,15 @@ def _snapped(table: Table) -> Table:
     return table
 
 
-def _slice(scope: tuple[int, ...], table: Table, hard: dict[int, int]) -> tuple[tuple[int, ...], Table]:
-    """A factor with the known variables fixed."""
-    if not any(v in hard for v in scope):
+def _slice(
+    scope: tuple[int, ...], table: Table, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
+) -> tuple[tuple[int, ...], Table]:
+    """A factor with the known variables fixed, and without the states that the evidence excludes."""
+    if not any(v in left for v in scope):
         return scope, table
+    for axis, v in enumerate(scope):
+        if v in left and v not in hard and len(left[v]) < table.shape[axis]:
+            table = table.take(left[v], axis=axis)
     cut = table[tuple([hard.get(v, slice(None)) for v in scope])]
     return tuple([v for v in scope if v not in hard]), np.asarray(cut)
 

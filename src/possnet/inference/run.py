@@ -191,8 +191,8 @@ class JoinTree:
         """Shape of a clique's message among the axes of its parent."""
         return self._nodes[number].inside_parent
 
-    def beliefs(self) -> Iterator[tuple[int, Table]]:
-        """Every clique's belief, parents first, each good until the next is asked for; after `collect`."""
+    def _descend(self) -> Iterator[tuple[int, Table, list[tuple[int, Table]]]]:
+        """Every clique's belief, parents first, and what it says on the separators of its children; after `collect`."""
         algebra = self.algebra
         down: list[Table | None] = [None] * len(self._nodes)
         for number in range(len(self._nodes) - 1, -1, -1):
@@ -201,9 +201,15 @@ class JoinTree:
             if down[number] is not None:
                 belief = algebra.combine(belief.reshape(node.residual, node.separator), down[number])
                 down[number] = None
+            said = [(child, self._above(child, belief)) for child in node.children]
+            yield number, belief, said
+            for child, above in said:
+                down[child] = self._message_down(child, above)
+
+    def beliefs(self) -> Iterator[tuple[int, Table]]:
+        """Every clique's belief, parents first, each good until the next is asked for; after `collect`."""
+        for number, belief, _ in self._descend():
             yield number, belief
-            for child in node.children:
-                down[child] = self._message_down(child, self._above(child, belief))
 
     def factor_marginals(self, scopes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Table]]:
         """Every factor's number and the joint marginal of its variables, in the order of its scope; after `collect`."""
@@ -243,24 +249,15 @@ class JoinTree:
 
         Variables that are not in the plan have an empty marginal.
         """
-        algebra = self.algebra
         if not self._reads_planned:
             self._plan_reads()
         found: list[Table] = [_NOTHING] * len(self.plan.sizes)
-        down: list[Table | None] = [None] * len(self._nodes)
-        for number in range(len(self._nodes) - 1, -1, -1):
-            node = self._nodes[number]
-            belief = self.table(number)
-            if down[number] is not None:
-                belief = algebra.combine(belief.reshape(node.residual, node.separator), down[number])
-                down[number] = None
-            for variable, projection in node.reads:
-                found[variable] = projection(belief, algebra)
-            for child in node.children:
-                above = self._above(child, belief)
+        for number, belief, said in self._descend():
+            for variable, projection in self._nodes[number].reads:
+                found[variable] = projection(belief, self.algebra)
+            for child, above in said:
                 for variable, projection in self._separator_reads.get(child, ()):
-                    found[variable] = projection(above, algebra)
-                down[child] = self._message_down(child, above)
+                    found[variable] = projection(above, self.algebra)
         return self._others(found)
 
     def _others(self, found: list[Table]) -> list[Table]:
