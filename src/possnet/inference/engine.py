@@ -108,14 +108,10 @@ class Inference:
         >>> Inference(pn.load_example("asia")).marginals({"dysp": "yes"})["bronc"]
         Possibility(bronc: yes 1, no 0.1)
         """
-        known = read_evidence(evidence, self._variables)
-        algebra = self._algebra(known)
-        tree = self._tree(algebra)
+        known, tree = self._collected(evidence)
         with np.errstate(divide="ignore", invalid="ignore"):
-            tree.set_evidence(_in_algebra(known, algebra))
-            self._require_possible(tree.collect(), algebra, evidence)
-            tables = tree.distribute()
-            flat = self._conditioned(np.concatenate([t.reshape(-1) for t in tables]), algebra, conditioned=bool(known))
+            flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
+            flat = self._conditioned(flat, tree.algebra, conditioned=bool(known))
         found = {}
         start = 0
         for variable, size in zip(self.network.variables, self._sizes, strict=True):
@@ -131,15 +127,11 @@ class Inference:
         >>> [variable.name for variable in joint.variables], joint["no", "yes"]
         (['smoke', 'lung'], 0.01)
         """
-        known = read_evidence(evidence, self._variables)
-        algebra = self._algebra(known)
-        tree = self._tree(algebra)
+        known, tree = self._collected(evidence)
         found = {}
         with np.errstate(divide="ignore", invalid="ignore"):
-            tree.set_evidence(_in_algebra(known, algebra))
-            self._require_possible(tree.collect(), algebra, evidence)
             for factor, table in tree.factor_marginals(self._scopes):
-                degrees = self._conditioned_table(table, algebra, conditioned=bool(known))
+                degrees = self._conditioned_table(table, tree.algebra, conditioned=bool(known))
                 scope = tuple([self.network.variables[v] for v in self._scopes[factor]])
                 found[factor] = Possibility.unchecked(scope, degrees)
         return {name: found[factor] for factor, name in enumerate(self._names)}
@@ -204,11 +196,9 @@ class Inference:
         >>> found.configuration["measles"], round(found.possibility, 6), found.ties
         ('no', 0.02, 2)
         """
-        (found,) = self._best(1, evidence)
-        tree = self._tree(self._algebra(read_evidence(evidence, self._variables)))
+        (found,), tree = self._best(1, evidence)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ties = count_ties(tree)
-        return Explanation(found.configuration, found.possibility, ties)
+            return Explanation(found.configuration, found.possibility, count_ties(tree))
 
     def most_possible_k(self, k: int, evidence: Evidence | None = None) -> list[Explanation]:
         """The k most possible configurations, best first; fewer if there are no more of degree above 0.
@@ -221,15 +211,21 @@ class Inference:
         """
         if k < 1:
             raise InputError(f"most_possible_k: k={k}; expected at least 1")
-        return self._best(k, evidence)
+        return self._best(k, evidence)[0]
 
-    def _best(self, k: int, evidence: Evidence | None) -> list[Explanation]:
+    def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Table], JoinTree]:
+        """The evidence as degrees, and the whole tree with all messages upward; impossible evidence is an error."""
         known = read_evidence(evidence, self._variables)
         algebra = self._algebra(known)
         tree = self._tree(algebra)
         with np.errstate(divide="ignore", invalid="ignore"):
             tree.set_evidence(_in_algebra(known, algebra))
             self._require_possible(tree.collect(), algebra, evidence)
+        return known, tree
+
+    def _best(self, k: int, evidence: Evidence | None) -> tuple[list[Explanation], JoinTree]:
+        known, tree = self._collected(evidence)
+        with np.errstate(divide="ignore", invalid="ignore"):
             found = best_configurations(tree, k)
         conjunction = self.network.conjunction
         explained = []
@@ -239,7 +235,8 @@ class Inference:
             for number, degrees in known.items():
                 degree = float(conjunction.combine(degree, degrees[states[number]]))
             explained.append((configuration, degree))
-        return [Explanation(c, d, sum(abs(d - other) <= _ROUNDING * d for _, other in explained)) for c, d in explained]
+        ties = [sum(abs(d - other) <= _ROUNDING * d for _, other in explained) for _, d in explained]
+        return [Explanation(c, d, count) for (c, d), count in zip(explained, ties, strict=True)], tree
 
     def _number(self, name: str) -> int:
         if name not in self._variables:
