@@ -18,7 +18,7 @@ test: lint
 	@echo "make test: all green"
 
 quick: lint
-	@$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not slow"
 
 lint: .venv/.ready
 	@$(BIN)/ruff format --check -q . || { echo "run: $(BIN)/ruff format ."; exit 1; }

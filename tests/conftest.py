@@ -11,13 +11,14 @@ from typing import Final
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile(
-    "possnet",
-    derandomize=True,
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
-)
+for profile, examples in (("quick", 25), ("possnet", 200)):
+    hypothesis.settings.register_profile(
+        profile,
+        derandomize=True,
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
+    )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "possnet"))
 
 REQUIREMENTS: Final[dict[str, tuple[Callable[[], bool], str]]] = {

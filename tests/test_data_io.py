@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import possnet as pn
@@ -44,6 +44,10 @@ def read(path: Path, data: pn.Dataset, reader: Any = pn.read_data) -> Any:
 @given(data=datasets())
 def test_a_data_set_survives_every_file_format(name: str, data: pn.Dataset) -> None:
     with tempfile.TemporaryDirectory() as folder:
+        if name == "lists.parquet" and any("\0" in v.name for v in data.variables):
+            with pytest.raises(pn.InputError, match="holds a NUL character, which others cannot read"):
+                write(data, Path(folder) / name)
+            return
         path = write(data, Path(folder) / name)
         assert read(path, data) == data
         if len(data):
@@ -242,6 +246,8 @@ def test_domains_may_come_from_a_network(tmp_path: Path) -> None:
     assert data.row(0) == {"a": {"v"}, "b": {"x", "y"}}
 
 
+@pytest.mark.slow
+@settings(max_examples=30)
 @given(datasets(min_rows=1, weighted=False), st.integers(1, 4))
 def test_a_stream_of_files_is_their_rows_in_order_again_and_again(data: pn.Dataset, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -182,6 +182,7 @@ def test_a_data_set_survives_every_frame_library(library: str, data: pn.Dataset)
     assert pn.Dataset.from_table(FRAMES[library](data), variables=data.variables) == data
 
 
+@pytest.mark.slow
 @given(data=datasets(min_rows=1, weighted=False))
 def test_a_data_set_survives_duckdb(data: pn.Dataset) -> None:
     duckdb = pytest.importorskip("duckdb")

@@ -312,6 +312,7 @@ def test_families_are_joint_distributions(question: tuple[pn.Network, dict[str, 
         assert pi.degrees == pytest.approx(conditioned(net, table) if evidence else table, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("gold")
 @pytest.mark.parametrize("row", range(len(FIXTURES)), ids=lambda k: f"{FIXTURES[k]['network']}-{k % 3}")
 def test_answers_agree_with_independent_solvers(row: int) -> None:

@@ -74,6 +74,7 @@ def test_all_gold_standard_files_are_there() -> None:
     assert len(gold_files()) == 24
 
 
+@pytest.mark.slow
 @pytest.mark.needs("gold")
 @pytest.mark.parametrize("number", range(24))
 def test_every_gold_standard_file_reads_as_a_simple_parser_reads_it(number: int) -> None:

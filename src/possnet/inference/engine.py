@@ -293,7 +293,7 @@ class Inference:
         sizes = [len(left[v]) if v in left else size for v, size in enumerate(self._sizes)]
         sliced = [_slice(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
         sliced += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
-        if algebra is not MAX_MIN and targets:
+        if algebra is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
             sliced = _connected(sliced, targets)
         if algebra is MAX_SUM:
             sliced = [(scope, _log(table)) for scope, table in sliced]
