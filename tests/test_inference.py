@@ -282,6 +282,70 @@ def test_a_vanishing_degree_is_not_none() -> None:
     assert degrees == pytest.approx([1e-20, 1.0], rel=1e-9, abs=0)
 
 
+def test_ties_without_number_are_counted_exactly() -> None:
+    count = 1100
+    scope = [pn.Variable(f"x{k}", ("a", "b")) for k in range(count)]
+    free = pn.Network(scope, pn.Dag({v.name: () for v in scope}), {v.name: [1, 1] for v in scope})
+    assert pn.Inference(free).most_possible().ties == 2**count
+    chain = pn.Dag({f"x{k}": (f"x{k - 1}",) if k else () for k in range(count)})
+    tables: dict[str, Any] = {"x0": [1, 1]} | {f"x{k}": [[1, 1], [1, 0.5]] for k in range(1, count)}
+    fibonacci = [1, 2]
+    while len(fibonacci) < count + 2:
+        fibonacci.append(fibonacci[-1] + fibonacci[-2])
+    assert pn.Inference(pn.Network(scope, chain, tables)).most_possible().ties == fibonacci[count]
+
+
+def test_ties_survive_logarithms() -> None:
+    """The same four hundred degrees in two orders make the same product, and so a tie."""
+    rng = np.random.default_rng(3)
+    degrees = 10.0 ** rng.uniform(-9, -2, 400)
+    shuffled = rng.permutation(degrees)
+    root = pn.Variable("r", ("a", "b"))
+    leaves = [pn.Variable(f"x{k}", ("s", "t")) for k in range(400)]
+    tables: dict[str, Any] = {"r": [1, 1]}
+    tables |= {v.name: [[degrees[k], 1], [shuffled[k], 1]] for k, v in enumerate(leaves)}
+    dag = pn.Dag({"r": ()} | {v.name: ("r",) for v in leaves})
+    engine = pn.Inference(pn.Network([root, *leaves], dag, tables))
+    evidence = {v.name: "s" for v in leaves}
+    assert engine.most_possible(evidence).ties == 2
+    assert engine.query("r", evidence).degrees.tolist() == [1.0, 1.0]
+    assert engine.marginals(evidence)["r"].degrees.tolist() == [1.0, 1.0]
+
+
+def test_degrees_below_the_smallest_float_are_told_apart() -> None:
+    scope = [pn.Variable(f"x{k}", ("a", "b")) for k in range(400)]
+    tables = {v.name: [0.1, 0.01] for v in scope}
+    engine = pn.Inference(pn.Network.subnormal(scope, pn.Dag({v.name: () for v in scope}), tables))
+    assert [(e.possibility, e.ties) for e in engine.most_possible_k(3)] == [(0.0, 1), (0.0, 2), (0.0, 2)]
+
+
+def test_rows_are_answered_within_the_limit() -> None:
+    wide = pn.Variable("y", tuple(f"s{k}" for k in range(500)))
+    names = ["x", "t", "e0", "e1"]
+    scope = [wide, *(pn.Variable(name, tuple(f"s{k}" for k in range(8))) for name in names)]
+    rng = np.random.default_rng(1)
+    dag = pn.Dag({"y": (), "x": ("y",), "t": ("y",), "e0": ("x",), "e1": ("x",)})
+    tables = {
+        v.name: rng.random([*(len(scope[0]) if p == "y" else 8 for p in dag.parents(v.name)), len(v)]) for v in scope
+    }
+    net = pn.Network(scope, dag, pn.normalise_tables(tables))
+    codes = {name: rng.integers(0, 8, 3000) for name in ("e0", "e1")}
+    data = pn.Dataset.from_rows(
+        [net.variable("e0"), net.variable("e1")], [(f"s{a}", f"s{b}") for a, b in zip(*codes.values(), strict=True)]
+    )
+    free = pn.Inference(net).query_many("t", data)
+    tight = pn.Inference(net, limit=1_000_000).query_many("t", data)
+    assert np.array_equal(free, tight)
+
+
+def test_an_unconditioned_answer_keeps_what_lies_apart() -> None:
+    a, b = pn.Variable("a", ("x", "y")), pn.Variable("b", ("x", "y"))
+    net = pn.Network.subnormal((a, b), pn.Dag({"a": (), "b": ()}), {"a": [0.5, 0.2], "b": [0.5, 0.1]})
+    engine = pn.Inference(net)
+    assert engine.query("a").degrees == pytest.approx([0.25, 0.1])
+    assert engine.marginals()["a"].degrees == pytest.approx([0.25, 0.1])
+
+
 def test_only_what_the_evidence_touches_is_computed_again() -> None:
     net = pn.random_network(40, max_parents=2, rng=3)
     kept = pn.Inference(net)
@@ -370,6 +434,9 @@ def test_the_plan_can_be_printed() -> None:
         ({"fever": {}}, "evidence on 'fever': nothing in it"),
         ({"fever": {"mild": 1.5}}, "evidence on 'fever': degree 1.5 of 'mild'; expected a number from 0 to 1"),
         ({"fever": {"mild": float("nan")}}, "degree nan"),
+        ({"fever": {"mild": "x"}}, "degree 'x' of 'mild'; expected a number from 0 to 1"),
+        ({"fever": {"mild": None}}, "degree None"),
+        ({"fever": {"mild": np.array([1.0])}}, "degree array"),
         ([("fever", "high")], "expected a mapping such as"),
     ],
 )
@@ -400,8 +467,15 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         engine.query("lugn")
     with pytest.raises(pn.InputError, match="expected one or more distinct names"):
         engine.query(["lung", "lung"])
-    with pytest.raises(pn.InputError, match="k=0; expected at least 1"):
+    with pytest.raises(pn.InputError, match="k=0; expected a whole number from 1 on"):
         engine.most_possible_k(0)
+    wrong: Any
+    for wrong in (3, None, [["lung"]], {"lung"}):
+        with pytest.raises(pn.InputError):
+            engine.query(wrong)
+    for wrong in ("a", 2.5):
+        with pytest.raises(pn.InputError, match="expected a whole number from 1 on"):
+            engine.most_possible_k(wrong)
     odd = pn.Dataset.from_table({"weather": ["rain"]})
     with pytest.raises(pn.InputError, match=r"column 'weather' \(rain\) and the network has no such variable"):
         engine.query_many("lung", odd)

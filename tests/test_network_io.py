@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,9 @@ DIALECTS = {
     "default": bif(p_fever="probability ( fever | rash ) { default .6, .3, .1; (yes) .1, .2, .7; }"),
     "no bar": bif(p_fever="probability ( fever rash ) { (yes) .1, .2, .7; (no) .6, .3, .1; }"),
     "tables first": b"network test { }\n" + b"\n".join(bif().split(b"\n")[4:] + bif().split(b"\n")[2:4]),
+    "an address in a property": bif(
+        p_fever="probability ( fever | rash ) { default 1, 0, 0;\n property url http://x;\n (yes) .1, .2, .7;\n (no) .6, .3, .1; }"
+    ),
     "shouted": bif().replace(b"network", b"NETWORK").replace(b"table", b"TABLE"),
 }  # fmt: skip
 
@@ -151,6 +155,9 @@ def test_odd_names_in_bif() -> None:
     net = decode_bif(text, "odd.bif")
     assert net.variable("x").states == ("Asy/Patch", "<5", "12+", "7")
     assert net.variable("a b").states == ("c, d",)
+    special = b'variable "a|b" { property "}{" ; type discrete [ 2 ] { "x(1)", "y;" }; } probability ( "a|b" ) { table .5 .5; }'
+    net = decode_bif(special, "special.bif")
+    assert net.variable("a|b").states == ("x(1)", "y;")
     latin = bif(rash="variable rash { type discrete [ 2 ] { yes, no }; } // caf\xe9").decode().encode("latin-1")
     assert decode_bif(latin, "latin.bif").table("rash").tolist() == [0.25, 1.0]
 
@@ -178,6 +185,11 @@ BAD_BIF: list[tuple[bytes, str]] = [
     (bif(p_rash="probability ( rash ) { table 0.5, 0.25; }"), "the probabilities of 'rash' add up to 0.75; expected 1"),
     (bif(p_rash="probability ( rash ) { table 1.5, -0.5; }"), "the probabilities of 'rash' hold -0.5; expected numbers >= 0"),
     (bif(p_rash="probability ( rash ) { table 0, 0; }"), "the probabilities of 'rash' add up to 0; expected 1"),
+    (bif(p_rash="probability ( rash ) { table .3, .7; blah ((; }"), "'blah' in the block of 'rash'; expected rows that end with ;"),
+    (bif(p_rash="probability ( rash ) { table .3, .7; table .9, .1; }"), "a second table for 'rash'; expected one"),
+    (bif(p_fever="probability ( fever | rash ) { default 1, 0, 0; default 1, 0, 0; }"), "a second default for 'fever'"),
+    (bif(p_fever="probability ( fever | rash ) { (yes) 1, 0, 0; table .1 .6 .2 .3 .7 .1; }"), "both a table and rows for 'fever'"),
+    (bif(rash="variable rash { type discrete [ 2 ] { yes|no }; }"), "the states of 'rash' are not a list of names"),
     (bif(p_rash="probability ( rash ) { 0.5, 0.5; }"), "'0.5,' in the block of 'rash'; expected rows that end with ;"),
     (bif(p_fever="probability ( fever | rash ) { (yes) .1, .2, .7; }"), "no row for (no) of 'fever' (1 such); expected a row for every context"),
     (bif(p_fever="probability ( fever | rash ) { (yes) .1, .2, .7; (yes) .1, .2, .7; }"), "a context of 'fever' has two rows"),
@@ -216,6 +228,24 @@ def test_a_tiny_file_may_not_ask_for_a_huge_table() -> None:
     xml += f"<DEFINITION><FOR>v0</FOR>{''.join(f'<GIVEN>{n}</GIVEN>' for n in names[1:])}<TABLE>1</TABLE></DEFINITION></NETWORK></BIF>"
     with pytest.raises(pn.TooLarge, match=r"the table of 'v0' \(7 parents\) needs 71.1 PiB"):
         decode_xmlbif(xml.encode(), "huge.xml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "network" + " " * 200_000 + "x",
+        "variable " * 20_000,
+        "{" * 200_000,
+        "(" * 200_000,
+        '"' * 200_000,
+        "probability (" + "a " * 100_000,
+    ],
+)
+def test_no_text_keeps_the_reader_busy(text: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(pn.InputError):
+        decode_bif(text.encode(), "busy.bif")
+    assert time.process_time() - begin < 5
 
 
 def test_gzipped_files_that_are_not_whole(tmp_path: Path) -> None:
@@ -289,6 +319,7 @@ BAD_XML: list[tuple[str, str]] = [
     (XML.replace("0.25 0.75", "a b"), "the table of 'rash' holds something else than numbers"),
     (XML.replace("0.25 0.75", "nan 1"), "the table of 'rash' has 2 numbers; expected 2 finite ones"),
     (XML.replace("0.25 0.75", "0.2 0.2"), "the probabilities of 'rash' add up to 0.4; expected 1"),
+    (XML.replace('version="1.0"', 'version="1.0" encoding="UTF-b"'), "bad.xml: unknown encoding: UTF-b; expected an XMLBIF file"),
     (XML.replace("<FOR>rash</FOR>", ""), "line 6: a DEFINITION for 0 variables; expected one FOR"),
     (XML.replace("<FOR>rash</FOR>", "<FOR>rsah</FOR>"), "'rsah' is not a variable; did you mean 'rash'?"),
     (XML.replace("<NAME>fever &amp; co</NAME>", "<NAME>rash</NAME>"), "line 5: variable 'rash' is declared twice"),
@@ -384,7 +415,10 @@ BAD_UAI: list[tuple[str, str]] = [
     ("MARKOV\n1\n2\n1\n1 0\n2\n1 nan", "'nan' in factor 0"),
     ("MARKOV\n1\n2\n1\n1 0\n2\n1", "2 announced and the file ends before them"),
     ("MARKOV\n1\n2\n1\n1 0\n2\n1 1 1", "bad.uai, line 7, column 5: something after the last factor; expected the end of the file"),
-    ("MARKOV\n1\n2\n1\n1 0\n2\n0 0", "bad.uai: factors around v0: nothing is possible; expected a value above 0"),
+    ("MARKOV\n1\n2\n1\n1 0\n2\n0 0", "bad.uai: a factor is zero everywhere: nothing is possible; expected a value above 0"),
+    ("MARKOV\n1\n2\n2\n1 0\n1 0\n2\n1 0\n2\n0 1", "factors around v0: nothing is possible"),
+    ("MARKOV\n1\n2\n2\n0\n1 0\n1\n0\n2\n1 .5", "a factor is zero everywhere"),
+    ("BAYES\n2\n2 2\n2\n1 0\n2 1 0\n2\n.2 .8\n4\n.1 .9 .4 .6", "some variable is not last in exactly one factor"),
     ("BAYES\n1\n2\n1\n1 0\n2\n.5 .2", "the probabilities of 'v0' add up to 0.7; expected 1"),
 ]  # fmt: skip
 
@@ -399,7 +433,29 @@ def test_a_bad_uai_is_refused_with_its_place(tmp_path: Path, content: str, messa
     assert message in str(caught.value)
 
 
+def test_factors_of_any_magnitude_make_the_same_network(tmp_path: Path) -> None:
+    for first, second in (("1e200 5e199", "1e200 1e200"), ("1e-200 5e-201", "1e-200 1e-200")):
+        (tmp_path / "a.uai").write_text(f"MARKOV 1 2 3 1 0 1 0 1 0 2 {first} 2 {second} 2 1 1")
+        assert pn.read_network(tmp_path / "a.uai").table("v0") == pytest.approx([1, 0.5])
+    (tmp_path / "a.uai").write_text("MARKOV 1 2 3 1 0 1 0 1 0 2 1 1e-200 2 1 1e-200 2 1e-300 1")
+    assert pn.read_network(tmp_path / "a.uai").table("v0") == pytest.approx([1, 1e-100], rel=1e-9, abs=0)
+
+
+def test_what_a_uai_file_cannot_say_is_refused(tmp_path: Path) -> None:
+    rash = pn.Variable("rash", ("yes", "no"))
+    low = pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.5, 0.2]})
+    with pytest.raises(pn.InputError, match="a subnormal network cannot be a UAI file"):
+        pn.write_network(low, tmp_path / "a.uai")
+    odd: Any = "FOO"
+    with pytest.raises(pn.InputError, match="preamble 'FOO'; expected MARKOV or BAYES"):
+        pn.write_network(pn.load_example("asia"), tmp_path / "a.uai", preamble=odd)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_uai_file_may_not_announce_a_huge_table(tmp_path: Path) -> None:
+    (tmp_path / "a.uai").write_text("MARKOV 1 999999999999 0")
+    with pytest.raises(pn.TooLarge, match="999,999,999,999 states in all"):
+        pn.read_network(tmp_path / "a.uai")
     (tmp_path / "a.uai").write_text("MARKOV 30 " + "100 " * 30 + "1 30 " + " ".join(map(str, range(30))) + " 1 1")
     with pytest.raises(pn.TooLarge, match="the table of 'factor 0'"):
         pn.read_network(tmp_path / "a.uai")
@@ -450,6 +506,7 @@ def test_evidence_files_old_and_new(tmp_path: Path, text: str, evidence: dict[st
         ("1 0 2", "'2' for a state of 'asia'; expected a whole number from 0 to 1"),
         ("2 0 1", "the file ends before a variable"),
         ("1 0 1 1", "something after the last observation"),
+        ("2 0 1 0 0", "'asia' is observed twice; expected every variable once"),
     ],
 )
 def test_bad_evidence_files(tmp_path: Path, text: str, message: str) -> None:

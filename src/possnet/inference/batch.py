@@ -43,13 +43,16 @@ def answer_rows(
     columns: Mapping[int, CodedColumn],
     rows: int,
     variables: Sequence[Variable],
+    budget: int,
 ) -> Table:
-    """Unnormalised table of the target for every row, shape (rows, states)."""
+    """Unnormalised table of the target for every row, shape (rows, states); messages stay below ``budget`` bytes."""
+    cells = sum(prod(clique.shape[clique.residual :]) for clique in plan.cliques)
+    most = max(min(budget // (8 * max(cells, 1)), _ROWS), 64)
     potentials = _potentials(plan, scopes, tables, algebra)
     vectors = {v: _degrees(column, variables[v], algebra) for v, column in columns.items()}
     answers = np.empty((rows, len(variables[target])))
-    for start in range(0, rows, _ROWS):
-        stop = min(start + _ROWS, rows)
+    for start in range(0, rows, most):
+        stop = min(start + most, rows)
         codes = {v: np.asarray(column.codes[start:stop], dtype=np.int64) for v, column in columns.items()}
         answers[start:stop] = _block(plan, potentials, algebra, target, vectors, codes, stop - start)
     return answers

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Table: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
 
-__all__ = ["Explanation", "best_configurations", "count_ties"]
+__all__ = ["Explanation", "best_configurations", "count_ties", "rounding_of"]
 
 _ROUNDING = 1e-12
 
@@ -77,12 +77,12 @@ class _Search:
         self.push(bound, depth, 0, states, column, np.argsort(-column, kind="stable"))
 
 
-def best_configurations(tree: JoinTree, k: int) -> list[dict[int, int]]:
-    """The k best complete configurations (variable -> state), best first; those of the zero value are left out."""
+def best_configurations(tree: JoinTree, k: int) -> list[tuple[float, dict[int, int]]]:
+    """The k best values and complete configurations (variable -> state); those of the zero value are left out."""
     plan = tree.plan
     search = _Search(tree)
     search.open(_value(tree), 0, {})
-    found: list[dict[int, int]] = []
+    found: list[tuple[float, dict[int, int]]] = []
     while search.heap and len(found) < k:
         negative, _, bound, depth, rank, states, column, places = heappop(search.heap)
         if k > 1:
@@ -91,7 +91,7 @@ def best_configurations(tree: JoinTree, k: int) -> list[dict[int, int]]:
         chosen = np.unravel_index(int(places[rank]), clique.shape[: clique.residual])
         extended = states | {v: int(s) for v, s in zip(clique.variables[: clique.residual], chosen, strict=True)}
         if depth + 1 == len(search.order):
-            found.append(extended)
+            found.append((-negative, extended))
         else:
             search.open(-negative, depth + 1, extended)
     return found
@@ -111,25 +111,39 @@ def count_ties(tree: JoinTree) -> int:
 
     A product is best when each component is; a minimum, when no component is below it.
 
-    Exact up to 2**53; equality is up to rounding.
+    Equality is up to rounding; the number is exact, however large.
     """
-    plan = tree.plan
-    reached: list[Table] = [np.zeros(0)] * len(plan.cliques)
     value = _value(tree)
+    margin = rounding_of(tree)
+    reached: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
     for number, belief in tree.beliefs():
         top = float(belief.max())
         if tree.algebra.divide is None:
-            best = belief >= value
+            reached[number] = belief >= value
         else:
-            best = belief >= top - _ROUNDING * (1.0 if tree.algebra.one == 0.0 else top)
-        reached[number] = best.astype(np.float64)
-    counts: list[Table] = [np.ones(1)] * len(plan.cliques)
-    total = 1.0
-    for number, clique in enumerate(plan.cliques):
-        table = reached[number].reshape(clique.shape)
-        for child in clique.children:
-            table = table * counts[child].reshape(tree.shape_inside_parent(child))
-        counts[number] = table.reshape(-1, prod(clique.shape[clique.residual :])).sum(axis=0)
-        if clique.parent < 0:
-            total *= float(counts[number][0])
-    return int(total)
+            reached[number] = belief >= top - margin * (1.0 if tree.algebra.one == 0.0 else top)
+    quick = _count(tree, reached, np.float64)
+    return int(quick) if quick < 2.0**53 else int(_count(tree, reached, np.object_))
+
+
+def rounding_of(tree: JoinTree) -> float:
+    """How far two equal values may differ by rounding: relative for products, absolute for sums of logarithms."""
+    if tree.algebra.one != 0.0:
+        return _ROUNDING
+    return max(_ROUNDING, 1e-15 * abs(_value(tree)) * sqrt(len(tree.plan.sizes)))
+
+
+def _count(tree: JoinTree, reached: list[NDArray[np.bool_]], kind: type) -> Any:
+    """Number of configurations that reach the best everywhere: in floats, or in Python integers for numbers of any size."""
+    plan = tree.plan
+    counts: list[NDArray[Any]] = [np.ones(1)] * len(plan.cliques)
+    total: Any = 1
+    with np.errstate(over="ignore"):
+        for number, clique in enumerate(plan.cliques):
+            table: NDArray[Any] = reached[number].astype(np.int64).astype(kind).reshape(clique.shape)
+            for child in clique.children:
+                table = table * counts[child].reshape(tree.shape_inside_parent(child))
+            counts[number] = table.reshape(-1, prod(clique.shape[clique.residual :])).sum(axis=0)
+            if clique.parent < 0:
+                total = total * counts[number][0]
+    return total

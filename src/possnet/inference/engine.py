@@ -10,7 +10,7 @@ is done on logarithms, where a degree of 1 is still exactly 0; nothing is lost a
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
 from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, Algebra
 from possnet.inference.batch import answer_rows
-from possnet.inference.best import Explanation, best_configurations, count_ties
+from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.evidence import Evidence, describe, read_evidence
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.run import JoinTree
@@ -38,6 +38,7 @@ __all__ = ["Inference"]
 
 _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
 _ROUNDING = 1e-12
+_BATCH_BYTES = 1 << 28
 
 
 class Inference:
@@ -92,6 +93,9 @@ class Inference:
         >>> engine.query(["lung", "bronc"], {"dysp": "yes"}).degrees.shape
         (2, 2)
         """
+        given: object = names
+        if not isinstance(given, str | list | tuple):
+            raise InputError(f"query: {names!r}; expected a variable's name, or several in a list")
         wanted = [names] if isinstance(names, str) else list(names)
         targets = [self._number(name) for name in wanted]
         if not targets or len(set(targets)) < len(targets):
@@ -161,8 +165,8 @@ class Inference:
         """Possibility of a variable given every row of a data set, as an array (rows, states).
 
         Cells are the evidence: a set is a disjunction, an unknown cell is none, and the target's own cell is ignored;
-        columns that the network lacks are an error. Rows of impossible evidence are NaN. Equal pieces of evidence are
-        computed once.
+        columns that the network lacks are an error. Every row is conditioned, so that it peaks at 1, even if all its cells
+        are unknown; rows of impossible evidence are NaN. Equal pieces of evidence are computed once.
 
         >>> import possnet as pn
         >>> data = pn.Dataset.from_rows([pn.load_example("asia").variable("dysp")], [("yes",), (None,)])
@@ -183,9 +187,12 @@ class Inference:
         scopes, tables, dropped = self._relevant([number], set(columns))
         plan = make_plan(self._sizes, scopes, dropped=dropped, last=1 << number)
         plan.refuse_if_large(self._names, self._limit)
+        budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
         tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = answer_rows(plan, scopes, tables, algebra, number, columns, len(data), self.network.variables)
+            rows = answer_rows(
+                plan, scopes, tables, algebra, number, columns, len(data), self.network.variables, budget
+            )
             return _normalised_rows(rows, algebra)
 
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
@@ -203,14 +210,15 @@ class Inference:
     def most_possible_k(self, k: int, evidence: Evidence | None = None) -> list[Explanation]:
         """The k most possible configurations, best first; fewer if there are no more of degree above 0.
 
-        ``ties`` counts those of the same degree among the answers.
+        ``ties`` counts those of the same degree among the answers. A degree below the smallest float shows as 0.
 
         >>> import possnet as pn
         >>> [round(e.possibility, 3) for e in Inference(pn.load_example("clinic")).most_possible_k(4, {"fever": "mild"})]
         [0.8, 0.64, 0.3, 0.3]
         """
-        if k < 1:
-            raise InputError(f"most_possible_k: k={k}; expected at least 1")
+        number: object = k
+        if not isinstance(number, int) or number < 1:
+            raise InputError(f"most_possible_k: k={k!r}; expected a whole number from 1 on")
         return self._best(k, evidence)[0]
 
     def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Table], JoinTree]:
@@ -228,18 +236,21 @@ class Inference:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = best_configurations(tree, k)
         conjunction = self.network.conjunction
+        margin = rounding_of(tree) if tree.algebra is MAX_SUM else _ROUNDING
         explained = []
-        for states in found:
+        for value, states in found:
             configuration = {v.name: v.states[states[n]] for n, v in enumerate(self.network.variables)}
             degree = self.network.joint(configuration)
             for number, degrees in known.items():
                 degree = float(conjunction.combine(degree, degrees[states[number]]))
-            explained.append((configuration, degree))
-        ties = [sum(abs(d - other) <= _ROUNDING * d for _, other in explained) for _, d in explained]
-        return [Explanation(c, d, count) for (c, d), count in zip(explained, ties, strict=True)], tree
+            scale = 1.0 if tree.algebra is MAX_SUM else value
+            ties = sum(abs(value - other) <= margin * scale for other, _ in found)
+            explained.append(Explanation(configuration, degree, ties))
+        return explained, tree
 
     def _number(self, name: str) -> int:
-        if name not in self._variables:
+        given: object = name
+        if not isinstance(given, str) or given not in self._variables:
             raise InputError(f"no variable {name!r} ({listing(self._names)}){did_you_mean(name, self._names)}")
         return self._variables[name][0]
 
@@ -329,10 +340,14 @@ class Inference:
             return np.exp(table) if algebra is MAX_SUM else table
         top = float(table.max())
         if algebra is MAX_SUM:
-            return _snapped(np.exp(table - top))
+            return _snapped(np.exp(table - top), self._rounding(top))
         if algebra is MAX_MIN:
             return np.where(table == top, 1.0, table)
         return _snapped(table / top)
+
+    def _rounding(self, value: float) -> float:
+        """How far logarithms that add up to a value may differ by rounding alone."""
+        return max(_ROUNDING, 1e-15 * abs(value) * sqrt(len(self._tables)))
 
     def _conditioned(self, flat: Table, algebra: Algebra, *, conditioned: bool) -> Table:
         """Marginals of all variables, one after the other, each conditioned on the evidence."""
@@ -341,7 +356,7 @@ class Inference:
         starts = np.cumsum([0, *self._sizes])[:-1]
         tops = np.repeat(np.maximum.reduceat(flat, starts), self._sizes)
         if algebra is MAX_SUM:
-            return _snapped(np.exp(flat - tops))
+            return _snapped(np.exp(flat - tops), self._rounding(float(tops[0])))
         if algebra is MAX_MIN:
             return np.where(flat == tops, 1.0, flat)
         return _snapped(flat / tops)
@@ -362,9 +377,9 @@ def _in_algebra(known: dict[int, Table], algebra: Algebra) -> dict[int, Table]:
     return {v: _log(d) for v, d in known.items()} if algebra is MAX_SUM else known
 
 
-def _snapped(table: Table) -> Table:
+def _snapped(table: Table, rounding: float = _ROUNDING) -> Table:
     """Degrees with those that only rounding keeps from 1 set to 1."""
-    table[table >= 1.0 - _ROUNDING] = 1.0
+    table[table >= 1.0 - rounding] = 1.0
     return table
 
 

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -50,7 +51,7 @@ def _degrees(variable: Variable, observation: object) -> Table:
         degrees[variable.index(observation)] = 1.0
     elif isinstance(observation, Mapping):
         for state, degree in observation.items():
-            if not 0.0 <= degree <= 1.0:
+            if not isinstance(degree, Real) or not 0.0 <= float(degree) <= 1.0:
                 found = f"degree {degree!r} of {state!r}"
                 raise InputError(f"evidence on {variable.name!r}: {found}; expected a number from 0 to 1")
             degrees[variable.index(state)] = degree

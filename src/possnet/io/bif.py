@@ -36,9 +36,13 @@ if TYPE_CHECKING:
 __all__ = ["decode_bif", "read_bif", "read_plain_or_gzipped"]
 
 _NAME = r'(?:"[^"\n]*"|[^\s{}()\[\],;|"]+)'
-_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_COMMENT = re.compile(r'"[^"\n]*"|(?<![^\s;{}()])//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _BLOCK = re.compile(r"\s*(network|variable|probability)\b", re.IGNORECASE)
-_NETWORK = re.compile(rf"\s*({_NAME})?\s*\{{([^{{}}]*)\}}\s*;?")
+_NETWORK = re.compile(rf"\s*(?:({_NAME})\s*)?\{{([^{{}}]*)\}}\s*;?")
+_QUOTED = re.compile(r'"[^"\n]*"')
+_SPECIAL = "{}()[],;| \t"  # inside quotes these stand for themselves; while reading they are letters of a private range
+_HIDE = {ord(mark): 0xF0000 + k for k, mark in enumerate(_SPECIAL)}
+_SHOW = {code: mark for mark, code in _HIDE.items()}
 _VARIABLE = re.compile(rf"\s*({_NAME})\s*\{{((?:[^{{}}]|\{{[^{{}}]*\}})*)\}}\s*;?")
 _TYPE = re.compile(r"\btype\s+(\w+)\s*\[\s*(\d+)\s*\]\s*\{([^{}]*)\}\s*;?", re.IGNORECASE)
 _PROBABILITY = re.compile(r"\s*\(([^()]*)\)\s*\{([^{}]*)\}\s*;?")
@@ -85,7 +89,10 @@ def decode_bif(content: bytes, owner: str, transform: Transform = "optimal", *, 
             raise InputError(f"{owner}, {where}: not text; expected a BIF file") from None
     if not text.strip():
         raise InputError(f"{owner}: the file is empty; expected a BIF file")
-    return _Reader(owner, _without_comments(text)).read(transform, name)
+    plain = _without_comments(text)
+    if '"' in plain:
+        plain = _QUOTED.sub(lambda quoted: quoted.group().translate(_HIDE), plain)
+    return _Reader(owner, plain).read(transform, name)
 
 
 def _latin(content: bytes, owner: str) -> str:
@@ -157,6 +164,8 @@ class _Reader:
         if kind.group(1).lower() != "discrete":
             self.fail(block.start(1), f"variable {name!r} is {kind.group(1)}", "a discrete variable")
         states = tuple(_plain(state) for state in _SPLIT_NAMES.findall(kind.group(3)))
+        if _SPLIT_NAMES.sub("", kind.group(3)).replace(",", "").strip():
+            self.fail(block.start(1), f"the states of {name!r} are not a list of names", "{ yes, no }")
         if len(states) != int(kind.group(2)[:18]):
             found = f"variable {name!r} declares {kind.group(2)[:18]} states and lists {len(states)}"
             self.fail(block.start(1), found, "the same number")
@@ -193,23 +202,30 @@ class _Reader:
         contexts: list[int] = []
         texts: list[str] = []
         default: FloatArray | None = None
+        whole: FloatArray | None = None
         width = sizes[-1]
         lookups = [{state: k for k, state in enumerate(self.variables[parent].states)} for parent in given]
         position = body_at
         while (match := _ROW.match(self.text, position, end)) is not None:
             position = match.end()
             context, word, numbers = match.groups()
-            if word is None:
+            kind = "row" if word is None else word.lower()
+            if kind == "row":
                 contexts.append(self.context(context, lookups, given, match.start(1)))
                 texts.append(numbers)
-            elif word.lower() == "default":
+            elif kind == "default" and default is None:
                 default = self.numbers(numbers, width, match.start(3))
-            elif word.lower() == "table":
-                values = self.numbers(numbers, prod(sizes), match.start(3))
-                return np.ascontiguousarray(np.moveaxis(values.reshape((width, *sizes[:-1])), 0, -1))
+            elif kind == "table" and whole is None:
+                whole = self.numbers(numbers, prod(sizes), match.start(3))
+            elif kind != "property":
+                self.fail(match.start(2), f"a second {kind} for {child!r}", "one")
         if self.text[position:end].strip():
             start = position + len(self.text[position:end]) - len(self.text[position:end].lstrip())
             self.fail(start, f"{_glimpse(self.text[start:end])} in the block of {child!r}", "rows that end with ;")
+        if whole is not None:
+            if contexts or default is not None:
+                self.fail(body_at, f"both a table and rows for {child!r}", "one or the other")
+            return np.ascontiguousarray(np.moveaxis(whole.reshape((width, *sizes[:-1])), 0, -1))
         return self.filled(child, given, sizes, contexts, texts, default, body_at)
 
     def filled(
@@ -296,7 +312,7 @@ _SHAPES = {
 
 
 def _plain(name: str) -> str:
-    return name[1:-1] if name.startswith('"') else name
+    return name[1:-1].translate(_SHOW) if name.startswith('"') else name
 
 
 def _is_number(text: str) -> bool:

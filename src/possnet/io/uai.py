@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.errors import InputError
+from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
 from possnet.io.bif import read_plain_or_gzipped
 from possnet.io.files import position_of, read_bytes, write_text
@@ -46,6 +46,7 @@ __all__ = ["Preamble", "names_file", "read_evidence", "read_uai", "write_evidenc
 Preamble: TypeAlias = Literal["MARKOV", "BAYES"]
 _FORMAT = "possnet-uai-names"
 _VERSION = 1
+_MOST_STATES = 1_000_000
 
 
 def names_file(path: str | Path) -> Path:
@@ -63,6 +64,12 @@ def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV")
         raise InputError(
             f"{path}: a {network.conjunction.name}-based network cannot be a UAI file, which multiplies; "
             "expected a product-based one"
+        )
+    if preamble not in get_args(Preamble):
+        raise InputError(f"{path}: preamble {preamble!r}; expected MARKOV or BAYES")
+    if not network.is_normalised:
+        raise InputError(
+            f"{path}: a subnormal network cannot be a UAI file, which is read up to scale; normalise it first"
         )
     place = {variable.name: number for number, variable in enumerate(network.variables)}
     scopes, blocks = [], []
@@ -102,6 +109,10 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
             return Network(variables, Dag(parents), tables, name=name, description=description)
         if preamble == "BAYES":
             return bayesian_network(owner, variables, parents, tables, transform, name=name)
+    if preamble == "BAYES":
+        raise InputError(
+            f"{owner}: some variable is not last in exactly one factor; expected a table for every variable"
+        )
     try:
         return network_of_factors(variables, factors, name=name, description=description)
     except InputError as error:
@@ -135,6 +146,8 @@ def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor
     reader = _Tokens(tokens, owner, content)
     count = reader.number("the number of variables", 1)
     sizes = [reader.number(f"the number of states of variable {k}", 1) for k in reader.each(count)]
+    if sum(sizes) > _MOST_STATES + len(tokens):
+        raise TooLarge(f"{owner}: {sum(sizes):,} states in all; expected no more than the file could speak of")
     scopes = []
     for factor in reader.each(reader.number("the number of factors", 0)):
         size = reader.number(f"the number of variables of factor {factor}", 0)
@@ -272,9 +285,11 @@ def read_evidence(path: str | Path, network: Network) -> dict[str, str]:
     if count == 1 and len(tokens) != 3 and len(tokens) == 2 + 2 * _whole(tokens[1] if len(tokens) > 1 else b""):
         count = reader.number("the number of observations", 0)
     variables = network.variables
-    evidence = {}
+    evidence: dict[str, str] = {}
     for _ in range(count):
         variable = variables[reader.number("a variable", 0, len(variables) - 1)]
+        if variable.name in evidence:
+            reader.fail(f"{variable.name!r} is observed twice", "every variable once")
         evidence[variable.name] = variable.states[reader.number(f"a state of {variable.name!r}", 0, len(variable) - 1)]
     if reader.position < len(tokens):
         reader.position += 1

@@ -108,7 +108,7 @@ def _parse(content: bytes, owner: str) -> tuple[list[_Block], str]:
     except expat.ExpatError as error:
         where = f"line {error.lineno}, column {error.offset + 1}"
         raise InputError(f"{owner}, {where}: {expat.ErrorString(error.code)}; expected an XMLBIF file") from None
-    except ValueError as error:
+    except (ValueError, LookupError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{owner}: {error}; expected an XMLBIF file") from None

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["network_of_factors"]
 
+_SAFE_SPAN = 600.0
+
 
 def network_of_factors(
     variables: Sequence[Variable], factors: Sequence[Factor], *, name: str = "", description: str = ""
@@ -54,25 +56,21 @@ def network_of_factors(
             near[node] |= together & ~(1 << node)
     plan = triangulate(near, sizes)
     refuse_over(plan.cells * 8, "the network of these factors", "the graph is too dense for conditional tables")
-    pool = [_sorted(scope, values) for scope, values in factors]
+    if any(not values.any() for _, values in factors):
+        raise InputError("a factor is zero everywhere: nothing is possible; expected a value above 0")
+    pool = [_sorted(scope, values / values.max()) for scope, values in factors]
     tables, parents = {}, {}
     for node, clique in zip(plan.order, plan.cliques, strict=True):
         around = tuple(k for k in range(len(variables)) if clique >> k & 1 and k != node)
         scope = (*around, node)
         mine = [factor for factor in pool if node in factor[0]]
         pool = [factor for factor in pool if node not in factor[0]]
-        joined = np.ones([sizes[k] for k in scope])
-        for factor in mine:
-            joined *= _spread(factor, scope, sizes)
-        best = joined.max(axis=-1, keepdims=True)
-        tables[node] = np.where(best > 0.0, joined / np.where(best > 0.0, best, 1.0), 1.0)
+        tables[node], rest = _conditional([_spread(factor, scope, sizes) for factor in mine], [sizes[k] for k in scope])
         parents[node] = tuple(variables[k].name for k in around)
-        rest = best[..., 0]
-        top = float(rest.max())
-        if not top:
+        if not rest.any():
             around_it = listing(variables[k].name for k in scope)
             raise InputError(f"factors around {around_it}: nothing is possible; expected a value above 0")
-        pool.append((around, rest / top))  # scaled, so that long products do not underflow
+        pool.append((around, rest))
     names = [variable.name for variable in variables]
     return Network.unchecked(
         variables,
@@ -81,6 +79,28 @@ def network_of_factors(
         name=name,
         description=description,
     )
+
+
+def _conditional(parts: list[NDArray[np.float64]], shape: list[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Product of factors as a table given all but its last axis, and its largest values there, scaled to at most 1.
+
+    On logarithms if a product might vanish, so that nothing is lost however small it is.
+    """
+    span = sum(-float(np.log(part[part > 0.0].min(initial=1.0))) for part in parts)
+    if span < _SAFE_SPAN:
+        joined = np.ones(shape)
+        for part in parts:
+            joined = joined * part
+        best = joined.max(axis=-1, keepdims=True)
+        table = np.where(best > 0.0, joined / np.where(best > 0.0, best, 1.0), 1.0)
+        return table, best[..., 0] / (float(best.max()) or 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.zeros(shape)
+        for part in parts:
+            logs = logs + np.log(part)
+        best = logs.max(axis=-1, keepdims=True)
+        table = np.where(np.isfinite(best), np.exp(logs - best), 1.0)
+        return table, np.exp(best[..., 0] - best.max()) if np.isfinite(best).any() else np.zeros(shape[:-1])
 
 
 def _sorted(scope: tuple[int, ...], values: NDArray[np.float64]) -> Factor:
