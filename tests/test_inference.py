@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -101,6 +102,40 @@ def test_every_question_has_the_answer_of_brute_force(
     pi = engine.query(target, evidence)
     assert [v.name for v in pi.variables] == target
     assert pi.degrees == pytest.approx(conditioned(net, table) if evidence else table, abs=1e-12)
+
+
+@given(questions())
+def test_large_tables_are_reduced_step_by_step_to_the_same_answers(question: tuple[pn.Network, dict[str, Any]]) -> None:
+    """What is done to large tables, done to small ones, against brute force."""
+    net, evidence = question
+    joint = with_evidence(net, joint_table(net), evidence)
+    if joint.max() == 0.0:
+        return
+    names = [v.name for v in net.variables]
+    with mock.patch("possnet.inference.run._SMALL", 0):
+        engine = pn.Inference(net)
+        for name, pi in engine.marginals(evidence).items():
+            table = joint.max(axis=tuple(k for k, n in enumerate(names) if n != name))
+            assert pi.degrees == pytest.approx(conditioned(net, table) if evidence else table, abs=1e-12)
+        for pi in engine.families(evidence).values():
+            scope = [v.name for v in pi.variables]
+            table = joint.max(axis=tuple(k for k, n in enumerate(names) if n not in scope))
+            table = table.transpose([[n for n in names if n in scope].index(n) for n in scope])
+            assert pi.degrees == pytest.approx(conditioned(net, table) if evidence else table, abs=1e-12)
+        assert engine.most_possible(evidence).ties == (joint >= joint.max() * (1 - 1e-12)).sum()
+
+
+@pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN], ids=["product", "min"])
+@pytest.mark.parametrize("seed", range(4))
+def test_marginals_of_wide_networks_agree_with_single_queries(seed: int, conjunction: pn.Conjunction) -> None:
+    net = pn.random_network(24, max_parents=4, states=(2, 5), zeros=0.2, ties=0.1, conjunction=conjunction, rng=seed)
+    engine = pn.Inference(net)
+    assert max(np.prod(clique.shape) for clique in engine.plan.cliques) > 1000
+    best = engine.most_possible().configuration
+    observed = [v.name for v in net.variables][3::7]
+    for evidence in ({}, {name: best[name] for name in observed}):
+        for name, pi in engine.marginals(evidence).items():
+            assert pi.is_close(engine.query(name, evidence), tolerance=1e-12)
 
 
 @given(questions(), st.integers(1, 8))
@@ -398,6 +433,21 @@ def test_answers_agree_with_independent_solvers(row: int) -> None:
         else:
             with pytest.raises(pn.ImpossibleEvidence):
                 engine.query(target, evidence)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("gold")
+@pytest.mark.parametrize("name", ["alarm", "pathfinder", "diabetes", "water", "munin", "link"])
+def test_marginals_of_gold_standard_networks_agree_with_the_solvers(name: str) -> None:
+    net = pn.read_network(next(p for p in gold_files() if p.name == f"{name}.bif.gz"))
+    engine = pn.Inference(net)
+    assert all(pi.is_normalised for pi in engine.marginals().values())
+    for recorded in (row for row in FIXTURES if row["network"] == name):
+        if not recorded["marginals"] or max(map(max, recorded["marginals"].values())) == 0.0:
+            continue
+        found = engine.marginals(recorded["evidence"])
+        for target, degrees in recorded["marginals"].items():
+            assert found[target].degrees == pytest.approx(np.array(degrees) / max(degrees), rel=1e-9, abs=1e-300)
 
 
 def test_a_network_too_wide_is_refused_with_its_size_before_anything_is_allocated() -> None:
