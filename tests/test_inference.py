@@ -443,7 +443,9 @@ def test_marginals_of_gold_standard_networks_agree_with_the_solvers(name: str) -
     engine = pn.Inference(net)
     assert all(pi.is_normalised for pi in engine.marginals().values())
     for recorded in (row for row in FIXTURES if row["network"] == name):
-        if not recorded["marginals"] or max(map(max, recorded["marginals"].values())) == 0.0:
+        if recorded["toulbar2"] == 0.0:  # pyAgrum's maximum of zeros is the smallest float, so it cannot tell
+            with pytest.raises(pn.ImpossibleEvidence):
+                engine.marginals(recorded["evidence"])
             continue
         found = engine.marginals(recorded["evidence"])
         for target, degrees in recorded["marginals"].items():
