@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import platform
+import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -12,11 +13,13 @@ import inference
 import networks
 import start
 
+import fixtures
+
 PAGE = """# Benchmarks
 
 Made by `make bench`, every figure in one run on one machine; peers live in an environment of their own
 (`requirements/peers.txt`). Compare ratios, not milliseconds: machines differ. {date}, {cores} cores, Python {python},
-numpy {numpy}, pyarrow {pyarrow}; pyAgrum 3.3.1.
+numpy {numpy}, pyarrow {pyarrow}; pyAgrum {pyagrum}.
 
 ## Exact inference
 
@@ -40,6 +43,12 @@ same graph). Each timed possnet run makes its own plan. "Times faster" compares 
 """
 
 
+def peer_version() -> str:
+    """Version of pyAgrum in the peers' environment."""
+    script = "from importlib.metadata import version; print(version('pyagrum'))"
+    return subprocess.run([fixtures.PEERS, "-c", script], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def main() -> None:
     """Write the page."""
     page = PAGE.format(
@@ -48,6 +57,7 @@ def main() -> None:
         python=platform.python_version(),
         numpy=version("numpy"),
         pyarrow=version("pyarrow"),
+        pyagrum=peer_version(),
         start=start.table(),
         data=data.table(),
         networks=networks.table(),

@@ -393,6 +393,25 @@ def test_only_what_the_evidence_touches_is_computed_again() -> None:
             assert pi.is_close(fresh[name], tolerance=1e-12)
 
 
+def test_tables_that_the_evidence_does_not_touch_are_kept() -> None:
+    net = pn.random_network(40, max_parents=2, rng=3)
+    names = [v.name for v in net.variables]
+    scopes = [tuple(names.index(n) for n in (*net.dag.parents(name), name)) for name in names]
+    tree = JoinTree(
+        make_plan([len(v) for v in net.variables], scopes), scopes, [net.table(n) for n in names], MAX_PRODUCT
+    )
+    tree.collect()
+    before = [tree.table(k) for k in range(len(tree.plan.cliques))]
+    tree.set_evidence({0: np.eye(len(net.variables[0]))[0]})
+    tree.collect()
+    path, node = set(), tree.plan.home[0]
+    while node >= 0:
+        path.add(node)
+        node = tree.plan.cliques[node].parent
+    assert 0 < len(path) < len(before) / 2
+    assert {k for k, table in enumerate(before) if tree.table(k) is not table} == path
+
+
 @given(questions())
 def test_families_are_joint_distributions(question: tuple[pn.Network, dict[str, Any]]) -> None:
     net, evidence = question
