@@ -11,6 +11,7 @@ from pathlib import Path
 import data
 import inference
 import networks
+import sampling
 import start
 
 import fixtures
@@ -28,6 +29,10 @@ Max-product marginals of all variables without evidence, planning included and n
 same graph). Each timed possnet run makes its own plan. "Times faster" compares with the better of one and two threads.
 
 {inference}
+
+## Drawing rows
+
+{sampling}
 
 ## Reading data
 
@@ -59,6 +64,7 @@ def main() -> None:
         pyarrow=version("pyarrow"),
         pyagrum=peer_version(),
         start=start.table(),
+        sampling=sampling.table(),
         data=data.table(),
         networks=networks.table(),
         inference=inference.table(),

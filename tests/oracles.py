@@ -100,3 +100,118 @@ def equivalence_class(dag: pn.Dag) -> list[set[tuple[str, str]]]:
         if v_structures(edges) == wanted:
             found.append(edges)
     return found
+
+
+Cell = frozenset[str]
+Row = tuple[tuple[str, Cell], ...]
+
+
+def subsets(states: Iterable[str]) -> list[Cell]:
+    listed = sorted(states)
+    return [frozenset(c) for size in range(len(listed) + 1) for c in combinations(listed, size)]
+
+
+def cuts(degrees: dict[str, float]) -> dict[Cell, float]:
+    """Alpha-cuts and their probabilities, alpha uniform on (0, 1]."""
+    levels = sorted({0.0, *degrees.values()})
+    return {frozenset(s for s, d in degrees.items() if d >= high): high - low for low, high in pairwise(levels)}
+
+
+def thinned(cut: Cell, core: Cell, theta: float, law: str) -> dict[Cell, float]:
+    """Section 3.1 of the paper: every set between the core and the cut, by its weight."""
+    weights = {}
+    for extra in subsets(cut - core):
+        cell = core | extra
+        weight = theta ** len(extra) * (1 - theta) ** (len(cut) - len(cell))
+        if law == "text" and cell == cut and cut != core:
+            weight = theta
+        weights[cell] = weight
+    total = sum(weights.values())
+    return {cell: weight / total for cell, weight in weights.items() if weight > 0}
+
+
+def conditional(net: pn.Network, name: str, states: dict[str, str]) -> dict[str, float]:
+    """Degrees of a variable for one state of each parent."""
+    table = net.table(name)
+    for parent in net.dag.parents(name):
+        table = table[net.variable(parent).index(states[parent])]
+    return dict(zip(net.variable(name).states, table.tolist(), strict=True))
+
+
+def equation_6(
+    net: pn.Network, name: str, parents: dict[str, Cell], evidence: dict[str, Cell] | None = None
+) -> dict[str, float]:
+    """Largest joint degree, over all configurations that agree with the parents' sets and the evidence."""
+    known = evidence or {}
+    allowed = [c for c in configurations(net) if all(c[v] in cell for v, cell in known.items())]
+    whole = max(chain_rule(net, c) for c in allowed)
+
+    def degree(state: str) -> float:
+        inside = [c for c in allowed if c[name] == state and all(c[p] in cell for p, cell in parents.items())]
+        top = max((chain_rule(net, c) for c in inside), default=0.0)
+        if not known:
+            return top
+        if net.conjunction is pn.PRODUCT:
+            return 1.0 if top >= whole * (1 - 1e-12) else top / whole
+        return 1.0 if top == whole else top
+
+    return {state: degree(state) for state in net.variable(name).states}
+
+
+def law_of_rows(
+    net: pn.Network,
+    theta: dict[str, float],
+    process: str,
+    law: str = "independent",
+    parents: str = "observed",
+    evidence: dict[str, Cell] | None = None,
+) -> dict[Row, float]:
+    """Probability of every row that can be drawn, by following Algorithm 1 (or the other processes) branch by branch."""
+    branches: list[tuple[float, dict[str, Cell], dict[str, Cell]]] = [(1.0, {}, {})]  # chance, cells, what children see
+    for name in net.dag.topological_order():
+        grown: list[tuple[float, dict[str, Cell], dict[str, Cell]]] = []
+        for chance, cells, seen in branches:
+            above = {p: seen[p] for p in net.dag.parents(name)}
+            if process == "alpha-cut":
+                degrees = equation_6(net, name, above, evidence)
+            else:
+                degrees = conditional(net, name, {p: next(iter(states)) for p, states in above.items()})
+            core = frozenset(s for s, d in degrees.items() if d == 1.0)
+            for cut, cut_chance in cuts(degrees).items():
+                if process == "precise":
+                    for state in cut:
+                        single = frozenset({state})
+                        grown.append((chance * cut_chance / len(cut), cells | {name: single}, seen | {name: single}))
+                    continue
+                for cell, cell_chance in thinned(cut, core, theta[name], law).items():
+                    found = chance * cut_chance * cell_chance
+                    if process == "traced":
+                        grown += [
+                            (found / len(cell), cells | {name: cell}, seen | {name: frozenset({s})}) for s in cell
+                        ]
+                    else:
+                        shown = cut if parents == "cut" else cell
+                        grown.append((found, cells | {name: cell}, seen | {name: shown}))
+        branches = grown
+    rows: dict[Row, float] = {}
+    for chance, cells, _ in branches:
+        key = tuple((v.name, cells[v.name]) for v in net.variables)
+        rows[key] = rows.get(key, 0.0) + chance
+    return rows
+
+
+def counting_limit(net: pn.Network, rows: dict[Row, float], name: str) -> dict[tuple[str, ...], list[float] | None]:
+    """For every configuration of the parents P(x in cell, a in parents' cells), divided by the largest; None if never."""
+    above = net.dag.parents(name)
+    found: dict[tuple[str, ...], list[float] | None] = {}
+    for states in product(*(net.variable(p).states for p in above)):
+        shares = [
+            sum(
+                chance
+                for row, chance in rows.items()
+                if state in dict(row)[name] and all(s in dict(row)[p] for p, s in zip(above, states, strict=True))
+            )
+            for state in net.variable(name).states
+        ]
+        found[states] = [share / max(shares) for share in shares] if max(shares) > 0 else None
+    return found

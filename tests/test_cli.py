@@ -195,6 +195,46 @@ def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
     assert b"2000/2000" in drawn
 
 
+def test_sample_writes_the_rows_of_a_seed(tmp_path: Path) -> None:
+    out = tmp_path / "rows.parquet"
+    shown = run_real(
+        "sample", "clinic", "--rows", "500", "--imprecision", "0.5", "--imprecision", "fever=0.1", "--seed", "7",
+        "--given", "rash=spots", "--out", out,
+    )  # fmt: skip
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "", "")
+    clinic = pn.load_example("clinic")
+    theta = {v.name: 0.1 if v.name == "fever" else 0.5 for v in clinic.variables}
+    assert pn.read_data(out) == pn.sample(clinic, 500, imprecision=theta, evidence={"rash": {"spots"}}, rng=7)
+
+
+def test_sample_tells_the_seed_that_it_chose(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    told = run("sample", "asia", "--process", "traced", "--rows", "40", "--out", first).stderr
+    seed = told.removeprefix("Drawn with --seed ").removesuffix(".\n")
+    assert run("sample", "asia", "--process", "traced", "--rows", "40", "--seed", seed, "--out", second).returncode == 0
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--imprecision", "much"], 1, "--imprecision 'much'; expected a number from 0 to 1"),
+        (["--imprecision", "2"], 1, "expected a number from 0 (precise) to 1"),
+        (["--imprecision", "lnug=.5"], 1, "did you mean 'lung'"),
+        (["--process", "traced", "--given", "lung=yes"], 1, "expected process 'alpha-cut'"),
+        (["--process", "alpha"], 2, "alpha-cut"),
+        (["--rows", "-3"], 2, "--rows"),
+    ],
+)
+def test_a_sample_that_cannot_be_drawn_leaves_no_file(
+    tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    shown = run("sample", "asia", "--seed", "1", "--out", tmp_path / "rows.csv", *arguments)
+    assert shown.returncode == code
+    assert message in shown.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_mistakes_get_one_line_and_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "empty.json").write_text("")
     for argument, message in [

@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from possnet.network import Network, normalise_tables, random_network
     from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
     from possnet.randomset import MassFunction
+    from possnet.sampling import (
+        SampleStream,
+        chanas,
+        guyonnet,
+        sample,
+        sample_batches,
+        sampling_law,
+        sampling_limit,
+    )
     from possnet.transforms import to_possibility, to_probability
     from possnet.variables import Variable
 
@@ -50,15 +59,22 @@ __all__ = [
     "Network",
     "Possibility",
     "PossnetError",
+    "SampleStream",
     "TooLarge",
     "UndirectedGraph",
     "Variable",
+    "chanas",
+    "guyonnet",
     "load_example",
     "normalise_tables",
     "random_network",
     "read_data",
     "read_evidence",
     "read_network",
+    "sample",
+    "sample_batches",
+    "sampling_law",
+    "sampling_limit",
     "scan_data",
     "to_possibility",
     "to_probability",
@@ -86,6 +102,15 @@ _ROOMS = {
     "network": ("Network", "normalise_tables", "random_network"),
     "possibility": ("MIN", "PRODUCT", "Conjunction", "Possibility"),
     "randomset": ("MassFunction",),
+    "sampling": (
+        "SampleStream",
+        "chanas",
+        "guyonnet",
+        "sample",
+        "sample_batches",
+        "sampling_law",
+        "sampling_limit",
+    ),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),
 }

@@ -160,6 +160,30 @@ def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
     return evidence
 
 
+def read_imprecision(given: Sequence[str], network: Network) -> dict[str, float]:
+    """Imprecision of every variable from texts such as ``0.5`` (for all) and ``fever=0.2`` (for one).
+
+    >>> import possnet as pn
+    >>> found = read_imprecision(["fever=0.2", "0.5"], pn.load_example("clinic"))
+    >>> found["fever"], found["rash"]
+    (0.2, 0.5)
+    """
+    found = dict.fromkeys((variable.name for variable in network.variables), 1.0)
+    for text in sorted(given, key=lambda text: "=" in text):
+        name, equals, number = text.rpartition("=")
+        try:
+            theta = float(number)
+        except ValueError:
+            raise InputError(
+                f"--imprecision {text!r}; expected a number from 0 to 1, or VARIABLE=NUMBER, for example fever=0.2"
+            ) from None
+        if equals:
+            found[network.variable(name.strip()).name] = theta
+        else:
+            found = dict.fromkeys(found, theta)
+    return found
+
+
 def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_json: bool) -> str:
     """The answer to a question about one variable: bars for people, JSON for machines.
 

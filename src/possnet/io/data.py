@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report, Seen
-from possnet.dataset import Dataset, require_columns, seen_variables, variables_of
+from possnet.dataset import Dataset, batches_of, require_columns, seen_variables, variables_of
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.arrow import Column
+    from possnet.dataset import Batches
     from possnet.io.sources import Source
     from possnet.variables import Variable
 
@@ -163,7 +164,7 @@ class DataStream:
 
 
 def write_data(
-    data: Dataset | DataStream,
+    data: Dataset | Batches,
     path: str | Path,
     *,
     layout: Layout = "masks",
@@ -211,10 +212,10 @@ def write_data(
         _write_parquet(batches, path, schema, layout)
 
 
-def _counted(data: Dataset | DataStream, progress: Callable[[int, int], None] | None) -> Iterator[Dataset]:
+def _counted(data: Dataset | Batches, progress: Callable[[int, int], None] | None) -> Iterator[Dataset]:
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     done = 0
-    for batch in [data] if isinstance(data, Dataset) else data:
+    for batch in batches_of(data):
         yield batch
         done += len(batch)
         if progress is not None:

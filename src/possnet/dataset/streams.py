@@ -1,0 +1,44 @@
+"""Rows in batches: what a reader of files and a sampler have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from possnet.dataset.values import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from possnet.variables import Variable
+
+__all__ = ["Batches", "batches_of"]
+
+
+class Batches(Protocol):
+    """Data sets over the same variables, one after the other, as often as it is iterated."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, the same in every batch."""
+        ...
+
+    @property
+    def rows(self) -> int | None:
+        """Number of rows in all, if known."""
+        ...
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows may have weights."""
+        ...
+
+    def __iter__(self) -> Iterator[Dataset]: ...
+
+
+def batches_of(data: Dataset | Batches) -> Iterable[Dataset]:
+    """The batches of a stream; a data set is one batch.
+
+    >>> [len(batch) for batch in batches_of(Dataset.from_table({"a": ["x", "y"]}))]
+    [2]
+    """
+    return [data] if isinstance(data, Dataset) else data

@@ -1,0 +1,34 @@
+"""Drawing imprecise rows from a network, and the exact law of what is drawn.
+
+A row is a set of states for every variable. Three processes draw it, one function runs them: `sample`. The cell of a
+variable depends on what its parents show alone, so a sample is a Bayesian network over set-valued variables, and what
+counting such rows converges to can be computed exactly: `sampling_law`, `sampling_limit`.
+
+References
+----------
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy, section 3.1 and Algorithm 1.
+D. Guyonnet, B. Bourgine, D. Dubois, H. Fargier, B. Come, J.-P. Chiles: Hybrid approach for addressing uncertainty in risk
+assessments, 2003.
+S. Chanas, M. Nowakowski: Single value simulation of fuzzy variable, 1988.
+"""
+
+from possnet.sampling.chance import BLOCK
+from possnet.sampling.draw import SampleStream, chanas, guyonnet, sample, sample_batches
+from possnet.sampling.exact import sampling_law, sampling_limit
+from possnet.sampling.recipe import Imprecision, Law, Parents, Process
+
+__all__ = [
+    "BLOCK",
+    "Imprecision",
+    "Law",
+    "Parents",
+    "Process",
+    "SampleStream",
+    "chanas",
+    "guyonnet",
+    "sample",
+    "sample_batches",
+    "sampling_law",
+    "sampling_limit",
+]

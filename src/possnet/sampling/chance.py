@@ -1,0 +1,68 @@
+"""Random bits: one stream for every (seed, variable, block of rows), so that rows depend on the seed alone.
+
+Only the raw words of a bit generator are used; numpy promises that they never change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["BLOCK", "Stream", "seed_of"]
+
+BLOCK: Final = 65_536
+"""Rows of a logical block: each has random streams of its own."""
+
+
+def seed_of(rng: np.random.Generator | int | None) -> int:
+    """The number that decides every row: the integer itself, or 128 bits taken from a generator.
+
+    >>> seed_of(7), seed_of(np.random.default_rng(7)) == seed_of(np.random.default_rng(7))
+    (7, True)
+    """
+    given: object = rng
+    if given is None:
+        given = np.random.default_rng()
+    if isinstance(given, np.random.Generator):
+        return int.from_bytes(given.bytes(16), "little")
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
+        raise InputError(f"rng {rng!r}; expected a whole number >= 0 or a numpy Generator")
+    return int(given)
+
+
+class Stream:
+    """Random numbers of one variable in one block."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, seed: int, variable: int, block: int) -> None:
+        self._raw = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(variable, block))).random_raw
+
+    def octets(self, count: int) -> NDArray[np.uint8]:
+        """Uniform bytes."""
+        words: NDArray[np.uint64] = self._raw(-(-count // 8))
+        return words.astype("<u8", copy=False).view(np.uint8)[:count]
+
+    def uniforms(self, count: int) -> Table:
+        """Uniform numbers in [0, 1), 53 bits each."""
+        words: NDArray[np.uint64] = self._raw(count)
+        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def coins(self, chance: float, count: int) -> NDArray[np.bool_]:
+        """Independent events of the given probability: a byte decides most of them, 53 more bits the rest."""
+        scaled = chance * 256.0
+        whole = int(scaled)
+        octets = self.octets(count)
+        heads = octets < whole if whole < 256 else np.ones(count, dtype=np.bool_)
+        if scaled != whole:
+            open_rows = np.flatnonzero(octets == whole)
+            heads[open_rows] = self.uniforms(len(open_rows)) < scaled - whole
+        return heads

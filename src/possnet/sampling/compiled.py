@@ -1,0 +1,90 @@
+"""Small families: one categorical law for every context, one random byte and one look-up a row.
+
+The unit interval is cut into up to 256 slots. A slot that lies inside one outcome's share names it; a slot that is
+divided is resolved by 53 further random bits and a bisection. The result is exact to those bits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from possnet.sampling.chance import Stream
+    from possnet.sampling.laws import Outcomes
+
+    Table: TypeAlias = NDArray[np.float64]
+    Numbers: TypeAlias = NDArray[np.int64]
+
+__all__ = ["Categorical"]
+
+_GUIDE: Final = 1 << 18
+
+
+class Categorical:
+    """Draws outcomes, given contexts."""
+
+    __slots__ = ("_bounds", "_divided", "_guide", "_ids", "_slots", "_starts", "_steps")
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        self._starts, self._ids = outcomes.starts, outcomes.ids
+        self._bounds = _upper_bounds(outcomes)
+        self._slots = 256
+        while self._slots > 1 and self._slots * outcomes.contexts > _GUIDE:
+            self._slots //= 2
+        self._divided = len(outcomes.cells)
+        self._guide = self._made_guide()
+        self._steps = int(np.diff(self._starts).max()).bit_length()
+
+    def draw(self, contexts: Numbers | int, stream: Stream, rows: int, block: int) -> Numbers:
+        """Outcome of every row; the random bytes are those of a whole block, so that a prefix stays a prefix."""
+        octets = stream.octets(block)[:rows]
+        if self._slots < 256:
+            octets = octets & np.uint8(self._slots - 1)
+        found = np.take(self._guide, np.asarray(contexts) * self._slots + octets, mode="clip")
+        divided = np.flatnonzero(found == self._divided)
+        if len(divided):
+            where = np.broadcast_to(contexts, rows)[divided]
+            levels = (octets[divided] + stream.uniforms(len(divided))) / self._slots
+            found[divided] = self._ids[self._bisect(where, levels)]
+        return found.astype(np.int64)
+
+    def _made_guide(self) -> NDArray[np.unsignedinteger]:
+        """For every context and slot the outcome, or the number of outcomes where the slot is divided."""
+        contexts = len(self._starts) - 1
+        scaled = self._bounds * self._slots
+        last = np.zeros(len(scaled), dtype=np.bool_)
+        last[self._starts[1:] - 1] = True
+        offset = np.repeat(np.arange(contexts) * self._slots, np.diff(self._starts))
+        inner = ~last
+        ends = (np.ceil(scaled).astype(np.int64) + offset)[inner]
+        passed = np.cumsum(np.bincount(ends, minlength=contexts * self._slots + 1)[: contexts * self._slots])
+        entries = passed + np.repeat(np.arange(contexts), self._slots)  # one entry of each context is not inner
+        guide = np.take(self._ids, entries).astype(np.min_scalar_type(self._divided))
+        cut = inner & (scaled != np.floor(scaled))
+        guide[(np.floor(scaled).astype(np.int64) + offset)[cut]] = self._divided
+        return guide
+
+    def _bisect(self, contexts: Numbers, levels: Table) -> Numbers:
+        """The first entry of each context whose upper bound lies above the level."""
+        low, high = self._starts[contexts], self._starts[contexts + 1] - 1
+        for _ in range(self._steps):
+            middle = (low + high) >> 1
+            above = self._bounds[middle] > levels
+            high = np.where(above, middle, high)
+            low = np.where(above | (low == high), low, middle + 1)
+        return low
+
+
+def _upper_bounds(outcomes: Outcomes) -> Table:
+    """Cumulative probabilities of each context, the last one exactly 1."""
+    lengths = np.diff(outcomes.starts)
+    inside = np.arange(lengths.max()) < lengths[:, np.newaxis]
+    table = np.zeros(inside.shape)
+    table[inside] = outcomes.probabilities
+    bounds: Table = np.minimum(np.cumsum(table, axis=1)[inside], 1.0)
+    bounds[outcomes.starts[1:] - 1] = 1.0
+    return bounds

@@ -1,0 +1,274 @@
+"""Drawing rows from a network: the public verbs.
+
+Rows are drawn in logical blocks of 65,536, each with random streams of its own, so the rows depend on the seed and on
+nothing else: not on how many are drawn at a time, nor by how many workers. The first rows of a longer sample are the
+rows of a shorter one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+
+import numpy as np
+
+from possnet.dataset import Dataset
+from possnet.errors import InputError
+from possnet.graph import Dag
+from possnet.kernels import bitmaps
+from possnet.limits import refuse_over
+from possnet.network import Network
+from possnet.sampling.chance import BLOCK, seed_of
+from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
+from possnet.sampling.sampler import Sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from possnet.inference.evidence import Evidence
+    from possnet.possibility import Possibility
+    from possnet.variables import Variable
+
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["SampleStream", "chanas", "guyonnet", "sample", "sample_batches"]
+
+
+def guyonnet(possibility: Possibility, draws: int, *, rng: np.random.Generator | int | None = None) -> Dataset:
+    """Whole alpha-cuts of a normalised distribution, at levels uniform on (0, 1]: a set in every row.
+
+    P(x in the cut) = π(x) (Guyonnet et al. 2003; section 3.1 of [HLB]).
+
+    >>> import possnet as pn
+    >>> fever = pn.Variable("fever", ("none", "mild", "high"))
+    >>> data = guyonnet(pn.Possibility(fever, [1.0, 0.6, 0.1]), 10_000, rng=1)
+    >>> round(data.imprecise_share(), 1)
+    0.6
+    """
+    return sample(_alone(possibility), draws, rng=rng)
+
+
+def chanas(possibility: Possibility, draws: int, *, rng: np.random.Generator | int | None = None) -> Dataset:
+    """One state from each alpha-cut, all states of a cut equally likely: precise rows.
+
+    Their law is the pignistic probability of π, the inverse of ``to_possibility(..., method="symmetric")`` (Chanas and
+    Nowakowski 1988; section 3.1 of [HLB]).
+
+    >>> import possnet as pn
+    >>> fever = pn.Variable("fever", ("none", "mild", "high"))
+    >>> chanas(pn.Possibility(fever, [1.0, 0.6, 0.1]), 10_000, rng=1)
+    Dataset(10000 rows, 1 variable, 0 % of the cells imprecise)
+    """
+    return sample(_alone(possibility), draws, process="precise", rng=rng)
+
+
+def _alone(possibility: Possibility) -> Network:
+    if len(possibility.variables) != 1 or not possibility.is_normalised:
+        raise InputError(f"sampling of {possibility!r}: expected a normalised distribution of one variable")
+    (variable,) = possibility.variables
+    return Network((variable,), Dag({variable.name: ()}), {variable.name: possibility.degrees})
+
+
+@overload
+def sample(
+    network: Network,
+    rows: int,
+    *,
+    imprecision: Imprecision = ...,
+    process: Process = ...,
+    law: Law = ...,
+    parents: Parents = ...,
+    evidence: Evidence | None = ...,
+    rng: np.random.Generator | int | None = ...,
+    start: int = ...,
+    trace: Literal[False] = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> Dataset: ...
+@overload
+def sample(
+    network: Network,
+    rows: int,
+    *,
+    imprecision: Imprecision = ...,
+    process: Process = ...,
+    law: Law = ...,
+    parents: Parents = ...,
+    evidence: Evidence | None = ...,
+    rng: np.random.Generator | int | None = ...,
+    start: int = ...,
+    trace: Literal[True],
+    progress: Callable[[int, int], None] | None = ...,
+) -> tuple[Dataset, Dataset]: ...
+def sample(
+    network: Network,
+    rows: int,
+    *,
+    imprecision: Imprecision = 1.0,
+    process: Process = "alpha-cut",
+    law: Law = "independent",
+    parents: Parents = "observed",
+    evidence: Evidence | None = None,
+    rng: np.random.Generator | int | None = None,
+    start: int = 0,
+    trace: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Dataset | tuple[Dataset, Dataset]:
+    """Rows of set-valued cells drawn from a network.
+
+    Parameters
+    ----------
+    imprecision
+        Theta: every state of a cut, apart from the most possible ones, is kept with this probability. One number, or one
+        for every variable. 1 keeps the whole cut, 0 the most possible states alone. It plays no part in ``precise``.
+    process
+        ``alpha-cut`` is Algorithm 1 of [HLB]: the cell of a variable is cut from (6), its possibility given that the
+        parents lie in their own cells. ``precise``: a single state from the cut of π(. | the parents' states).
+        ``traced``: a hidden state of every variable; the cell is cut from π(. | the parents' hidden states), and the
+        hidden state is then drawn uniformly from the cell. The network's conjunction plays a part in ``alpha-cut`` only.
+    law
+        How a cut is thinned: each state by itself (``independent``), or with the weights of the paper's ``text``.
+    parents
+        For ``alpha-cut``, what a child answers to: the parents' ``observed`` cells, or their whole ``cut`` as in the
+        paper's listing.
+    evidence
+        For ``alpha-cut``: draw from the network given states or sets of states.
+    rng
+        A whole number or a numpy Generator. The same number gives the same rows, however many are drawn at a time.
+    start
+        Row to begin with, of the endless sequence that ``rng`` stands for; workers can each draw a part.
+    trace
+        For ``traced``: return the hidden states too, as a second data set.
+    progress
+        Called with the rows drawn and the rows in all.
+
+    >>> import possnet as pn
+    >>> data = sample(pn.load_example("clinic"), 1000, imprecision=0.5, rng=7)
+    >>> len(data), data.row(0)["contact"] <= {"yes", "no"}
+    (1000, True)
+    >>> sample(pn.load_example("clinic"), 10, imprecision=0.5, rng=7, start=990) == data[990:]
+    True
+    """
+    stream = sample_batches(
+        network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence, rng=rng,
+        start=start,
+    )  # fmt: skip
+    if trace and process != "traced":
+        raise InputError(f"sample: trace=True with process {process!r}; expected process 'traced'")
+    sizes = sum(len(variable) for variable in network.variables)
+    refuse_over(
+        sizes * (rows // 8) * (2 if trace else 1),
+        f"a sample of {rows:,} rows",
+        "draw it in parts with sample_batches(...)",
+    )
+    return stream._whole(trace, progress)
+
+
+def sample_batches(
+    network: Network,
+    rows: int,
+    *,
+    imprecision: Imprecision = 1.0,
+    process: Process = "alpha-cut",
+    law: Law = "independent",
+    parents: Parents = "observed",
+    evidence: Evidence | None = None,
+    rng: np.random.Generator | int | None = None,
+    start: int = 0,
+    batch: int = BLOCK,
+) -> SampleStream:
+    """The rows of `sample`, a batch at a time: any number of them in constant memory.
+
+    The stream can be iterated again and again, written to a file with `possnet.write_data`, and counted.
+
+    >>> import possnet as pn
+    >>> stream = sample_batches(pn.load_example("clinic"), 100_000, imprecision=0.5, rng=7)
+    >>> stream
+    SampleStream(100000 rows, 8 variables)
+    >>> [len(batch) for batch in stream]
+    [65536, 34464]
+    """
+    for value, least, what in ((rows, 0, "rows"), (start, 0, "start"), (batch, 1, "batch")):
+        number: object = value
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+            raise InputError(f"sample: {what} {value!r}; expected a whole number from {least} on")
+    recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
+    return SampleStream(Sampler(recipe, seed_of(rng)), int(start), int(rows), int(batch))
+
+
+class SampleStream:
+    """Batches of drawn rows, as often as it is iterated; see `sample_batches`.
+
+    >>> import possnet as pn
+    >>> stream = sample_batches(pn.load_example("asia"), 10, rng=1)
+    >>> list(stream)[0] == list(stream)[0]
+    True
+    """
+
+    __slots__ = ("_batch", "_rows", "_sampler", "_start")
+
+    def __init__(self, sampler: Sampler, start: int, rows: int, batch: int) -> None:
+        self._sampler, self._start, self._rows, self._batch = sampler, start, rows, batch
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, the same in every batch."""
+        return self._sampler.recipe.network.variables
+
+    @property
+    def rows(self) -> int:
+        """Number of rows in all."""
+        return self._rows
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights: drawn rows have none."""
+        return False
+
+    def __iter__(self) -> Iterator[Dataset]:
+        waiting: list[Dataset] = []
+        ready = 0
+        for block, _ in self._blocks(traced=False):
+            waiting.append(block)
+            ready += len(block)
+            if ready < self._batch:
+                continue
+            joined = waiting[0] if len(waiting) == 1 else Dataset.concatenate(waiting)
+            whole = ready - ready % self._batch
+            for first in range(0, whole, self._batch):
+                yield joined if ready == self._batch else joined[first : first + self._batch]
+            waiting = [joined[whole:]]
+            ready -= whole
+        if ready:
+            yield waiting[0] if len(waiting) == 1 else Dataset.concatenate(waiting)
+
+    def _blocks(self, *, traced: bool) -> Iterator[tuple[Dataset, Dataset]]:
+        """Cells and trace of one logical block after the other, or what is asked for of it."""
+        end = self._start + self._rows
+        for number in range(self._start // BLOCK, -(-end // BLOCK)):
+            first, last = max(self._start - number * BLOCK, 0), min(end - number * BLOCK, BLOCK)
+            cells, trace = self._sampler.block(number, last, traced=traced)
+            parts = [Dataset.unchecked(self.variables if words else (), words, last) for words in (cells, trace)]
+            if first:
+                parts = [part[first:] for part in parts]
+            yield parts[0], parts[1]
+
+    def _whole(self, trace: bool, progress: Callable[[int, int], None] | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
+        parts: list[tuple[Dataset, Dataset]] = []
+        done = 0
+        for cells, hidden in self._blocks(traced=trace):
+            parts.append((cells, hidden))
+            done += len(cells)
+            if progress is not None:
+                progress(done, self._rows)
+        if not parts:
+            parts = [tuple(Dataset.unchecked(self.variables, *self._nothing()) for _ in range(2))]  # type: ignore[list-item]
+        data = Dataset.concatenate([cells for cells, _ in parts])
+        return (data, Dataset.concatenate([hidden for _, hidden in parts])) if trace else data
+
+    def _nothing(self) -> tuple[dict[str, Words], int]:
+        return {v.name: np.zeros((len(v), 0), dtype=bitmaps.WORD) for v in self.variables}, 0
+
+    def __repr__(self) -> str:
+        variables = len(self.variables)
+        return f"SampleStream({self._rows} rows, {variables} variable{'s' * (variables != 1)})"

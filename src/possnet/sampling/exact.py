@@ -1,0 +1,241 @@
+"""Exact laws: of one cell given its parents' cells, and what counting converges to.
+
+What a child shows depends on what its parents show alone, so the rows of a sample are a Bayesian network whose variables
+have sets (or pairs of a set and what is hidden) as their states. Sum-product inference on it gives the probability of any
+event of a row, for instance P(x in the child's cell, a in the parents' cells): the share of rows that count for (x, a).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing
+from possnet.inference import SUM_PRODUCT, JoinTree, make_plan
+from possnet.limits import memory_limit, readable_bytes
+from possnet.network import Network
+from possnet.randomset import MassFunction
+from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
+from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from possnet.inference.evidence import Evidence
+    from possnet.variables import Variable
+
+    Table: TypeAlias = NDArray[np.float64]
+    Bools: TypeAlias = NDArray[np.bool_]
+
+__all__ = ["sampling_law", "sampling_limit"]
+
+_BYTES_AN_ENTRY: Final = 64
+
+
+def sampling_law(
+    network: Network,
+    child: str,
+    given: Mapping[str, str | Collection[str]] | None = None,
+    *,
+    imprecision: Imprecision = 1.0,
+    process: Process = "alpha-cut",
+    law: Law = "independent",
+    parents: Parents = "observed",
+    evidence: Evidence | None = None,
+) -> MassFunction:
+    """Exact law of a variable's cell, given the cells of its parents: how `possnet.sample` draws it.
+
+    For ``alpha-cut`` it is the law of the thinned cuts of (6) of [HLB]; for ``precise`` the parents' cells are single
+    states. With ``parents="cut"`` and for ``traced`` the child answers to what the parents hide, so its law given their
+    cells is found by inference over the variables above.
+
+    >>> import possnet as pn
+    >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
+    >>> dag = pn.Dag({"x": (), "y": ("x",)})
+    >>> net = pn.Network((x, y), dag, {"x": [1, 0.5], "y": [[1, 0.25], [0.125, 1]]})
+    >>> sampling_law(net, "y", {"x": {"x1", "x2"}})
+    MassFunction(y: {y1} 0.5, {y1, y2} 0.5)
+    >>> sampling_law(net, "y", {"x": "x2"}, process="precise")
+    MassFunction(y: {y1} 0.0625, {y2} 0.9375)
+    """
+    variable = network.variable(child)
+    recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
+    cells = _given_cells(network, child, given or {})
+    if process == "precise" and any(int(cell.sum()) > 1 for cell in cells.values()):
+        raise InputError(
+            "sampling_law: a set of states among the parents' cells; process 'precise' draws single states"
+        )
+    if process == "traced" or (process == "alpha-cut" and parents == "cut" and cells):
+        return _hidden_law(recipe, variable, cells)
+    degrees = context_degrees(recipe.tables[child], [cell[np.newaxis] for cell in cells.values()])
+    if degrees.max() < 1.0:
+        raise ImpossibleEvidence(
+            f"{_described(network, cells)}: no row has these cells, which lack a most possible state"
+        )
+    found = _outcomes(recipe, child, degrees, None)
+    return _mass_function(variable, found.cells, found.dense()[0])
+
+
+def sampling_limit(
+    network: Network,
+    *,
+    imprecision: Imprecision = 1.0,
+    process: Process = "alpha-cut",
+    law: Law = "independent",
+    parents: Parents = "observed",
+    evidence: Evidence | None = None,
+    limit: int | None = None,
+) -> Network:
+    """The network that counting converges to as rows grow, for rows drawn by `possnet.sample` with the same options.
+
+    Its degrees are P(x in the cell, a in the parents' cells), divided by their largest over x; contexts that no row shows
+    are all 1. It is what the paper's learner recovers with endless data: compare it with the truth.
+
+    Parameters
+    ----------
+    limit
+        Bytes that the exact computation may take, by default half of the free memory; beyond it is `TooLarge`.
+
+    >>> import possnet as pn
+    >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
+    >>> dag = pn.Dag({"x": (), "y": ("x",)})
+    >>> net = pn.Network((x, y), dag, {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
+    >>> sampling_limit(net).table("y").round(6)
+    array([[1.  , 0.35], [1.  , 0.5 ]])
+    """
+    recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
+    names = [variable.name for variable in network.variables]
+    found = _all_outcomes(recipe, names, limit)
+    scopes, tree = _tree(recipe, names, found, limit)
+    tree.collect()
+    tables = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for factor, joint in tree.factor_marginals(scopes):
+            inside: Table = joint
+            for number in scopes[factor]:
+                inside = np.tensordot(inside, found[names[number]].cells.astype(np.float64), axes=(0, 0))
+            tables[names[factor]] = _normalised(inside)
+    return Network.unchecked(
+        network.variables,
+        network.dag,
+        {name: tables[name] for name in names},
+        conjunction=network.conjunction,
+        name=network.name,
+        description="What counting converges to.",
+    )
+
+
+def _normalised(shares: Table) -> Table:
+    """Divided by the largest over the last axis; all 1 where there is nothing."""
+    tops = shares.max(axis=-1, keepdims=True)
+    seen = tops > 0.0
+    return np.where(seen, np.clip(shares / np.where(seen, tops, 1.0), 0.0, 1.0), 1.0)
+
+
+def _given_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
+    above = network.dag.parents(child)
+    for name in given:
+        if name not in above:
+            raise InputError(
+                f"sampling_law: {name!r} is not a parent of {child!r} ({listing(above) or 'it has none'})"
+                f"{did_you_mean(name, above)}"
+            )
+    cells = {}
+    for name in above:
+        if name not in given:
+            raise InputError(
+                f"sampling_law: no cell for parent {name!r} of {child!r}; expected a state or a set of states"
+            )
+        mask = network.variable(name).mask(given[name])
+        if not mask:
+            raise InputError(f"sampling_law: an empty cell for parent {name!r}; expected at least one state")
+        cells[name] = np.array([bool(mask >> k & 1) for k in range(len(network.variable(name)))])
+    return cells
+
+
+def _described(network: Network, cells: Mapping[str, Bools]) -> str:
+    return ", ".join(
+        f"{name}={'|'.join(s for s, there in zip(network.variable(name).states, cell, strict=True) if there)}"
+        for name, cell in cells.items()
+    )
+
+
+def _mass_function(variable: Variable, cells: Bools, chances: Table) -> MassFunction:
+    masses: dict[int, float] = {}
+    for cell, chance in zip(cells, chances.tolist(), strict=True):
+        if chance > 0.0:
+            mask = sum(1 << int(k) for k in np.flatnonzero(cell))
+            masses[mask] = masses.get(mask, 0.0) + chance
+    return MassFunction.unchecked(variable, masses)
+
+
+def _outcomes(recipe: Recipe, name: str, degrees: Table, limit: int | None) -> Outcomes:
+    """Law of the outcomes, refused before it is made if there are too many sets."""
+    theta = recipe.imprecision[name]
+    entries = price(degrees, theta, recipe.process, recipe.parents)
+    allowed = memory_limit() if limit is None else limit
+    if entries * _BYTES_AN_ENTRY > allowed:
+        raise TooLarge(
+            f"the exact law of {name!r} has about {entries:,} sets ({readable_bytes(entries * _BYTES_AN_ENTRY)}; the limit "
+            f"is {readable_bytes(allowed)}); estimate it from drawn rows instead"
+        )
+    return outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents)
+
+
+def _all_outcomes(recipe: Recipe, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
+    wanted = set(names)
+    found: dict[str, Outcomes] = {}
+    for name in recipe.order:
+        if name not in wanted:
+            continue
+        table = recipe.tables[name]
+        alphabets = [found[parent].alphabet for parent in recipe.network.dag.parents(name)]
+        contexts = float(np.prod([len(alphabet) for alphabet in alphabets], dtype=np.float64))
+        allowed = memory_limit() if limit is None else limit
+        if contexts * table.shape[-1] * _BYTES_AN_ENTRY > allowed:
+            raise TooLarge(
+                f"the exact law of {name!r} has {contexts:,.0f} combinations of its parents' cells; the limit is "
+                f"{readable_bytes(allowed)}; estimate it from drawn rows instead"
+            )
+        found[name] = _outcomes(recipe, name, context_degrees(table, alphabets), limit)
+    return found
+
+
+def _tree(
+    recipe: Recipe, names: list[str], found: dict[str, Outcomes], limit: int | None
+) -> tuple[list[tuple[int, ...]], JoinTree]:
+    """Join tree of the Bayesian network over outcomes."""
+    place = {name: k for k, name in enumerate(names)}
+    above = {name: recipe.network.dag.parents(name) for name in names}
+    scopes = [tuple(place[n] for n in (*above[name], name)) for name in names]
+    plan = make_plan([len(found[name].cells) for name in names], scopes)
+    plan.refuse_if_large(names, limit)
+    tables = []
+    for name in names:
+        table = found[name].dense().reshape([*(len(found[p].alphabet) for p in above[name]), -1])
+        for axis, parent in enumerate(above[name]):
+            table = table.take(found[parent].signals, axis=axis)
+        tables.append(table)
+    return scopes, JoinTree(plan, scopes, tables, SUM_PRODUCT)
+
+
+def _hidden_law(recipe: Recipe, variable: Variable, cells: dict[str, Bools]) -> MassFunction:
+    """Law of a cell given the parents' cells when it answers to what they hide."""
+    dag = recipe.network.dag
+    kept = {variable.name} | dag.ancestors({variable.name})
+    names = [v.name for v in recipe.network.variables if v.name in kept]
+    found = _all_outcomes(recipe, names, None)
+    _, tree = _tree(recipe, names, found, None)
+    evidence = {
+        names.index(name): (found[name].cells == cell).all(axis=1).astype(np.float64) for name, cell in cells.items()
+    }
+    tree.set_evidence(evidence)
+    total = tree.collect()
+    if total <= 0.0:
+        raise ImpossibleEvidence(f"{_described(recipe.network, cells)}: no row has these cells")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chances = tree.distribute()[names.index(variable.name)].reshape(-1) / total
+    return _mass_function(variable, found[variable.name].cells, chances)

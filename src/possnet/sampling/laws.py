@@ -1,0 +1,264 @@
+"""Exact laws of one cell: alpha-cuts of a distribution, thinned by the imprecision.
+
+Let the degrees of a normalised distribution, apart from its core C = {x : degree 1}, be h_1 >= ... >= h_s > 0, and
+h_0 = 1, h_(s+1) = 0. The level alpha is uniform on (0, 1], so the cut is C and the j most possible other states with
+probability h_j - h_(j+1). The imprecision theta then keeps every state of the cut outside C with probability theta,
+each by itself (``law="independent"``):
+
+    p(S | cut) = theta^(|S| - |C|) (1 - theta)^(|cut| - |S|)        for C <= S <= cut.
+
+The text of [HLB] gives the whole cut the weight theta instead; the weights then add up to 1 + theta - theta^j and are
+divided by that (``law="text"``).
+
+A law over many contexts is computed at once: the probability of a subset depends on its size and on the rank of its
+least possible member alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.kernels import bitmaps
+from possnet.transforms import to_probability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from possnet.sampling.recipe import Law, Parents, Process
+
+    Table: TypeAlias = NDArray[np.float64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+
+__all__ = ["Outcomes", "context_degrees", "full_cut_bonus", "outcomes_given", "price"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The law of a variable in every context: what may come out, and how probable it is.
+
+    An outcome is a cell and a *signal*, what the children answer to: the cell itself, the cut before thinning, or a state.
+
+    Attributes
+    ----------
+    cells
+        Cell of every outcome, shape (outcomes, states).
+    signals
+        Signal of every outcome, a number into ``alphabet``.
+    alphabet
+        The signals as sets of states, shape (signals, states).
+    starts
+        Where each context's entries begin in ``ids`` and ``probabilities``; one more than there are contexts.
+    ids, probabilities
+        Outcome and probability of every entry; all probabilities are above 0.
+    """
+
+    cells: Bools
+    signals: Numbers
+    alphabet: Bools
+    starts: Numbers
+    ids: Numbers
+    probabilities: Table
+
+    @property
+    def contexts(self) -> int:
+        """Number of contexts."""
+        return len(self.starts) - 1
+
+    def dense(self) -> Table:
+        """Probabilities of shape (contexts, outcomes)."""
+        table = np.zeros((self.contexts, len(self.cells)))
+        table[np.repeat(np.arange(self.contexts), np.diff(self.starts)), self.ids] = self.probabilities
+        return table
+
+
+def context_degrees(table: Table, alphabets: list[Bools]) -> Table:
+    """Degrees of the states in every combination of the parents' signals, shape (contexts, states): equation (6).
+
+    The largest degree of the family's joint possibility over the parents' sets; contexts run through the signals of the
+    parents in order, the last one fastest.
+    """
+    degrees = table[np.newaxis]
+    for alphabet in alphabets:
+        parts = [degrees[:, inside].max(axis=1) for inside in alphabet]
+        degrees = np.stack(parts, axis=1).reshape(-1, *degrees.shape[2:])
+    return degrees
+
+
+def price(degrees: Table, theta: float, process: Process, parents: Parents) -> int:
+    """How many entries making the law goes through, at most, without making it."""
+    contexts, states = degrees.shape
+    if process == "precise":
+        return int(contexts * states)
+    cut = process == "alpha-cut" and parents == "cut"
+    entries, each = 0, 1
+    for rows in _same_core(degrees):
+        free = int(((degrees[rows] > 0.0) & (degrees[rows] < 1.0)).any(axis=0).sum())
+        if theta == 0.0 and not cut:
+            each = 1
+        elif 0.0 < theta < 1.0:
+            each = (1 << free) * (free + 1 if cut else 1)
+        else:
+            each = (free + 1) * max(free, 1)
+        entries += len(rows) * each
+    return entries * int(states if process == "traced" else 1)
+
+
+def full_cut_bonus(theta: float, free: int) -> Table:
+    """Probability of taking the whole cut before any thinning that turns ``independent`` into ``text``, by cut size.
+
+    With j free states in the cut the text's law is: the whole cut with probability (theta - theta^j) / (1 + theta -
+    theta^j), else thin independently. For j = 0 and j = 1 that is thinning alone, up to scale.
+    """
+    powers: Table = theta ** np.arange(1, free + 1, dtype=np.float64)
+    return np.concatenate([[0.0], (theta - powers) / (1.0 + theta - powers)])
+
+
+def _thinning(theta: float, law: Law, free: int) -> Table:
+    """Probability w[j, m] of one subset of size m when j states are free, m <= j."""
+    sizes = np.arange(free + 1)
+    kept = theta ** sizes[np.newaxis, :]
+    left = np.where(sizes[:, np.newaxis] >= sizes, (1.0 - theta) ** np.maximum(sizes[:, np.newaxis] - sizes, 0), 0.0)
+    weights: Table = (kept * left).astype(np.float64)
+    if law == "text":
+        bonus = full_cut_bonus(theta, free)
+        weights *= (1.0 - bonus)[:, np.newaxis]
+        weights[sizes, sizes] += bonus
+    return weights
+
+
+def outcomes_given(degrees: Table, theta: float, process: Process, law: Law, parents: Parents) -> Outcomes:
+    """Law of the outcomes in every context, from the degrees (contexts, states) that the cell is cut from."""
+    contexts, states = degrees.shape
+    if process == "precise":
+        chances = to_probability(degrees)
+        rows, ids = np.nonzero(chances)
+        singles = np.eye(states, dtype=np.bool_)
+        return _assembled(contexts, rows, ids, ids, chances[rows, ids], singles, singles, states_answer=True)
+    parts = [_of_one_core(degrees, inside, theta, law, parents == "cut") for inside in _same_core(degrees)]
+    rows, cuts, cells, chances, sets = _joined(parts)
+    if process == "alpha-cut":
+        signals = cuts if parents == "cut" else cells
+        return _assembled(contexts, rows, signals, cells, chances, sets, sets)
+    sizes = sets.sum(axis=1)
+    entry, state = np.nonzero(sets[cells])
+    shared = chances[entry] / sizes[cells[entry]]
+    singles = np.eye(states, dtype=np.bool_)
+    return _assembled(contexts, rows[entry], state, cells[entry], shared, singles, sets, states_answer=True)
+
+
+def _same_core(degrees: Table) -> Iterator[Numbers]:
+    """Contexts grouped by their core."""
+    codes, found = bitmaps.distinct_rows(np.packbits(degrees == 1.0, axis=1))
+    for number in range(len(found)):
+        yield np.flatnonzero(codes == number)
+
+
+def _of_one_core(
+    degrees: Table,
+    rows: Numbers,
+    theta: float,
+    law: Law,
+    cut_matters: bool,  # noqa: FBT001
+) -> tuple[Numbers, Numbers, Numbers, Table, Bools]:
+    """Entries (row, cut, cell, probability) and the sets that cuts and cells are numbers of."""
+    core = degrees[rows[0]] == 1.0
+    free = np.flatnonzero(((degrees[rows] > 0.0) & ~core).any(axis=0))
+    levels = degrees[np.ix_(rows, free)]
+    order = np.argsort(-levels, axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(len(free)), axis=1)
+    bounds = np.hstack([np.ones((len(rows), 1)), np.take_along_axis(levels, order, axis=1), np.zeros((len(rows), 1))])
+    steps = bounds[:, :-1] - bounds[:, 1:]  # chance that j free states are in the cut
+    if theta in {0.0, 1.0}:
+        if theta == 0.0 and not cut_matters:
+            return rows, np.zeros_like(rows), np.zeros_like(rows), np.ones(len(rows)), core[np.newaxis]
+        row, size = np.nonzero(steps)
+        inside = rank[row] < size[:, np.newaxis]
+        codes, found = _distinct(inside)
+        sets = _with_core(found, free, core)
+        if theta == 0.0:
+            sets = np.vstack([sets, core])
+            return rows[row], codes, np.full(len(row), len(sets) - 1), steps[row, size], sets
+        return rows[row], codes, codes, steps[row, size], sets
+    subsets = (np.arange(1 << len(free))[:, np.newaxis] >> np.arange(len(free)) & 1).astype(np.bool_)
+    deepest = np.zeros((len(rows), len(subsets)), dtype=np.int64)
+    for k in range(len(free)):
+        np.maximum(deepest, np.where(subsets[:, k], rank[:, k : k + 1] + 1, 0), out=deepest)
+    sets, sizes = _with_core(subsets, free, core), subsets.sum(axis=1)
+    weights = _thinning(theta, law, len(free))
+    if not cut_matters:
+        deep = np.cumsum((steps[:, :, np.newaxis] * weights)[:, ::-1], axis=1)[
+            :, ::-1
+        ]  # sum over cuts that reach so deep
+        chances = deep[np.arange(len(rows))[:, np.newaxis], deepest, sizes]
+        row, cell = np.nonzero(chances)
+        return rows[row], cell, cell, chances[row, cell], sets
+    found_rows, cuts, cells, found_chances = [], [], [], []
+    for taken in range(len(free) + 1):
+        chances = steps[:, taken : taken + 1] * np.where(deepest <= taken, weights[taken, sizes], 0.0)
+        row, cell = np.nonzero(chances)
+        whole = ((rank < taken) << np.arange(len(free))).sum(axis=1, dtype=np.int64)
+        found_rows.append(rows[row])
+        cuts.append(whole[row])
+        cells.append(cell)
+        found_chances.append(chances[row, cell])
+    return np.concatenate(found_rows), np.concatenate(cuts), np.concatenate(cells), np.concatenate(found_chances), sets
+
+
+def _with_core(inside: Bools, free: Numbers, core: Bools) -> Bools:
+    sets = np.tile(core, (len(inside), 1))
+    sets[:, free] = inside
+    return sets
+
+
+def _distinct(sets: Bools) -> tuple[Numbers, Bools]:
+    """Codes and distinct rows of truth values."""
+    if not sets.shape[1]:
+        return np.zeros(len(sets), dtype=np.int64), np.zeros((1, 0), dtype=np.bool_)
+    codes, octets = bitmaps.distinct_rows(np.packbits(sets, axis=1, bitorder="little"))
+    return codes, np.unpackbits(octets, axis=1, count=sets.shape[1], bitorder="little").view(np.bool_)
+
+
+def _joined(
+    parts: list[tuple[Numbers, Numbers, Numbers, Table, Bools]],
+) -> tuple[Numbers, Numbers, Numbers, Table, Bools]:
+    """Entries of all groups over one list of sets."""
+    codes, sets = _distinct(np.vstack([part[4] for part in parts]))
+    starts = np.cumsum([0, *[len(part[4]) for part in parts]])
+    cuts = np.concatenate([codes[part[1] + start] for part, start in zip(parts, starts, strict=False)])
+    cells = np.concatenate([codes[part[2] + start] for part, start in zip(parts, starts, strict=False)])
+    return np.concatenate([part[0] for part in parts]), cuts, cells, np.concatenate([part[3] for part in parts]), sets
+
+
+def _assembled(
+    contexts: int,
+    rows: Numbers,
+    signals: Numbers,
+    cells: Numbers,
+    chances: Table,
+    signal_sets: Bools,
+    cell_sets: Bools,
+    *,
+    states_answer: bool = False,
+) -> Outcomes:
+    """Entries sorted by context; outcomes and sets that never occur are left out. Single states are all kept, in order."""
+    used = np.arange(len(signal_sets)) if states_answer else np.unique(signals)
+    number = np.zeros(len(signal_sets), dtype=np.int64)
+    number[used] = np.arange(len(used))
+    ids, pairs = bitmaps.compress(signals * len(cell_sets) + cells, len(signal_sets) * len(cell_sets))
+    order = np.argsort(rows, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=contexts))])
+    return Outcomes(
+        cell_sets[pairs % len(cell_sets)],
+        number[pairs // len(cell_sets)],
+        signal_sets[used],
+        starts,
+        ids[order],
+        chances[order],
+    )

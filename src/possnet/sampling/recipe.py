@@ -1,0 +1,106 @@
+"""What is to be drawn: a network, a process and its options, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.inference import Inference
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from possnet.inference.evidence import Evidence
+    from possnet.network import Network
+
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Imprecision", "Law", "Parents", "Process", "Recipe"]
+
+Process: TypeAlias = Literal["alpha-cut", "precise", "traced"]
+Law: TypeAlias = Literal["independent", "text"]
+Parents: TypeAlias = Literal["observed", "cut"]
+Imprecision: TypeAlias = float | Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A checked way to draw rows from a network.
+
+    ``tables`` holds, for every variable, the degrees that its cell is cut from, axes parents then variable: the joint
+    possibility of the family given the evidence for ``alpha-cut``, so that its maximum over the parents' cells is
+    equation (6) of [HLB]; the conditional table for ``precise`` and ``traced``, where parents have a single state.
+    """
+
+    network: Network
+    process: Process
+    law: Law
+    parents: Parents
+    imprecision: dict[str, float]
+    tables: dict[str, Table]
+
+    @classmethod
+    def of(
+        cls,
+        network: Network,
+        imprecision: Imprecision,
+        process: Process,
+        law: Law,
+        parents: Parents,
+        evidence: Evidence | None,
+    ) -> Recipe:
+        """Check the options and compute the degrees."""
+        _check_option("process", process, get_args(Process))
+        _check_option("law", law, get_args(Law))
+        _check_option("parents", parents, get_args(Parents))
+        names = [variable.name for variable in network.variables]
+        thetas = _checked_imprecision(imprecision, names)
+        if not network.is_normalised:
+            raise InputError(
+                f"sample: {network!r} has rows that do not peak at 1; expected a normalised network. "
+                "Normalise its tables first: normalise_tables(...)"
+            )
+        if process == "alpha-cut":
+            joints = Inference(network).families(evidence)
+            tables = {name: joints[name].degrees for name in names}
+        elif evidence:
+            raise InputError(
+                f"sample: evidence with process {process!r}; expected process 'alpha-cut' (or no evidence)"
+            )
+        else:
+            tables = {name: network.table(name) for name in names}
+        return cls(network, process, law, parents, thetas, tables)
+
+    @property
+    def order(self) -> list[str]:
+        """Names, parents before children."""
+        return list(self.network.dag.topological_order())
+
+
+def _check_option(name: str, value: object, expected: tuple[str, ...]) -> None:
+    if value not in expected:
+        raise InputError(f"sample: {name} {value!r}; expected {listing(expected)}{did_you_mean(value, expected)}")
+
+
+def _checked_imprecision(imprecision: Imprecision, names: list[str]) -> dict[str, float]:
+    if not isinstance(imprecision, Mapping):
+        return dict.fromkeys(names, _degree(imprecision, "imprecision"))
+    for name in imprecision:
+        if name not in names:
+            raise InputError(f"sample: imprecision of {name!r}, which is no variable{did_you_mean(name, names)}")
+    lacking = [name for name in names if name not in imprecision]
+    if lacking:
+        raise InputError(
+            f"sample: no imprecision for {listing(lacking)}; expected one number, or one for every variable"
+        )
+    return {name: _degree(imprecision[name], f"imprecision of {name!r}") for name in names}
+
+
+def _degree(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
+        raise InputError(f"sample: {what} {value!r}; expected a number from 0 (precise) to 1 (the whole cut)")
+    return float(value)

@@ -1,0 +1,174 @@
+"""A recipe, compiled: draws any block of rows.
+
+In a block the variables are drawn parents first, each from a random stream of its own: from a compiled law if its family
+is small (`possnet.sampling.compiled`), else directly, state by state (`possnet.sampling.direct`). Which of the two
+depends on the network and the options alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+import numpy as np
+
+from possnet.kernels import bitmaps
+from possnet.sampling.chance import BLOCK, Stream
+from possnet.sampling.compiled import Categorical
+from possnet.sampling.direct import CHUNK, CutFamily, TracedFamily
+from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from possnet.sampling.recipe import Recipe
+
+    Table: TypeAlias = NDArray[np.float64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["Sampler"]
+
+_CONTEXTS: Final = 1 << 14
+_ENTRIES: Final = 1 << 19
+
+
+@dataclass(frozen=True, slots=True)
+class _Signal:
+    """What the children of a variable answer to: for every row the number of a set, or else the sets (states, rows)."""
+
+    codes: Numbers | None
+    sets: Bools
+
+    def spread(self) -> Bools:
+        """The sets of the rows, shape (states, rows)."""
+        if self.codes is None:
+            return self.sets
+        return np.stack([np.take(inside, self.codes, mode="clip") for inside in self.sets.T])
+
+
+class _Family(Protocol):
+    """How one variable is drawn from its parents' signals; returns its own signal, and its cells as bitmaps."""
+
+    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]: ...
+
+
+class _Compiled:
+    """By look-up."""
+
+    def __init__(self, outcomes: Outcomes, sizes: list[int]) -> None:
+        self.outcomes = outcomes
+        self._categorical = Categorical(outcomes)
+        self._weights = _radix(sizes)
+        self._same = np.array_equal(outcomes.signals, np.arange(len(outcomes.alphabet)))
+
+    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
+        found = self._categorical.draw(_context(above, self._weights), stream, drawn, BLOCK)
+        codes = found if self._same else np.take(self.outcomes.signals, found, mode="clip")
+        return _Signal(codes, self.outcomes.alphabet), bitmaps.encode(found[:rows], self.outcomes.cells)
+
+
+class _Cut:
+    """State by state, from the parents' sets."""
+
+    def __init__(self, family: CutFamily, *, children_see_cut: bool) -> None:
+        self._family, self._children_see_cut = family, children_see_cut
+
+    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
+        parents = [signal.spread() for signal in above]
+        parts = [
+            self._family.draw([sets[:, start : start + CHUNK] for sets in parents], stream, CHUNK)
+            for start in range(0, drawn, CHUNK)
+        ]
+        cuts, cells = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
+        return _Signal(None, cuts if self._children_see_cut else cells), bitmaps.pack(cells[:, :rows])
+
+
+class _Traced:
+    """State by state, from the parents' states."""
+
+    def __init__(self, family: TracedFamily, sizes: list[int], states: int) -> None:
+        self._family, self._weights, self._states = family, _radix(sizes), states
+
+    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
+        contexts = np.broadcast_to(_context(above, self._weights), drawn)
+        parts = [self._family.draw(contexts[start : start + CHUNK], stream, CHUNK) for start in range(0, drawn, CHUNK)]
+        trace = np.concatenate([part[0] for part in parts])
+        cells = np.concatenate([part[1] for part in parts], axis=1)
+        return _Signal(trace, np.eye(self._states, dtype=np.bool_)), bitmaps.pack(cells[:, :rows])
+
+
+class Sampler:
+    """A recipe and a seed; block b holds the rows from 65,536 b on.
+
+    Parameters
+    ----------
+    entries
+        Families whose laws have more entries than this are drawn state by state.
+    """
+
+    def __init__(self, recipe: Recipe, seed: int, *, entries: int = _ENTRIES) -> None:
+        self.recipe, self.seed = recipe, seed
+        self._streams = {name: k for k, name in enumerate(sorted(v.name for v in recipe.network.variables))}
+        self._families: dict[str, _Family] = {}
+        for name in recipe.order:
+            self._families[name] = (
+                self._cut_family(name, entries) if recipe.process == "alpha-cut" else self._state_family(name, entries)
+            )
+        self._chunked = any(not isinstance(family, _Compiled) for family in self._families.values())
+
+    def _cut_family(self, name: str, entries: int) -> _Family:
+        """A family whose parents show sets."""
+        recipe, table, theta = self.recipe, self.recipe.tables[name], self.recipe.imprecision[name]
+        parents = recipe.network.dag.parents(name)
+        alphabets = [above.outcomes.alphabet for p in parents if isinstance(above := self._families[p], _Compiled)]
+        sizes = [len(alphabet) for alphabet in alphabets]
+        contexts = int(np.prod(sizes, dtype=np.float64))
+        if len(sizes) == len(parents) and contexts <= min(_CONTEXTS, 32 * entries / table.shape[-1]):
+            degrees = context_degrees(table, alphabets)
+            if price(degrees, theta, recipe.process, recipe.parents) <= entries:
+                return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
+        cores = [recipe.tables[p].reshape(-1, recipe.tables[p].shape[-1]).max(axis=0) == 1.0 for p in parents]
+        return _Cut(CutFamily(table, theta, recipe.law, cores=cores), children_see_cut=recipe.parents == "cut")
+
+    def _state_family(self, name: str, entries: int) -> _Family:
+        """A family whose parents show states."""
+        recipe, table, theta = self.recipe, self.recipe.tables[name], self.recipe.imprecision[name]
+        degrees = table.reshape(-1, table.shape[-1])
+        sizes = list(table.shape[:-1])
+        if recipe.process == "traced" and price(degrees, theta, recipe.process, recipe.parents) > entries:
+            return _Traced(TracedFamily(degrees, theta, recipe.law), sizes, table.shape[-1])
+        return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
+
+    def block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
+        """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""
+        drawn = -(-rows // CHUNK) * CHUNK if self._chunked else rows
+        signals: dict[str, _Signal] = {}
+        cells: dict[str, Words] = {}
+        trace: dict[str, Words] = {}
+        for name, family in self._families.items():
+            stream = Stream(self.seed, self._streams[name], number)
+            above = [signals[parent] for parent in self.recipe.network.dag.parents(name)]
+            signals[name], cells[name] = family.draw(above, stream, drawn, rows)
+            codes = signals[name].codes
+            if traced and codes is not None:
+                trace[name] = bitmaps.encode(codes[:rows], signals[name].sets)
+        return cells, trace
+
+
+def _radix(sizes: list[int]) -> list[int]:
+    """Weights of a mixed-radix number whose last digit runs fastest."""
+    weights = [1] * len(sizes)
+    for k in range(len(sizes) - 2, -1, -1):
+        weights[k] = weights[k + 1] * sizes[k + 1]
+    return weights
+
+
+def _context(above: list[_Signal], weights: list[int]) -> Numbers | int:
+    """Number of the context of every row."""
+    contexts: Numbers | int = 0
+    for signal, weight in zip(above, weights, strict=True):
+        if signal.codes is not None:
+            contexts = signal.codes * weight + contexts if weight != 1 else signal.codes + contexts
+    return contexts
