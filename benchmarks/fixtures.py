@@ -5,6 +5,7 @@ max-product marginals. Both read the UAI files that possnet writes. Networks are
 gold-standard ones that ship inside pgmpy.
 """
 
+import gzip
 import importlib.util
 import json
 import subprocess
@@ -34,14 +35,24 @@ def ask(script: str, *arguments: str) -> dict[str, object]:
     return answer
 
 
-def load(name: str) -> pn.Network:
-    """A bundled or gold-standard network."""
-    if name in BUNDLED:
-        return pn.load_example(name)
+def gold(name: str) -> Path:
+    """File of a gold-standard network."""
     spec = importlib.util.find_spec("pgmpy")
     if spec is None or spec.origin is None:
         raise SystemExit("the gold-standard networks are missing: run `make gold`")
-    return pn.read_network(Path(spec.origin).parent / "utils" / "example_models" / f"{name}.bif.gz")
+    return Path(spec.origin).parent / "utils" / "example_models" / f"{name}.bif.gz"
+
+
+def bif(name: str, folder: Path) -> Path:
+    """A gold-standard network unpacked into a folder, for peers that read no gzip."""
+    file = folder / f"{name}.bif"
+    file.write_bytes(gzip.decompress(gold(name).read_bytes()))
+    return file
+
+
+def load(name: str) -> pn.Network:
+    """A bundled or gold-standard network."""
+    return pn.load_example(name) if name in BUNDLED else pn.read_network(gold(name))
 
 
 def questions(net: pn.Network, seed: int) -> list[dict[str, str]]:

@@ -34,7 +34,11 @@ def seconds(net: pn.Network, rows: int, theta: float, how: dict[str, str]) -> fl
 def of_states(states: int) -> pn.Network:
     """A chain of three variables with the given number of states."""
     rng = np.random.default_rng(states)
-    return pn.random_network(3, max_parents=1, states=(states, states), rng=rng)
+    variables = [pn.Variable(f"x{k}", tuple(f"s{s}" for s in range(states))) for k in range(3)]
+    dag = pn.Dag({"x0": (), "x1": ("x0",), "x2": ("x1",)})
+    shapes = {"x0": (states,), "x1": (states, states), "x2": (states, states)}
+    tables = {name: rng.random(shape) for name, shape in shapes.items()}
+    return pn.Network(variables, dag, pn.normalise_tables(tables))
 
 
 def table() -> str:
@@ -43,8 +47,7 @@ def table() -> str:
     times: dict[tuple[int, float], list[float]] = {}
     peer: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "alarm.uai"
-        pn.write_network(net, file)
+        file = fixtures.bif("alarm", Path(folder))
         for _ in range(5):
             found = fixtures.ask("pyagrum_samples.py", str(file), str(ROWS), "1")
             peer.append(float(found["best"]))  # type: ignore[arg-type]

@@ -342,7 +342,7 @@ def test_a_categorical_law_draws_what_its_probabilities_say(weights: list[list[i
     sets = np.ones((size, 1), dtype=bool)
     ids = np.concatenate([np.arange(len(row)) for row in rows])
     outcomes = Outcomes(sets, np.arange(size), sets, starts, ids, chances)
-    contexts = np.random.default_rng(seed).integers(0, len(rows), 3000)
+    contexts = np.random.default_rng(seed).integers(0, len(rows), 3000, dtype=np.int32)
     found = Categorical(outcomes).draw(contexts, Stream(seed, 0, 0), 3000, BLOCK)
     octets = Stream(seed, 0, 0).octets(BLOCK)[:3000]
     for context, octet, outcome in zip(contexts.tolist(), octets.tolist(), found.tolist(), strict=True):

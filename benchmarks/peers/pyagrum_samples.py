@@ -1,17 +1,15 @@
-"""Rows drawn by pyAgrum: ``python pyagrum_samples.py FILE.uai ROWS REPEAT``. Timed is ``drawSamples`` alone."""
+"""Rows drawn by pyAgrum: ``python pyagrum_samples.py FILE.bif ROWS REPEAT``. Timed is ``drawSamples`` alone."""
 
 import json
 import sys
 import time
 
 import pyagrum as gum
-import uai
-from pyagrum_marginals import build
 
 
 def main() -> None:
     """Print the best time as JSON."""
-    net = build(uai.read(sys.argv[1]))
+    net = gum.loadBN(sys.argv[1])
     seconds = []
     for _ in range(int(sys.argv[3])):
         generator = gum.BNDatabaseGenerator(net)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
     Numbers: TypeAlias = NDArray[np.int64]
+    Codes: TypeAlias = NDArray[np.int32]
 
 __all__ = ["Categorical"]
 
@@ -39,18 +40,18 @@ class Categorical:
         self._guide = self._made_guide()
         self._steps = int(np.diff(self._starts).max()).bit_length()
 
-    def draw(self, contexts: Numbers | int, stream: Stream, rows: int, block: int) -> Numbers:
+    def draw(self, contexts: Codes | int, stream: Stream, rows: int, block: int) -> Codes:
         """Outcome of every row; the random bytes are those of a whole block, so that a prefix stays a prefix."""
         octets = stream.octets(block)[:rows]
         if self._slots < 256:
             octets = octets & np.uint8(self._slots - 1)
-        found = np.take(self._guide, np.asarray(contexts) * self._slots + octets, mode="clip")
+        found = np.take(self._guide, contexts * np.int32(self._slots) + octets, mode="clip")
         divided = np.flatnonzero(found == self._divided)
         if len(divided):
             where = np.broadcast_to(contexts, rows)[divided]
             levels = (octets[divided] + stream.uniforms(len(divided))) / self._slots
             found[divided] = self._ids[self._bisect(where, levels)]
-        return found.astype(np.int64)
+        return found.astype(np.int32)
 
     def _made_guide(self) -> NDArray[np.unsignedinteger]:
         """For every context and slot the outcome, or the number of outcomes where the slot is divided."""
@@ -68,7 +69,7 @@ class Categorical:
         guide[(np.floor(scaled).astype(np.int64) + offset)[cut]] = self._divided
         return guide
 
-    def _bisect(self, contexts: Numbers, levels: Table) -> Numbers:
+    def _bisect(self, contexts: Codes, levels: Table) -> Numbers:
         """The first entry of each context whose upper bound lies above the level."""
         low, high = self._starts[contexts], self._starts[contexts + 1] - 1
         for _ in range(self._steps):

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
     Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
+    Codes: TypeAlias = NDArray[np.int32]
 
 __all__ = ["CHUNK", "CutFamily", "TracedFamily"]
 
-CHUNK: Final = 8_192
+CHUNK: Final = 16_384
 
 
 class _Thinning:
@@ -67,18 +67,19 @@ class CutFamily:
         wanted = np.argwhere((table > self._floor).any(axis=-1))
         self._configurations = [tuple(int(k) for k in row) for row in wanted]
 
-    def draw(self, parents: list[Bools], stream: Stream, rows: int) -> tuple[Bools, Bools]:
-        """Cuts and cells (states, rows) for the parents' sets (states, rows) of one chunk."""
+    def draw(self, parents: list[Bools], stream: Stream, rows: int, *, cut_wanted: bool) -> tuple[Bools, Bools]:
+        """What children see (cuts, if wanted) and cells, (states, rows) each, for the parents' sets of one chunk."""
         levels = 1.0 - stream.uniforms(rows)
         order = np.argsort(levels)
         levels = levels[order]
         cut = np.arange(rows) < np.searchsorted(levels, self._floor, side="right")[:, np.newaxis]
         if self._configurations:
-            self._add_configurations(cut, [sets[:, order] for sets in parents], levels)
+            self._add_configurations(cut, [sets.take(order, axis=1) for sets in parents], levels)
         cell = self._thin(cut, self._free[:, np.newaxis], stream)
         back = np.empty_like(order)
         back[order] = np.arange(rows)
-        return cut[:, back], cell[:, back]
+        cells = cell.take(back, axis=1)
+        return cut.take(back, axis=1) if cut_wanted else cells, cells
 
     def _add_configurations(self, cut: Bools, parents: list[Bools], levels: Table) -> None:
         above = (self._table > self._floor) & self._free
@@ -107,7 +108,7 @@ class TracedFamily:
         self._table = degrees
         self._thin = _Thinning(theta, law, degrees.shape[-1])
 
-    def draw(self, contexts: Numbers | int, stream: Stream, rows: int) -> tuple[Numbers, Bools]:
+    def draw(self, contexts: Codes | int, stream: Stream, rows: int) -> tuple[Codes, Bools]:
         """Trace (rows) and cells (states, rows) of one chunk."""
         levels = 1.0 - stream.uniforms(rows)
         degrees = np.broadcast_to(self._table[contexts], (rows, self._table.shape[1])).T
@@ -116,4 +117,4 @@ class TracedFamily:
         sizes = cell.sum(axis=0)
         chosen = np.minimum((stream.uniforms(rows) * sizes).astype(np.int64), sizes - 1)
         place = np.cumsum(cell, axis=0, dtype=np.int32) - 1
-        return np.argmax(cell & (place == chosen), axis=0), cell
+        return np.argmax(cell & (place == chosen), axis=0).astype(np.int32), cell

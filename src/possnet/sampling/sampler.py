@@ -25,20 +25,24 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
     Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
+    Codes: TypeAlias = NDArray[np.int32]
     Words: TypeAlias = NDArray[np.uint64]
 
 __all__ = ["Sampler"]
 
 _CONTEXTS: Final = 1 << 14
 _ENTRIES: Final = 1 << 19
+_A_CONTEXT: Final = {
+    "alpha-cut": 1 << 8,
+    "traced": 1 << 12,
+}  # beyond, look-ups miss the cache and thresholds are faster
 
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
     """What the children of a variable answer to: for every row the number of a set, or else the sets (states, rows)."""
 
-    codes: Numbers | None
+    codes: Codes | None
     sets: Bools
 
     def spread(self) -> Bools:
@@ -61,11 +65,12 @@ class _Compiled:
         self.outcomes = outcomes
         self._categorical = Categorical(outcomes)
         self._weights = _radix(sizes)
+        self._signals = outcomes.signals.astype(np.int32)
         self._same = np.array_equal(outcomes.signals, np.arange(len(outcomes.alphabet)))
 
     def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
         found = self._categorical.draw(_context(above, self._weights), stream, drawn, BLOCK)
-        codes = found if self._same else np.take(self.outcomes.signals, found, mode="clip")
+        codes = found if self._same else np.take(self._signals, found, mode="clip")
         return _Signal(codes, self.outcomes.alphabet), bitmaps.encode(found[:rows], self.outcomes.cells)
 
 
@@ -78,11 +83,13 @@ class _Cut:
     def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
         parents = [signal.spread() for signal in above]
         parts = [
-            self._family.draw([sets[:, start : start + CHUNK] for sets in parents], stream, CHUNK)
+            self._family.draw(
+                [sets[:, start : start + CHUNK] for sets in parents], stream, CHUNK, cut_wanted=self._children_see_cut
+            )
             for start in range(0, drawn, CHUNK)
         ]
-        cuts, cells = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
-        return _Signal(None, cuts if self._children_see_cut else cells), bitmaps.pack(cells[:, :rows])
+        shown, cells = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
+        return _Signal(None, shown), bitmaps.pack(cells[:, :rows])
 
 
 class _Traced:
@@ -127,7 +134,7 @@ class Sampler:
         contexts = int(np.prod(sizes, dtype=np.float64))
         if len(sizes) == len(parents) and contexts <= min(_CONTEXTS, 32 * entries / table.shape[-1]):
             degrees = context_degrees(table, alphabets)
-            if price(degrees, theta, recipe.process, recipe.parents) <= entries:
+            if not self._is_large(degrees, theta, entries):
                 return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
         cores = [recipe.tables[p].reshape(-1, recipe.tables[p].shape[-1]).max(axis=0) == 1.0 for p in parents]
         return _Cut(CutFamily(table, theta, recipe.law, cores=cores), children_see_cut=recipe.parents == "cut")
@@ -137,9 +144,13 @@ class Sampler:
         recipe, table, theta = self.recipe, self.recipe.tables[name], self.recipe.imprecision[name]
         degrees = table.reshape(-1, table.shape[-1])
         sizes = list(table.shape[:-1])
-        if recipe.process == "traced" and price(degrees, theta, recipe.process, recipe.parents) > entries:
+        if recipe.process == "traced" and self._is_large(degrees, theta, entries):
             return _Traced(TracedFamily(degrees, theta, recipe.law), sizes, table.shape[-1])
         return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
+
+    def _is_large(self, degrees: Table, theta: float, entries: int) -> bool:
+        cost = price(degrees, theta, self.recipe.process, self.recipe.parents)
+        return cost > min(entries, _A_CONTEXT[self.recipe.process] * len(degrees))
 
     def block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
         """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""
@@ -165,10 +176,10 @@ def _radix(sizes: list[int]) -> list[int]:
     return weights
 
 
-def _context(above: list[_Signal], weights: list[int]) -> Numbers | int:
+def _context(above: list[_Signal], weights: list[int]) -> Codes | int:
     """Number of the context of every row."""
-    contexts: Numbers | int = 0
+    contexts: Codes | int = 0
     for signal, weight in zip(above, weights, strict=True):
         if signal.codes is not None:
-            contexts = signal.codes * weight + contexts if weight != 1 else signal.codes + contexts
+            contexts = signal.codes * np.int32(weight) + contexts if weight != 1 else signal.codes + contexts
     return contexts
