@@ -215,3 +215,29 @@ def counting_limit(net: pn.Network, rows: dict[Row, float], name: str) -> dict[t
         ]
         found[states] = [share / max(shares) for share in shares] if max(shares) > 0 else None
     return found
+
+
+def counts(dag: pn.Dag, data: pn.Dataset, name: str) -> dict[tuple[str, ...], tuple[int, dict[str, int]]]:
+    """For every configuration of the parents N_ij and, by state, N_ijk: row by row."""
+    above = dag.parents(name)
+    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
+    found = {}
+    for states in product(*(data.variable(p).states for p in above)):
+        inside = [
+            (data.row(r)[name], weights[r])
+            for r in range(len(data))
+            if all(s in data.row(r)[p] for p, s in zip(above, states, strict=True))
+        ]
+        by_state = {s: sum(w for cell, w in inside if s in cell) for s in data.variable(name).states}
+        found[states] = sum(w for _, w in inside), by_state
+    return found
+
+
+def focal_counts(dag: pn.Dag, data: pn.Dataset, name: str) -> dict[tuple[Cell, ...], int]:
+    """Rows whose cells equal given sets."""
+    found: dict[tuple[Cell, ...], int] = {}
+    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
+    for r in range(len(data)):
+        key = tuple(data.row(r)[n] for n in (*dag.parents(name), name))
+        found[key] = found.get(key, 0) + weights[r]
+    return {key: n for key, n in found.items() if n}

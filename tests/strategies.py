@@ -115,3 +115,19 @@ def datasets(draw: st.DrawFn, *, min_rows: int = 0, max_rows: int = 70, weighted
     has_weights = draw(st.booleans()) if weighted is None else weighted
     weights = draw(st.lists(st.integers(0, 2**40), min_size=len(rows), max_size=len(rows))) if has_weights else None
     return pn.Dataset.from_rows(scope, rows, weights=weights)
+
+
+@st.composite
+def counted(draw: st.DrawFn, *, weighted: bool | None = None) -> tuple[pn.Dag, pn.Dataset]:
+    """A DAG over some of the columns of a data set: sets, unknown cells, precise columns, sometimes weights."""
+    scope = [draw(variables(name=f"v{k}", max_states=4)) for k in range(draw(st.integers(1, 4)))]
+    precise = [draw(st.booleans()) for _ in scope]
+    cell = [st.sampled_from(v.states) if p else cells(v) for v, p in zip(scope, precise, strict=True)]
+    rows = draw(st.lists(st.tuples(*cell), max_size=8))
+    rows = rows * draw(st.integers(1, 12))
+    has_weights = draw(st.booleans()) if weighted is None else weighted
+    weights = draw(st.lists(st.integers(0, 2**50), min_size=len(rows), max_size=len(rows))) if has_weights else None
+    data = pn.Dataset.from_rows(scope, rows, weights=weights)
+    named = draw(st.lists(st.sampled_from([v.name for v in scope]), min_size=1, unique=True))
+    parents = {n: draw(st.lists(st.sampled_from(named[:k]), unique=True)) if k else [] for k, n in enumerate(named)}
+    return pn.Dag(parents), data

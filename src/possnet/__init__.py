@@ -11,6 +11,7 @@ Names are loaded when they are first used, so that ``possnet --help`` need not w
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from possnet.counting import Counts, count
     from possnet.dataset import Dataset
     from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
@@ -47,6 +48,7 @@ __all__ = [
     "MIN",
     "PRODUCT",
     "Conjunction",
+    "Counts",
     "Dag",
     "DataStream",
     "Dataset",
@@ -64,6 +66,7 @@ __all__ = [
     "UndirectedGraph",
     "Variable",
     "chanas",
+    "count",
     "guyonnet",
     "load_example",
     "normalise_tables",
@@ -110,6 +113,10 @@ _ROOMS = {
         "sample_batches",
         "sampling_law",
         "sampling_limit",
+    ),
+    "counting": (
+        "Counts",
+        "count",
     ),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),

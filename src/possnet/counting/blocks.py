@@ -1,0 +1,103 @@
+"""A block of rows while it is counted: its columns in the forms that the kernels want, each made when first needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from possnet.kernels import bitmaps, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Dataset
+
+    Words: TypeAlias = NDArray[np.uint64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+
+__all__ = ["BLOCK", "Block", "blocks_of"]
+
+BLOCK: Final = 1 << 19
+"""Rows that are counted at a time: the bitmaps of a family then stay in the cache."""
+
+
+class Block:
+    """Rows of some variables."""
+
+    def __init__(self, data: Dataset, names: list[str], start: int, rows: int) -> None:
+        first, last = start // 64, -(-(start + rows) // 64)
+        self.rows = rows
+        self.weights = None if data.weights is None else data.weights[start : start + rows]
+        self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
+        self._state_counts: dict[str, Numbers] = {}
+        self._codes: dict[str, NDArray[np.unsignedinteger]] = {}
+        self._cells: dict[str, tuple[Numbers, Bools]] = {}
+        self._planes: list[Words] | None = None
+
+    @property
+    def total(self) -> int:
+        """Sum of the weights."""
+        return self.rows if self.weights is None else int(self.weights.sum())
+
+    @property
+    def digits(self) -> list[Words] | None:
+        """Binary digits of the weights as bitmaps, lowest first; None if every row counts once."""
+        if self.weights is not None and self._planes is None:
+            size = max(int(self.weights.max(initial=0)).bit_length(), 1)
+            self._planes = [bitmaps.pack((self.weights >> bit & 1).astype(np.uint8)) for bit in range(size)]
+        return self._planes
+
+    def words(self, name: str) -> Words:
+        """Bitmaps of a column."""
+        return self._words[name]
+
+    def state_counts(self, name: str) -> Numbers:
+        """Number of cells that contain each state, weights apart."""
+        if name not in self._state_counts:
+            self._state_counts[name] = bitmaps.count(self._words[name])
+        return self._state_counts[name]
+
+    def mean_size(self, name: str) -> float:
+        """Mean number of states in a cell."""
+        return float(self.state_counts(name).sum()) / self.rows
+
+    def is_precise(self, name: str) -> bool:
+        """Whether every cell is a single state: as many members as rows, for no cell is empty."""
+        return int(self.state_counts(name).sum()) == self.rows
+
+    def codes(self, name: str) -> NDArray[np.unsignedinteger]:
+        """State number of every row of a precise column."""
+        if name not in self._codes:
+            self._codes[name] = tally.precise_codes(self._words[name], self.rows)
+        return self._codes[name]
+
+    def cells(self, name: str) -> tuple[Numbers, Bools]:
+        """Cell number of every row, and the distinct cells (cells, states)."""
+        if name not in self._cells:
+            if self.is_precise(name):
+                codes = self.codes(name).astype(np.int64)
+                self._cells[name] = codes, np.eye(len(self._words[name]), dtype=np.bool_)
+            else:
+                self._cells[name] = bitmaps.decode(self._words[name], self.rows)
+        return self._cells[name]
+
+    def knows_cells(self, name: str) -> bool:
+        """Whether the cell numbers of a column were made already."""
+        return name in self._cells
+
+    def cell_size_sum(self, name: str) -> int:
+        """Sum of the sizes of all cells, weighted."""
+        if self.weights is None:
+            return int(self.state_counts(name).sum())
+        words = self._words[name]
+        return sum(int(self.weights[bitmaps.unpack(bitmap, self.rows)].sum()) for bitmap in words)
+
+
+def blocks_of(data: Dataset, names: list[str]) -> Iterator[Block]:
+    """The rows of a data set, block by block."""
+    for start in range(0, len(data), BLOCK):
+        yield Block(data, names, start, min(BLOCK, len(data) - start))

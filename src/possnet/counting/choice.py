@@ -1,0 +1,76 @@
+"""Which kernel counts a family in a block of rows: the one with the least estimated time.
+
+The constants are nanoseconds measured on one machine; only their ratios matter. ``benchmarks/counting.py`` compares the
+choice with every kernel over rows, states, parents and imprecision.
+"""
+
+from __future__ import annotations
+
+from math import log2, prod
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from possnet.counting.blocks import Block
+
+__all__ = ["Kernel", "estimates"]
+
+Kernel: TypeAlias = Literal["codes", "bitmaps", "cells"]
+
+_CALL = 1500.0  # one numpy call and what Python adds to it
+_WORD = 0.9  # AND, population count and sum of 64 rows
+
+
+def estimates(block: Block, parents: list[str], child: str) -> dict[Kernel, float]:
+    """Nanoseconds that each kernel would take; kernels that cannot count these cells are left out."""
+    names = [*parents, child]
+    sizes = [len(block.words(name)) for name in names]
+    found: dict[Kernel, float] = {"bitmaps": _bitmaps(block, sizes)}
+    if all(block.is_precise(name) for name in names):
+        found["codes"] = _codes(block, sizes)
+    else:
+        found["cells"] = _cells(block, names, sizes)
+    return found
+
+
+def _bitmaps(block: Block, sizes: list[int]) -> float:
+    *above, states = sizes
+    length = -(-block.rows // 64)
+    contexts = prod(above)
+    digits = 1 if block.weights is None else len(block.digits or ())
+    passes = sum(prod(above[:k]) for k in range(2, len(above) + 1)) + contexts * (states + 0.7) * digits
+    calls = 12 + 6 * contexts / max(2**15 / (states * length), 1) * digits
+    if states * length > 2**16:
+        calls += 3 * contexts * states
+    return passes * length * _WORD + contexts * states * 4.0 + calls * _CALL
+
+
+def _codes(block: Block, sizes: list[int]) -> float:
+    table = prod(sizes)
+    decoding = sum(0.05 * size + 0.25 * max(log2(size), 1.0) for size in sizes)
+    if table <= max(2**12, 2 * block.rows):
+        a_row = decoding + 0.8 * len(sizes) + 2.5
+        return a_row * block.rows + 3.0 * table + (10 + 6 * len(sizes)) * _CALL
+    steps = 1 + sum(log2(size) for size in sizes[:-1]) / 20.0
+    return (decoding + 2.0 * len(sizes) + 8.0 * steps + 4.0) * block.rows + (30 + 6 * len(sizes)) * _CALL
+
+
+def _cells(block: Block, names: list[str], sizes: list[int]) -> float:
+    rows = block.rows
+    decoding = sum(
+        0.0 if block.knows_cells(n) else 4.0 + 0.4 * s + 4.0 * (s // 8) for n, s in zip(names, sizes, strict=True)
+    )
+    kinds = [min(2.0 ** min(size, 40) - 1.0, float(rows)) if not block.is_precise(n) else float(size)
+             for n, size in zip(names, sizes, strict=True)]  # fmt: skip
+    distinct = min(float(rows), prod(kinds))
+    combining = 2.0 * len(names) + 6.0 * (1 + sum(log2(max(kind, 2.0)) for kind in kinds) / 20.0)
+    entries, expanding = distinct, 0.0
+    for k, name in enumerate(names[:-1]):
+        grown = entries * block.mean_size(name)
+        expanding += grown * (10.0 + 3.0 * len(names))
+        merged = prod(float(s) for s in sizes[: k + 1]) * prod(kinds[k + 1 :])
+        entries = min(grown, merged)
+    contexts = min(entries, prod(float(s) for s in sizes[:-1]))
+    expanding += min(
+        contexts * kinds[-1] * (4.0 + 0.1 * sizes[-1]), entries * (block.mean_size(names[-1]) + 1.0) * 15.0
+    )
+    return (decoding + combining) * rows + expanding + (60 + 40 * len(names)) * _CALL

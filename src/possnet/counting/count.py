@@ -1,0 +1,188 @@
+"""Counting a data set or a stream, family by family, block by block."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.counting.blocks import Block, blocks_of
+from possnet.counting.choice import Kernel, estimates
+from possnet.counting.values import Counts, Focal, merge_focal
+from possnet.dataset import Dataset, batches_of
+from possnet.errors import InputError, TooLarge, did_you_mean, listing
+from possnet.kernels import bitmaps, tally
+from possnet.limits import refuse_over
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Batches
+    from possnet.graph import Dag
+    from possnet.kernels.tally import Tally
+    from possnet.variables import Variable
+
+    Numbers: TypeAlias = NDArray[np.int64]
+
+__all__ = ["count", "tally_family"]
+
+_BYTES_AN_ENTRY = 64
+_MERGE_AT = 16
+_SURELY_FITS = 1 << 26
+
+
+def count(
+    dag: Dag,
+    data: Dataset | Batches,
+    *,
+    focal: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Counts:
+    """Counts N_ijk and N_ij of every family of a DAG, exactly; of a data set, or of a stream in constant memory.
+
+    Unknown cells count as the whole domain. Rows count with their weights. Columns that the DAG does not name are left
+    out.
+
+    Parameters
+    ----------
+    focal
+        Count the distinct combinations of cells of every family too; `random_set_log_likelihood`, `fit_random_sets` and
+        ``fit(..., method="transform")`` need them.
+    progress
+        Called with the rows counted and the rows in all (0 if unknown).
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high"], "rash": ["no", {"no", "yes"}, "yes"]})
+    >>> counts = count(pn.Dag({"fever": (), "rash": ("fever",)}), data)
+    >>> counts["fever"], counts["rash"]
+    (array([2, 2]), array([[1, 2], [2, 1]]))
+    """
+    variables = _variables(dag, data)
+    names = [variable.name for variable in variables]
+    parts: dict[str, list[Tally]] = {name: [] for name in names}
+    focal_parts: dict[str, list[Focal]] = {name: [] for name in names}
+    sizes = {variable.name: len(variable) for variable in variables}
+    above = {name: list(dag.parents(name)) for name in names}
+    cell_sizes = dict.fromkeys(names, 0)
+    total = len(data) if isinstance(data, Dataset) else data.rows or 0
+    rows = done = 0
+    for batch in batches_of(data):
+        for block in blocks_of(batch, names):
+            rows += block.total
+            for name in names:
+                cell_sizes[name] += block.cell_size_sum(name)
+                parts[name].append(tally_family(block, above[name], name))
+                if focal:
+                    focal_parts[name].append(_focal(block, [*above[name], name]))
+            if len(parts[names[0]]) >= _MERGE_AT:
+                _merge(parts, focal_parts, above, sizes)
+            done += block.rows
+            if progress is not None:
+                progress(done, total)
+    _merge(parts, focal_parts, above, sizes)
+    empty = {name: _nothing(len(above[name]), sizes[name]) for name in names if not parts[name]}
+    widths = {name: sum(-(-sizes[n] // 8) for n in (*above[name], name)) for name in empty}
+    nothing = {name: Focal(np.zeros((0, widths[name]), dtype=np.uint8), np.zeros(0, dtype=np.int64)) for name in empty}
+    return Counts(
+        variables,
+        dag,
+        {name: empty[name] if name in empty else parts[name][0] for name in names},
+        rows=rows,
+        cell_sizes=cell_sizes,
+        focal={name: nothing[name] if name in empty else focal_parts[name][0] for name in names} if focal else None,
+    )
+
+
+def _merge(
+    parts: dict[str, list[Tally]],
+    focal_parts: dict[str, list[Focal]],
+    above: dict[str, list[str]],
+    sizes: dict[str, int],
+) -> None:
+    for name, listed in parts.items():
+        if len(listed) > 1:
+            parts[name] = [tally.merge(listed, [sizes[parent] for parent in above[name]])]
+        if len(focal_parts[name]) > 1:
+            focal_parts[name] = [merge_focal(focal_parts[name])]
+
+
+def _nothing(parents: int, states: int) -> Tally:
+    none = np.zeros(0, dtype=np.int64)
+    return tally.Tally(np.zeros((0, parents), dtype=np.int32), none.reshape(0, states), none)
+
+
+def _variables(dag: Dag, data: Dataset | Batches) -> tuple[Variable, ...]:
+    """Variables of the DAG's nodes, as the data has them."""
+    found = {variable.name: variable for variable in data.variables}
+    for node in dag.nodes:
+        if node not in found:
+            raise InputError(
+                f"count: the structure names {node!r}, which the data lacks ({listing(found)}){did_you_mean(node, found)}"
+            )
+    return tuple(found[node] for node in dag.nodes)
+
+
+def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | None = None) -> Tally:
+    """Counts of one family in one block, by the kernel that is named, or else by the cheapest that fits.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}], "b": ["u", "v"]})
+    >>> block = Block(data, ["a", "b"], 0, 2)
+    >>> all(np.array_equal(tally_family(block, ["a"], "b", k).counts, [[1, 1], [0, 1]]) for k in ("bitmaps", "cells"))
+    True
+    """
+    if kernel is None:
+        prices = estimates(block, parents, child)
+        *others, dearest = sorted(prices, key=prices.__getitem__)
+        for other in others:
+            with suppress(TooLarge):
+                return tally_family(block, parents, child, other)
+        kernel = dearest
+    sizes = [len(block.words(parent)) for parent in parents]
+    states = len(block.words(child))
+    if kernel == "codes":
+        codes = [block.codes(parent) for parent in parents]
+        counted = tally.by_codes(codes, sizes, block.codes(child), states, block.weights)
+    elif kernel == "bitmaps":
+        _refuse(child, prod(sizes), 8 * (states + 1))
+        words = [block.words(parent) for parent in parents]
+        counted = tally.by_bitmaps(words, block.words(child), block.rows, block.digits, precise=block.is_precise(child))
+    else:
+        columns = [block.cells(name) for name in (*parents, child)]
+        numbers, combinations = tally.group([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
+        weights = tally.weigh(numbers, block.weights, len(combinations))
+        refuse = partial(_refuse, child, each=_BYTES_AN_ENTRY)
+        counted = tally.by_cells(combinations, weights, [cells for _, cells in columns], refuse)
+    if block.weights is not None and not counted.totals.all():  # contexts that only rows of weight 0 have
+        kept = counted.totals > 0
+        counted = tally.Tally(counted.contexts[kept], counted.counts[kept], counted.totals[kept])
+    return counted
+
+
+def _refuse(child: str, entries: int, each: int) -> None:
+    if entries * each > _SURELY_FITS:
+        refuse_over(
+            entries * each,
+            f"counting {child!r}: the parents' cells hold {entries:,} configurations, which",
+            "use fewer parents or states, or more precise rows",
+        )
+
+
+def _focal(block: Block, names: list[str]) -> Focal:
+    columns = [block.cells(name) for name in names]
+    codes, combinations = tally.group([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
+    counts = tally.weigh(codes, block.weights, len(combinations))
+    packed = [
+        np.packbits(cells, axis=1, bitorder="little")[numbers]
+        for (_, cells), numbers in zip(columns, combinations.T, strict=True)
+    ]
+    order, octets = bitmaps.distinct_rows(np.hstack(packed))
+    sorted_counts = np.zeros(len(octets), dtype=np.int64)
+    sorted_counts[order] = counts
+    kept = sorted_counts > 0
+    return Focal(octets[kept], sorted_counts[kept])

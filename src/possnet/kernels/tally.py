@@ -1,0 +1,272 @@
+"""Counting kernels: how many rows contain each configuration, and each configuration with each state of a child.
+
+Every kernel gets one block of rows and returns the configurations of the parents that occur, in lexicographic order, as
+states (configurations, parents), with two exact counts: of the rows that contain the configuration (totals), and of those
+that contain a state of the child too (configurations, states).
+
+- `by_codes`: precise cells; one mixed-radix number a row, and a histogram.
+- `by_bitmaps`: any cells; ANDs and population counts, 64 rows at a time, prefixes shared between configurations.
+- `by_cells`: any cells; equal rows once, then their cells are expanded parent by parent, equal results merged.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from possnet.kernels import bitmaps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Words: TypeAlias = NDArray[np.uint64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+    Codes: TypeAlias = NDArray[np.integer]
+
+__all__ = ["Tally", "by_bitmaps", "by_cells", "by_codes", "group", "merge", "precise_codes", "weigh"]
+
+_BROADCAST: Final = 1 << 15
+_TABLE: Final = 1 << 12
+
+
+class Tally(NamedTuple):
+    """Counts of one family: configurations of the parents that occur, rows with them, rows with them and a state."""
+
+    contexts: NDArray[np.int32]
+    counts: Numbers
+    totals: Numbers
+
+
+def weigh(codes: Codes, weights: Numbers | None, size: int) -> Numbers:
+    """Sum of the weights (or number) of the rows of every code, exactly.
+
+    >>> weigh(np.array([0, 2, 2]), np.array([1, 2**61, 5]), 3)
+    array([                  1,                   0, 2305843009213693957])
+    """
+    if weights is None:
+        return np.bincount(codes, minlength=size)
+    if weights.sum(dtype=np.float64) < 2.0**52:
+        return np.bincount(codes, weights, minlength=size).astype(np.int64)
+    total = np.zeros(size, dtype=np.int64)
+    for shift in (0, 21, 42):  # sums of 21 bits each are exact as floats
+        part = weights >> shift & 0x1FFFFF
+        total += np.bincount(codes, part, minlength=size).astype(np.int64) << shift
+    return total
+
+
+def group(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> tuple[Numbers, NDArray[np.int32]]:
+    """Number of every row's combination among the distinct ones, and these, sorted, as (combinations, columns).
+
+    >>> group([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
+    (array([1, 0, 1]), array([[0, 0], [1, 2]], dtype=int32))
+    """
+    bound = max(1 << 20, 4 * rows)
+    found = np.zeros((1, 0), dtype=np.int32)
+    keys: Numbers = np.zeros(rows, dtype=np.int64)
+    limit, pending = 1, list[int]()
+    for column, size in zip(columns, sizes, strict=True):
+        if pending and limit * size > bound:
+            keys, kept = bitmaps.compress(keys, limit)
+            found, limit, pending = _extended(found, kept, pending), len(kept), []
+        keys = keys * size + column if limit > 1 else column.astype(np.int64)
+        limit *= size
+        pending.append(size)
+    keys, kept = bitmaps.compress(keys, limit)
+    return keys, _extended(found, kept, pending)
+
+
+def _extended(found: NDArray[np.int32], keys: Numbers, sizes: list[int]) -> NDArray[np.int32]:
+    """Combinations found before, and the digits of the columns since."""
+    digits = np.empty((len(keys), len(sizes)), dtype=np.int32)
+    for place in range(len(sizes) - 1, -1, -1):
+        keys, digits[:, place] = np.divmod(keys, sizes[place])
+    return np.hstack([found[keys], digits])
+
+
+def merge(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
+    """One tally of several.
+
+    >>> one = Tally(np.array([[1]], dtype=np.int32), np.array([[2, 3]]), np.array([4]))
+    >>> merge([one, one], [2])
+    Tally(contexts=array([[1]], dtype=int32), counts=array([[4, 6]]), totals=array([8]))
+    """
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    if all(np.array_equal(part.contexts, first.contexts) for part in parts[1:]):
+        return Tally(first.contexts, sum(p.counts for p in parts), sum(p.totals for p in parts))  # type: ignore[arg-type]
+    states = np.concatenate([part.contexts for part in parts])
+    codes, contexts = group(list(states.T), sizes, len(states))
+    counts = np.zeros((len(contexts), first.counts.shape[1]), dtype=np.int64)
+    totals = np.zeros(len(contexts), dtype=np.int64)
+    start = 0
+    for part in parts:
+        rows = codes[start : start + len(part.contexts)]
+        counts[rows] += part.counts
+        totals[rows] += part.totals
+        start += len(part.contexts)
+    return Tally(contexts, counts, totals)
+
+
+def precise_codes(words: Words, rows: int) -> NDArray[np.unsignedinteger]:
+    """State number of every row of a column whose cells are single states: its binary digits, then put together.
+
+    >>> precise_codes(np.array([[1], [2], [4]], dtype=np.uint64), 3)
+    array([0, 1, 2], dtype=uint8)
+    """
+    states = len(words)
+    codes = np.zeros(rows, dtype=np.min_scalar_type(max(states - 1, 0)))
+    for bit in range((states - 1).bit_length()):
+        holders = [k for k in range(states) if k >> bit & 1]
+        plane = words[holders[0]] if len(holders) == 1 else np.bitwise_or.reduce(words[holders], axis=0)
+        digit = bitmaps.unpack(plane, rows).view(np.uint8).astype(codes.dtype, copy=False)
+        codes |= digit << codes.dtype.type(bit)
+    return codes
+
+
+def by_codes(
+    parents: Sequence[Codes], sizes: Sequence[int], child: Codes, states: int, weights: Numbers | None
+) -> Tally:
+    """Tally of precise rows, given as state numbers."""
+    rows, table = len(child), prod(sizes) * states
+    if table <= max(_TABLE, 2 * rows):
+        kind = np.min_scalar_type(table)
+        keys: Codes = np.zeros((), dtype=kind)
+        for column, size in zip((*parents, child), (*sizes, states), strict=True):
+            keys = keys * kind.type(size) + column if keys.ndim else column.astype(kind)
+        counts = weigh(keys, weights, table).reshape(-1, states)
+        return _occurring(counts, counts.sum(axis=1), sizes)
+    codes, contexts = group(parents, sizes, rows)
+    counts = weigh(codes * states + child, weights, len(contexts) * states).reshape(-1, states)
+    return Tally(contexts, counts, counts.sum(axis=1))
+
+
+def _occurring(counts: Numbers, totals: Numbers, sizes: Sequence[int]) -> Tally:
+    """The part of a dense table that occurs."""
+    kept = np.flatnonzero(totals)
+    contexts = np.empty((len(kept), len(sizes)), dtype=np.int32)
+    if sizes:
+        for place, digits in enumerate(np.unravel_index(kept, tuple(sizes))):
+            contexts[:, place] = digits
+    return Tally(contexts, counts[kept], totals[kept])
+
+
+def by_bitmaps(
+    parents: Sequence[Words], child: Words, rows: int, weights: Sequence[Words] | None, *, precise: bool
+) -> Tally:
+    """Tally by ANDs and population counts.
+
+    ``weights`` are the binary digits of the rows' weights, lowest first, as bitmaps. Where the child's cells are single
+    states (``precise``) the totals are sums.
+    """
+    sizes = [len(words) for words in parents]
+    states, length = child.shape
+    tail, width = len(parents), 1
+    while tail > 0 and width * sizes[tail - 1] * states * length <= _BROADCAST:
+        tail -= 1
+        width *= sizes[tail]
+    last = _crossed(parents[tail:], bitmaps.ones(rows))
+    shape = (prod(sizes[:tail]), width)
+    counts = np.empty((*shape, states), dtype=np.int64)
+    totals = np.empty(shape, dtype=np.int64)
+    popcount = bitmaps.count if weights is None else lambda words: _weighted(words, weights)
+    for number, prefix in enumerate(_prefixes(parents[:tail], length)):
+        inside = last if prefix is None else prefix & last if tail < len(parents) else prefix[np.newaxis]
+        if states * length > 2 * _BROADCAST:
+            for state in range(states):
+                counts[number, :, state] = popcount(inside & child[state])
+        else:
+            counts[number] = popcount(inside[:, np.newaxis] & child)
+        totals[number] = counts[number].sum(axis=1) if precise else popcount(inside)
+    return _occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
+
+
+def _crossed(parents: Sequence[Words], everything: Words) -> Words:
+    """Bitmaps of all configurations of a few parents, the last one fastest."""
+    crossed = everything[np.newaxis]
+    for words in parents:
+        crossed = (crossed[:, np.newaxis] & words).reshape(-1, len(everything))
+    return crossed
+
+
+def _prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
+    """Bitmaps of the configurations of the first parents in order; None if there are none."""
+    if not parents:
+        yield None
+        return
+    stack = [np.empty(length, dtype=bitmaps.WORD) for _ in parents]
+
+    def below(depth: int, prefix: Words | None) -> Iterator[Words]:
+        for words in parents[depth]:
+            inside = words if prefix is None else np.bitwise_and(prefix, words, out=stack[depth])
+            if depth == len(parents) - 1:
+                yield inside
+            else:
+                yield from below(depth + 1, inside)
+
+    yield from below(0, None)
+
+
+def _weighted(words: Words, planes: Sequence[Words]) -> Numbers:
+    total: Numbers = bitmaps.count(words & planes[0])
+    for bit, plane in enumerate(planes[1:], start=1):
+        total = total + (bitmaps.count(words & plane) << bit)
+    return total
+
+
+def by_cells(
+    combinations: NDArray[np.int32],
+    weights: Numbers,
+    cells: Sequence[Bools],
+    refuse: Callable[[int], None],
+) -> Tally:
+    """Tally of distinct rows, given as numbers of cells (rows, parents and child), by expanding the parents' cells.
+
+    ``cells`` are the sets behind the numbers, (cells, states) each, the child's last. ``refuse`` is told the number of
+    entries before they are made.
+    """
+    *parents, child = cells
+    columns = list(combinations.T)
+    amounts = weights
+    for place, sets in enumerate(parents):
+        sizes = sets.sum(axis=1)
+        repeats = sizes[columns[place]]
+        total = int(repeats.sum())
+        refuse(total)
+        starts = np.cumsum(sizes) - sizes
+        members = np.nonzero(sets)[1]
+        source = np.repeat(np.arange(len(repeats)), repeats)
+        within = np.arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        state = members[starts[columns[place]][source] + within]
+        columns = [state if k == place else column[source] for k, column in enumerate(columns)]
+        amounts = amounts[source]
+        if place < len(parents) - 1 and total > len(weights):
+            limits = [s.shape[1] if k <= place else len(s) for k, s in enumerate(cells)]
+            codes, found = group(columns, limits, total)
+            if len(found) < 0.7 * total:
+                amounts = weigh(codes, amounts, len(found))
+                columns = list(found.T)
+    codes, contexts = group(columns[:-1], [sets.shape[1] for sets in parents], len(columns[-1]))
+    totals = weigh(codes, amounts, len(contexts))
+    states = child.shape[1]
+    members = int(child.sum(axis=1)[columns[-1]].sum())
+    if len(contexts) * len(child) * states <= max(1 << 22, 64 * members):
+        cross = len(contexts) * len(child)
+        per_cell = weigh(codes * len(child) + columns[-1], amounts, cross).reshape(-1, len(child))
+        return Tally(contexts, _product(per_cell, child), totals)
+    refuse(members)
+    entry, state = np.nonzero(child[columns[-1]])
+    counts = weigh(codes[entry] * states + state, amounts[entry], len(contexts) * states)
+    return Tally(contexts, counts.reshape(-1, states), totals)
+
+
+def _product(numbers: Numbers, sets: Bools) -> Numbers:
+    """Exact matrix product; as floats, which are fast, where no sum can pass what floats hold exactly."""
+    if numbers.sum(dtype=np.float64) < 2.0**52:
+        return (numbers.astype(np.float64) @ sets.astype(np.float64)).astype(np.int64)
+    return numbers @ sets.astype(np.int64)

@@ -1,0 +1,221 @@
+"""Counting: every kernel and every option against counting row by row."""
+
+from __future__ import annotations
+
+import pickle
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import possnet as pn
+from possnet.counting import blocks
+from possnet.counting.choice import estimates
+from possnet.counting.count import tally_family
+from possnet.kernels import bitmaps, tally
+from tests import oracles, strategies
+
+
+def require_equal(counts: pn.Counts, dag: pn.Dag, data: pn.Dataset) -> None:
+    for name in dag.nodes:
+        expected = oracles.counts(dag, data, name)
+        sizes = [len(data.variable(p)) for p in dag.parents(name)]
+        dense, totals = counts[name], counts.totals(name)
+        assert dense.shape == (*sizes, len(data.variable(name)))
+        assert totals.shape == tuple(sizes)
+        for place, (total, by_state) in zip(np.ndindex(*sizes), expected.values(), strict=True):
+            assert totals[place] == total
+            assert dense[place].tolist() == list(by_state.values())
+        family = counts.family(name)
+        assert len(family.contexts) == sum(total > 0 for total, _ in expected.values())
+        assert family.contexts.tolist() == sorted(family.contexts.tolist())
+
+
+@pytest.mark.equation(9)
+@given(strategies.counted())
+def test_counts_are_those_of_counting_row_by_row(given_data: tuple[pn.Dag, pn.Dataset]) -> None:
+    dag, data = given_data
+    counts = pn.count(dag, data, focal=True)
+    require_equal(counts, dag, data)
+    assert counts.rows == data.total
+    for name in dag.nodes:
+        assert counts.focal(name) == oracles.focal_counts(dag, data, name)
+        assert counts.cell_size_sum(name) == pytest.approx(data.mean_cell_size(name) * data.total, rel=1e-12)
+
+
+@given(strategies.counted(), st.data())
+def test_every_kernel_counts_the_same(given_data: tuple[pn.Dag, pn.Dataset], data: st.DataObject) -> None:
+    dag, rows = given_data
+    if not len(rows):
+        return
+    name = data.draw(st.sampled_from(dag.nodes))
+    above = list(dag.parents(name))
+    expected = oracles.counts(dag, rows, name)
+    for kernel in ("bitmaps", "cells", "codes"):
+        block = blocks.Block(rows, [*above, name], 0, len(rows))
+        if kernel == "codes" and not all(block.is_precise(n) for n in (*above, name)):
+            continue
+        found = tally_family(block, above, name, kernel)
+        states = [tuple(rows.variable(p).states[k] for p, k in zip(above, c, strict=True)) for c in found.contexts]
+        assert dict(zip(states, found.totals.tolist(), strict=True)) == {s: t for s, (t, _) in expected.items() if t}
+        for state, counted in zip(states, found.counts.tolist(), strict=True):
+            assert counted == list(expected[state][1].values())
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([70, 400, 5000]), st.sampled_from([2, 5, 100]), st.booleans(), st.booleans(), strategies.seeds)
+def test_kernels_agree_on_larger_blocks(rows: int, states: int, precise: bool, weighted: bool, seed: int) -> None:
+    """Prefixes over broadcast tails, wide keys, progressive merging: what small examples do not reach."""
+    rng = np.random.default_rng(seed)
+    scope = [pn.Variable(f"v{k}", tuple(f"s{s}" for s in range(size))) for k, size in enumerate((states, 3, 2, 4))]
+    words = {}
+    for variable in scope:
+        inside = rng.random((len(variable), rows)) < (0.0 if precise else 0.3)
+        inside[rng.integers(0, len(variable), rows), np.arange(rows)] = True
+        words[variable.name] = bitmaps.pack(inside)
+    weights = rng.integers(0, 1000, rows) if weighted else None
+    data = pn.Dataset.unchecked(scope, words, rows, weights=weights)
+    for above in ([], ["v0"], ["v1", "v2"], ["v0", "v1", "v2"], ["v2", "v0", "v1"]):
+        block = blocks.Block(data, ["v0", "v1", "v2", "v3"], 0, rows)
+        kernels: list[Any] = list(estimates(block, above, "v3"))
+        kernels.append("cells")
+        tallies = [tally_family(block, above, "v3", kernel) for kernel in kernels]
+        for other in tallies[1:]:
+            for a, b in zip(tallies[0], other, strict=True):
+                np.testing.assert_array_equal(a, b)
+        inside_unpacked = {n: bitmaps.unpack(words[n], rows) for n in words}
+        weight = np.ones(rows, dtype=np.int64) if weights is None else weights
+        for k in rng.integers(0, len(tallies[0].contexts), 3).tolist():
+            context = tallies[0].contexts[k]
+            there = np.ones(rows, dtype=bool)
+            for parent, state in zip(above, context, strict=True):
+                there &= inside_unpacked[parent][state]
+            assert tallies[0].totals[k] == weight[there].sum()
+            assert tallies[0].counts[k].tolist() == [int(weight[there & s].sum()) for s in inside_unpacked["v3"]]
+
+
+def test_ten_parents_of_a_hundred_states_hold_only_what_occurs() -> None:
+    rng = np.random.default_rng(1)
+    scope = [pn.Variable(f"v{k}", tuple(f"s{s}" for s in range(100))) for k in range(11)]
+    codes = rng.integers(0, 100, (11, 1000))
+    words = {v.name: bitmaps.encode(c, np.eye(100, dtype=bool)) for v, c in zip(scope, codes, strict=True)}
+    data = pn.Dataset.unchecked(scope, words, 1000)
+    dag = pn.Dag({**{f"v{k}": () for k in range(10)}, "v10": tuple(f"v{k}" for k in range(10))})
+    counts = pn.count(dag, data)
+    contexts, by_state, totals = counts.family("v10")
+    found = {tuple(c): (n.argmax(), t) for c, n, t in zip(contexts.tolist(), by_state, totals.tolist(), strict=True)}
+    assert found == {tuple(codes[:10, r].tolist()): (codes[10, r], 1) for r in range(1000)}
+    assert counts + counts == pn.count(dag, pn.Dataset.concatenate([data, data]))
+    with pytest.raises(pn.TooLarge, match="dense table of 'v10'"):
+        counts["v10"]
+
+
+@given(strategies.counted(), st.data())
+def test_counts_add_up_in_any_order_and_over_any_parts(
+    given_data: tuple[pn.Dag, pn.Dataset], data: st.DataObject
+) -> None:
+    dag, rows = given_data
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=3)))
+    parts = [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+    whole = pn.count(dag, rows, focal=True)
+    order = data.draw(st.permutations(parts))
+    total = pn.count(dag, order[0], focal=True)
+    for part in order[1:]:
+        total = total + pn.count(dag, part, focal=True)
+    assert total == whole
+    assert pickle.loads(pickle.dumps(whole)) == whole  # noqa: S301
+    assert hash(total) == hash(whole)
+
+
+@settings(max_examples=5)
+@given(strategies.networks(), strategies.seeds)
+def test_a_stream_and_a_data_set_have_the_same_counts(net: pn.Network, seed: int) -> None:
+    stream = pn.sample_batches(net, 150_000, imprecision=0.5, rng=seed, batch=9000)
+    told: list[tuple[int, int]] = []
+    counts = pn.count(net.dag, stream, progress=lambda done, total: told.append((done, total)))
+    assert counts == pn.count(net.dag, pn.sample(net, 150_000, imprecision=0.5, rng=seed))
+    assert told[0] == (9000, 150_000)
+    assert told[-1] == (150_000, 150_000)
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = pn.load_example("clinic")
+    data = pn.sample(net, 3000, imprecision=0.5, rng=3)
+    whole = pn.count(net.dag, data, focal=True)
+    monkeypatch.setattr(blocks, "BLOCK", 128)
+    assert pn.count(net.dag, data, focal=True) == whole
+
+
+def test_counting_leaves_the_data_set_alone() -> None:
+    data = pn.sample(pn.load_example("asia"), 100, rng=1)
+    before = [getattr(data, slot) for slot in data.__slots__]
+    pn.count(pn.load_example("asia").dag, data, focal=True)
+    assert all(a is b for a, b in zip(before, (getattr(data, slot) for slot in data.__slots__), strict=True))
+
+
+def test_what_cannot_be_counted_is_refused() -> None:
+    data = pn.Dataset.from_table({"fever": ["mild"], "rash": ["no"]})
+    with pytest.raises(pn.InputError, match="names 'fevre', which the data lacks .* did you mean 'fever'"):
+        pn.count(pn.Dag({"fevre": ()}), data)
+    counts = pn.count(pn.Dag({"fever": ()}), data)
+    with pytest.raises(pn.InputError, match="no variable 'rash'"):
+        counts["rash"]
+    with pytest.raises(pn.InputError, match="focal=True"):
+        counts.focal("fever")
+    with pytest.raises(pn.InputError, match="different variables or structures"):
+        counts + pn.count(pn.Dag({"rash": ()}), data)
+    with pytest.raises(pn.InputError, match="with and without focal"):
+        counts + pn.count(pn.Dag({"fever": ()}), data, focal=True)
+    wide = pn.Dataset.from_rows([pn.Variable(f"v{k}", tuple("abcdefgh")) for k in range(14)], [[None] * 14])
+    dag = pn.Dag({**{f"v{k}": () for k in range(13)}, "v13": tuple(f"v{k}" for k in range(13))})
+    with pytest.raises(pn.TooLarge, match="counting 'v13'"):
+        pn.count(dag, wide)
+
+
+def test_no_rows_have_no_contexts() -> None:
+    data = pn.Dataset.from_rows([pn.Variable("a", ("x", "y"))], [])
+    counts = pn.count(pn.Dag({"a": ()}), data, focal=True)
+    assert counts["a"].tolist() == [0, 0]
+    assert counts.totals("a") == 0
+    assert counts.focal("a") == {}
+    assert counts.rows == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**61)), max_size=20))
+def test_weights_of_any_size_add_up_exactly(pairs: list[tuple[int, int]]) -> None:
+    codes, weights = np.array([c for c, _ in pairs], dtype=int), np.array([w // 20 for _, w in pairs], dtype=np.int64)
+    expected = [sum(w // 20 for c, w in pairs if c == k) for k in range(5)]
+    assert tally.weigh(codes, weights, 5).tolist() == expected
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), max_size=30))
+def test_groups_are_the_sorted_distinct_combinations(rows: list[list[int]]) -> None:
+    columns = [np.array([row[k] for row in rows], dtype=np.int64) for k in range(3)]
+    codes, found = tally.group(columns, [4, 4, 4], len(rows))
+    assert found.tolist() == [list(combination) for combination in sorted({tuple(row) for row in rows})]
+    assert [found[c].tolist() for c in codes] == rows
+
+
+@given(st.integers(1, 300), st.integers(0, 200), strategies.seeds)
+def test_precise_codes_are_the_states(states: int, rows: int, seed: int) -> None:
+    codes = np.random.default_rng(seed).integers(0, states, rows)
+    words = bitmaps.encode(codes, np.eye(states, dtype=bool))
+    assert np.array_equal(tally.precise_codes(words, rows), codes)
+
+
+def test_long_bitmaps_are_counted_in_runs() -> None:
+    bits = np.random.default_rng(1).integers(0, 2, (2, 3, 64 * 1300)).astype(np.uint8)
+    assert np.array_equal(bitmaps.count(bitmaps.pack(bits)), bits.sum(axis=-1))
+    full = np.ones((1, 64 * 1024), dtype=np.uint8)
+    assert bitmaps.count(bitmaps.pack(full)).tolist() == [64 * 1024]
+
+
+def test_dense_views_have_the_axes_of_the_table() -> None:
+    net = pn.load_example("clinic")
+    counts = pn.count(net.dag, pn.sample(net, 500, rng=1))
+    for variable in net.variables:
+        assert counts[variable.name].shape == net.table(variable.name).shape
+        assert prod(counts.totals(variable.name).shape) == prod(net.table(variable.name).shape[:-1])
