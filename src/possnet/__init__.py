@@ -27,7 +27,14 @@ if TYPE_CHECKING:
         write_evidence,
         write_network,
     )
+    from possnet.likelihood import (
+        log_likelihood,
+        log_likelihood_by_family,
+        random_set_log_likelihood,
+        random_set_log_likelihood_by_family,
+    )
     from possnet.network import Network, normalise_tables, random_network
+    from possnet.parameters import RandomSets, fit, fit_random_sets
     from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
     from possnet.randomset import MassFunction
     from possnet.sampling import (
@@ -61,16 +68,23 @@ __all__ = [
     "Network",
     "Possibility",
     "PossnetError",
+    "RandomSets",
     "SampleStream",
     "TooLarge",
     "UndirectedGraph",
     "Variable",
     "chanas",
     "count",
+    "fit",
+    "fit_random_sets",
     "guyonnet",
     "load_example",
+    "log_likelihood",
+    "log_likelihood_by_family",
     "normalise_tables",
     "random_network",
+    "random_set_log_likelihood",
+    "random_set_log_likelihood_by_family",
     "read_data",
     "read_evidence",
     "read_network",
@@ -117,6 +131,17 @@ _ROOMS = {
     "counting": (
         "Counts",
         "count",
+    ),
+    "parameters": (
+        "RandomSets",
+        "fit",
+        "fit_random_sets",
+    ),
+    "likelihood": (
+        "log_likelihood",
+        "log_likelihood_by_family",
+        "random_set_log_likelihood",
+        "random_set_log_likelihood_by_family",
     ),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),

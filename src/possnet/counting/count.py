@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["count", "tally_family"]
 
-_BYTES_AN_ENTRY = 64
 _MERGE_AT = 16
 _SURELY_FITS = 1 << 26
 
@@ -156,7 +155,7 @@ def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | 
         columns = [block.cells(name) for name in (*parents, child)]
         numbers, combinations = tally.group([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
         weights = tally.weigh(numbers, block.weights, len(combinations))
-        refuse = partial(_refuse, child, each=_BYTES_AN_ENTRY)
+        refuse = partial(_refuse, child, each=16 * len(columns) + 64)
         counted = tally.by_cells(combinations, weights, [cells for _, cells in columns], refuse)
     if block.weights is not None and not counted.totals.all():  # contexts that only rows of weight 0 have
         kept = counted.totals > 0

@@ -12,7 +12,7 @@ that contain a state of the child too (configurations, states).
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
     Codes: TypeAlias = NDArray[np.integer]
 
-__all__ = ["Tally", "by_bitmaps", "by_cells", "by_codes", "group", "merge", "precise_codes", "weigh"]
+__all__ = [
+    "Shares", "Tally", "by_bitmaps", "by_cells", "by_codes", "group", "merge", "precise_codes", "shares", "weigh",
+]  # fmt: skip
 
 _BROADCAST: Final = 1 << 15
 _TABLE: Final = 1 << 12
@@ -231,20 +233,14 @@ def by_cells(
     entries before they are made.
     """
     *parents, child = cells
-    columns = list(combinations.T)
-    amounts = weights
+    columns, amounts = list(combinations.T), weights
+    contained = np.ones(len(combinations))
+    for column, sets in zip(columns, parents, strict=False):
+        contained *= sets.sum(axis=1)[column]
+    refuse(int(contained.max(initial=0.0)))  # a row alone may hold too many
     for place, sets in enumerate(parents):
-        sizes = sets.sum(axis=1)
-        repeats = sizes[columns[place]]
-        total = int(repeats.sum())
-        refuse(total)
-        starts = np.cumsum(sizes) - sizes
-        members = np.nonzero(sets)[1]
-        source = np.repeat(np.arange(len(repeats)), repeats)
-        within = np.arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        state = members[starts[columns[place]][source] + within]
-        columns = [state if k == place else column[source] for k, column in enumerate(columns)]
-        amounts = amounts[source]
+        columns, amounts = _expanded(columns, amounts, place, sets, refuse)
+        total = len(amounts)
         if place < len(parents) - 1 and total > len(weights):
             limits = [s.shape[1] if k <= place else len(s) for k, s in enumerate(cells)]
             codes, found = group(columns, limits, total)
@@ -263,6 +259,51 @@ def by_cells(
     entry, state = np.nonzero(child[columns[-1]])
     counts = weigh(codes[entry] * states + state, amounts[entry], len(contexts) * states)
     return Tally(contexts, counts.reshape(-1, states), totals)
+
+
+def _expanded(
+    columns: list[Codes], amounts: NDArray[Any], place: int, sets: Bools, refuse: Callable[[int], None]
+) -> tuple[list[Codes], NDArray[Any]]:
+    """Entries with one column's cells replaced by their states, an entry for each."""
+    sizes = sets.sum(axis=1)
+    repeats = sizes[columns[place]]
+    total = int(repeats.sum())
+    refuse(total)
+    starts = np.cumsum(sizes) - sizes
+    members = np.nonzero(sets)[1]
+    source = np.repeat(np.arange(len(repeats)), repeats)
+    within = np.arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    state = members[starts[columns[place]][source] + within]
+    return [state if k == place else column[source] for k, column in enumerate(columns)], amounts[source]
+
+
+class Shares(NamedTuple):
+    """Rows shared among the configurations of a family that they contain, in contexts that occur."""
+
+    contexts: NDArray[np.int32]
+    counts: NDArray[np.float64]
+
+
+def shares(
+    columns: Sequence[Codes], weights: Numbers, cells: Sequence[Bools], refuse: Callable[[int], None] = lambda _: None
+) -> Shares:
+    """Every row shared equally among the configurations that its cells (parents, then child) contain.
+
+    >>> both, one = np.array([[True, True]]), np.array([[True, False]])
+    >>> shares([np.array([0]), np.array([0])], np.array([4]), [both, one])
+    Shares(contexts=array([[0], [1]], dtype=int32), counts=array([[2., 0.], [2., 0.]]))
+    """
+    amounts = weights.astype(np.float64)
+    for column, sets in zip(columns, cells, strict=True):
+        amounts = amounts / sets.sum(axis=1)[column]
+    entries = list(columns)
+    for place, sets in enumerate(cells):
+        entries, amounts = _expanded(entries, amounts, place, sets, refuse)
+    sizes = [sets.shape[1] for sets in cells]
+    codes, contexts = group(entries[:-1], sizes[:-1], len(amounts))
+    keys = codes * sizes[-1] + entries[-1]
+    counts = np.bincount(keys, amounts, minlength=len(contexts) * sizes[-1]).astype(np.float64)
+    return Shares(contexts, counts.reshape(-1, sizes[-1]))
 
 
 def _product(numbers: Numbers, sets: Bools) -> Numbers:

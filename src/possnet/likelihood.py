@@ -1,0 +1,148 @@
+"""The two likelihoods of [HLB].
+
+- piLL, equation (9): sum over i, j, k of N_ijk log π_ijk, the score of a possibilistic network. It is not a likelihood:
+  without a bound on the sum of the degrees it is largest, 0, for total ignorance.
+- mLL, equation (8): sum over the cells that occur of N(A, j) log m(A | j), the log-likelihood of a model of random sets,
+  variable given parents, cell given cells. On precise data it is the log-likelihood of a Bayesian network.
+
+0 log 0 counts as 0; a row that the model calls impossible makes the sum -inf. All logarithms are natural.
+"""
+
+from __future__ import annotations
+
+from math import inf, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from possnet.counting import Counts, count
+from possnet.errors import InputError, listing
+from possnet.graph import Dag
+from possnet.kernels import bitmaps, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from possnet.dataset import Batches, Dataset
+    from possnet.network import Network
+    from possnet.parameters import RandomSets
+    from possnet.variables import Variable
+
+__all__ = [
+    "log_likelihood",
+    "log_likelihood_by_family",
+    "random_set_log_likelihood",
+    "random_set_log_likelihood_by_family",
+]
+
+
+def log_likelihood(
+    network: Network, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+) -> float:
+    """Score piLL of a network on data, equation (9) of [HLB]: sum of N_ijk log π_ijk.
+
+    >>> import possnet as pn
+    >>> fever = pn.Variable("fever", ("mild", "high"))
+    >>> net = pn.Network((fever,), pn.Dag({"fever": ()}), {"fever": [1, 0.5]})
+    >>> log_likelihood(net, pn.Dataset.from_rows((fever,), [("mild",), ({"mild", "high"},), ("high",)]))
+    -1.3862943611198906
+    """
+    return sum(log_likelihood_by_family(network, data, progress=progress).values())
+
+
+def log_likelihood_by_family(
+    network: Network, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, float]:
+    """Every variable's part of `log_likelihood`.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> log_likelihood_by_family(asia, pn.sample(asia, 100, imprecision=0.0, rng=1))["smoke"]
+    0.0
+    """
+    counts = data if isinstance(data, Counts) else count(network.dag, data, progress=progress)
+    if counts.dag != network.dag:
+        raise InputError("log_likelihood: the counts are of another structure than the network")
+    for variable in counts.variables:
+        _require_same(variable, network.variable(variable.name), "network")
+    found = {}
+    for variable in counts.variables:
+        contexts, numbers, _ = counts.family(variable.name)
+        degrees = network.table(variable.name)[tuple(contexts.T)] if contexts.shape[1] else network.table(variable.name)
+        if len(contexts) == 0:
+            found[variable.name] = 0.0
+            continue
+        logs = np.log(degrees, out=np.full(degrees.shape, -inf), where=degrees > 0)
+        found[variable.name] = float((numbers * np.where(numbers > 0, logs, 0.0)).sum())
+    return found
+
+
+def random_set_log_likelihood(
+    model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+) -> float:
+    """Log-likelihood mLL, equation (8) of [HLB]: of a structure at its maximum on the data, or of given masses.
+
+    For a structure the masses are the best ones for these data, m = N(A, j) / N(j). For masses learned elsewhere
+    (`possnet.fit_random_sets`) a row that they call impossible makes it -inf.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}, "y"]})
+    >>> round(random_set_log_likelihood(pn.Dag({"a": ()}), data), 12)
+    -4.15888308336
+    """
+    return sum(random_set_log_likelihood_by_family(model, data, progress=progress).values())
+
+
+def random_set_log_likelihood_by_family(
+    model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, float]:
+    """Every variable's part of `random_set_log_likelihood`.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})
+    >>> random_set_log_likelihood_by_family(pn.Dag({"a": (), "b": ("a",)}), data)["b"]
+    0.0
+    """
+    dag = model if isinstance(model, Dag) else model.dag
+    counts = data if isinstance(data, Counts) else count(dag, data, focal=True, progress=progress)
+    if counts.dag != dag:
+        raise InputError("random_set_log_likelihood: the counts are of another structure than the model")
+    if isinstance(model, Dag):
+        return {variable.name: _at_maximum(counts, variable) for variable in counts.variables}
+    domains = {variable.name: variable for variable in model.variables}
+    for variable in counts.variables:
+        _require_same(variable, domains[variable.name], "model")
+    return {variable.name: _of_masses(model, counts, variable) for variable in counts.variables}
+
+
+def _at_maximum(counts: Counts, variable: Variable) -> float:
+    """Sum of N(A, j) log N(A, j) / N(j)."""
+    octets, numbers = counts.focal_arrays(variable.name)
+    if not len(numbers):
+        return 0.0
+    width = -(-len(variable) // 8)
+    codes, groups = (
+        bitmaps.distinct_rows(octets[:, :-width]) if octets.shape[1] > width else (np.zeros(len(numbers), int), [0])
+    )
+    totals = tally.weigh(codes, numbers, len(groups))
+    return float((numbers * np.log(numbers / totals[codes])).sum())
+
+
+def _of_masses(model: RandomSets, counts: Counts, variable: Variable) -> float:
+    masses = model.masses(variable.name)
+    score = 0.0
+    for cells, number in counts.focal(variable.name).items():
+        known = masses.get(cells[:-1])
+        mass = known.masses.get(cells[-1], 0.0) if known is not None else 0.0
+        if mass == 0.0:
+            return -inf
+        score += number * log(mass)
+    return score
+
+
+def _require_same(found: Variable, expected: Variable, owner: str) -> None:
+    if found.states != expected.states:
+        raise InputError(
+            f"{found.name!r} has the states {listing(found.states)} in the data and {listing(expected.states)} in the "
+            f"{owner}; expected the same: read the data with variables=network"
+        )

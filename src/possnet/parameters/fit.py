@@ -1,0 +1,250 @@
+"""Learning the tables of a network from counts: every estimator by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from numbers import Real
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from possnet.counting import Counts, count
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.kernels import tally
+from possnet.limits import refuse_over
+from possnet.network import Network
+from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
+from possnet.parameters.focal import cell_codes
+from possnet.possibility import PRODUCT, Conjunction, check_conjunction
+from possnet.transforms import Transform, to_possibility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Batches, Dataset
+    from possnet.graph import Dag
+    from possnet.variables import Variable
+
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Method", "Total", "fit"]
+
+Method: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
+PerState: TypeAlias = Mapping[str, float] | Sequence[float]
+Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | None
+
+_SURELY_FITS = 1 << 24
+
+
+def fit(
+    dag: Dag,
+    data: Dataset | Batches | Counts,
+    *,
+    method: Method = "likelihood",
+    total: Total = None,
+    normalise: bool | None = None,
+    imprecision: float | Mapping[str, float] | None = None,
+    pseudo: float = 0.0,
+    transform: Transform = "optimal",
+    conjunction: Conjunction = PRODUCT,
+    name: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> Network:
+    """Network learned from imprecise data by counting; its ``support`` says how many rows stand behind every context.
+
+    Parameters
+    ----------
+    data
+        A data set, a stream, or counts. New rows are learned by adding: ``fit(dag, counts + count(dag, new))``.
+    method
+        ``likelihood``: Proposition 1 of [HLB], N_ijk / sum_k N_ijk * S, divided by its largest degree.
+        ``capped``: the same maximum under π <= 1, as it stands.
+        ``histogram``: N_ijk / N_ij, equation (5), as it stands.
+        ``transform``: conditional frequencies, every row shared equally among the configurations it contains, turned into
+        possibilities by ``transform`` (the route of Sangüesa et al.).
+        A context that no row shows is all 1: nothing is known there.
+    total
+        S_i, for ``likelihood`` and ``capped``: a number; a number, or one for each state, for every variable; or
+        ``"data"``, the mean cell size of the variable. It cancels where degrees are divided by the largest, unless it
+        differs between states.
+    normalise
+        Whether to divide by the largest degree; by default for ``likelihood`` only.
+    imprecision
+        Theta, if the cells were thinned by a known one: degrees are min(1, (N_ijk / N_ij) / theta), then divided by the
+        largest (``likelihood`` and ``histogram``).
+    pseudo
+        Rows imagined in every context whose cells hold every state: a prior of ignorance.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high", "mild"]})
+    >>> fit(pn.Dag({"fever": ()}), data).table("fever")
+    array([0.66666667, 1. ])
+    >>> fit(pn.Dag({"fever": ()}), data, method="histogram").table("fever")
+    array([0.5 , 0.75])
+    >>> fit(pn.Dag({"fever": ()}), data, method="capped", total=1.5).table("fever")
+    array([0.6, 0.9])
+    >>> fit(pn.Dag({"fever": ()}), data, method="transform", transform="symmetric").table("fever")
+    array([0.75, 1. ])
+    >>> fit(pn.Dag({"fever": ()}), data).support
+    {'fever': array(4.)}
+    """
+    _check(method, total, imprecision, pseudo)
+    check_conjunction(conjunction)
+    if isinstance(data, Counts):
+        counts = data
+        if counts.dag != dag:
+            raise InputError("fit: the counts are of another structure; expected counts made with the same dag")
+    else:
+        counts = count(dag, data, focal=method == "transform", progress=progress)
+    totals = _totals(total, counts)
+    thetas = _thetas(imprecision, counts)
+    divide = method == "likelihood" if normalise is None else normalise
+    tables, support = {}, {}
+    for variable in counts.variables:
+        tables[variable.name], support[variable.name] = _learned(
+            counts, variable, method, totals.get(variable.name), thetas.get(variable.name), pseudo, transform, divide
+        )
+    return Network.unchecked(counts.variables, dag, tables, conjunction=conjunction, support=support, name=name)
+
+
+def _learned(
+    counts: Counts,
+    variable: Variable,
+    method: Method,
+    total: float | Table | None,
+    theta: float | None,
+    pseudo: float,
+    transform: Transform,
+    divide: bool,  # noqa: FBT001
+) -> tuple[Table, Table]:
+    """Table and support of one variable."""
+    sizes = tuple(len(counts.variable(parent)) for parent in counts.dag.parents(variable.name))
+    needed = 8 * prod(sizes) * (len(variable) + 1)
+    if needed > _SURELY_FITS:
+        refuse_over(needed, f"the table of {variable.name!r}", "use fewer parents or states")
+    family = counts.family(variable.name)
+    numbers: Table = family.counts.astype(np.float64) + pseudo
+    rows: Table = family.totals.astype(np.float64) + pseudo
+    if theta is not None:
+        degrees = normalised(corrected(histogram(numbers, rows), theta))
+    elif method == "histogram":
+        degrees = histogram(numbers, rows)
+    elif method == "capped":
+        degrees = _capped(numbers, 1.0 if total is None else total)
+    elif method == "transform":
+        degrees = _transformed(counts, variable, pseudo, transform)
+    else:
+        degrees = _likelihood(numbers, 1.0 if total is None else total, variable, divide)
+    if divide:
+        degrees = normalised(degrees)
+    table, support = np.ones((*sizes, len(variable))), np.zeros(sizes)
+    if len(family.contexts):
+        place = tuple(family.contexts.T)
+        table[place] = degrees if sizes else degrees[0]
+        support[place] = family.totals if sizes else family.totals[0]
+    return table, support
+
+
+def _likelihood(numbers: Table, total: float | Table, variable: Variable, divide: bool) -> Table:  # noqa: FBT001
+    degrees = proposition_1(numbers, total)
+    if not divide and degrees.max(initial=0.0) > 1.0 + 1e-12:
+        raise InputError(
+            f"fit: with total {total} the closed form gives {variable.name!r} a degree of {degrees.max():.6g}; expected at "
+            "most 1. Use method='capped' for the maximum under that limit, or normalise"
+        )
+    return degrees if divide else np.minimum(degrees, 1.0)
+
+
+def _capped(numbers: Table, total: float | Table) -> Table:
+    if isinstance(total, np.ndarray):
+        raise InputError(
+            "fit: method 'capped' with a total for every state; expected one number, or method 'likelihood'"
+        )
+    return capped_maximum(numbers, total)
+
+
+def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Table:
+    """Conditional frequencies in the contexts that occur, as possibilities."""
+    columns, sets, numbers = cell_codes(counts, variable.name)
+    shared = tally.shares(columns, numbers, sets)
+    weights = shared.counts + pseudo
+    return to_possibility(weights, method=transform) if len(weights) else weights
+
+
+def _check(method: str, total: object, imprecision: object, pseudo: object) -> None:
+    if method not in get_args(Method):
+        raise InputError(
+            f"fit: method {method!r}; expected {listing(get_args(Method))}{did_you_mean(method, get_args(Method))}"
+        )
+    if total is not None and method not in {"likelihood", "capped"}:
+        raise InputError(f"fit: total with method {method!r}; expected method 'likelihood' or 'capped'")
+    if imprecision is not None and (method not in {"likelihood", "histogram"} or total is not None):
+        raise InputError("fit: imprecision corrects method 'likelihood' or 'histogram', without total")
+    if isinstance(pseudo, bool) or not isinstance(pseudo, Real) or not 0.0 <= float(pseudo) < np.inf:
+        raise InputError(f"fit: pseudo {pseudo!r}; expected a number >= 0")
+
+
+def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
+    """S_i of every variable: a number, or one for each state."""
+    names = [variable.name for variable in counts.variables]
+    if total is None:
+        return {}
+    if isinstance(total, str):
+        if total != "data":
+            raise InputError(f"fit: total {total!r}; expected a number, 'data', or a mapping from variables")
+        return {name: counts.cell_size_sum(name) / counts.rows if counts.rows else 1.0 for name in names}
+    if not isinstance(total, Mapping):
+        return {name: _positive(total, "total", len(counts.variable(name))) for name in names}
+    _require_variables(total, names, "total")
+    found: dict[str, float | Table] = {}
+    for name in names:
+        given: object = total[name]
+        variable = counts.variable(name)
+        owner = f"total of {name!r}"
+        if isinstance(given, Mapping):
+            for state in given:
+                variable.index(state)
+            lacking = [state for state in variable.states if state not in given]
+            if lacking:
+                raise InputError(f"fit: {owner} lacks {listing(lacking)}; expected one number, or one for every state")
+            found[name] = np.array([_positive(given[state], owner, np.inf) for state in variable.states])
+        elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+            if len(given) != len(variable):
+                raise InputError(
+                    f"fit: {owner} has {len(given)} numbers; expected one for each of {len(variable)} states"
+                )
+            found[name] = np.array([_positive(value, owner, np.inf) for value in given])
+        else:
+            found[name] = _positive(given, owner, len(variable))
+    return found
+
+
+def _positive(value: object, owner: str, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) <= most or value == np.inf:
+        raise InputError(
+            f"fit: {owner} {value!r}; expected a number above 0"
+            + (f" and at most the number of states, {most:g}" if most < np.inf else "")
+        )
+    return float(value)
+
+
+def _thetas(imprecision: float | Mapping[str, float] | None, counts: Counts) -> dict[str, float]:
+    names = [variable.name for variable in counts.variables]
+    if imprecision is None:
+        return {}
+    if not isinstance(imprecision, Mapping):
+        imprecision = dict.fromkeys(names, imprecision)
+    _require_variables(imprecision, names, "imprecision")
+    return {name: _positive(imprecision[name], f"imprecision of {name!r}", 1.0) for name in names}
+
+
+def _require_variables(given: Mapping[str, object], names: Sequence[str], what: str) -> None:
+    for name in given:
+        if name not in names:
+            raise InputError(f"fit: {what} of {name!r}, which is no variable{did_you_mean(name, names)}")
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        raise InputError(f"fit: no {what} for {listing(lacking)}; expected one for every variable")

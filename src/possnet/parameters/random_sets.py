@@ -1,0 +1,154 @@
+"""The random sets behind the data: masses of a variable's cells given its parents' cells.
+
+For cells A of a variable and j of its parents, m(A | j) = N(A, j) / N(j), the share of rows whose cells *equal* these sets:
+the masses that maximise (8) of [HLB]. Only what occurs is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from possnet.counting import Counts, count
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.randomset import MassFunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from possnet.dataset import Batches, Dataset
+    from possnet.graph import Dag
+    from possnet.possibility import Possibility
+    from possnet.variables import Variable
+
+__all__ = ["RandomSets", "fit_random_sets"]
+
+Cells = tuple[frozenset[str], ...]
+
+
+class RandomSets:
+    """Masses of every variable's cells, for the parents' cells that occur; made by `possnet.fit_random_sets`.
+
+    >>> import possnet as pn
+    >>> fevers, rashes = ["mild", {"mild", "high"}, "mild", "mild"], ["no", "no", "yes", "no"]
+    >>> data = pn.Dataset.from_table({"fever": fevers, "rash": rashes})
+    >>> model = pn.fit_random_sets(pn.Dag({"fever": (), "rash": ("fever",)}), data)
+    >>> model
+    RandomSets(2 variables, 5 masses)
+    >>> model.mass_function("fever")
+    MassFunction(fever: {mild} 0.75, {high, mild} 0.25)
+    >>> model.contour("rash", {"fever": "mild"})
+    Possibility(rash: no 0.666667, yes 0.333333; subnormal)
+    """
+
+    __slots__ = ("_dag", "_masses", "_support", "_variables")
+
+    def __init__(
+        self,
+        variables: tuple[Variable, ...],
+        dag: Dag,
+        masses: Mapping[str, Mapping[Cells, MassFunction]],
+        support: Mapping[str, Mapping[Cells, int]],
+    ) -> None:
+        self._variables = {variable.name: variable for variable in variables}
+        self._dag = dag
+        self._masses = {name: dict(found) for name, found in masses.items()}
+        self._support = {name: dict(found) for name, found in support.items()}
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables."""
+        return tuple(self._variables.values())
+
+    @property
+    def dag(self) -> Dag:
+        """The structure."""
+        return self._dag
+
+    def masses(self, name: str) -> dict[Cells, MassFunction]:
+        """Parents' cells, in the order of the structure -> mass function of the variable's cell.
+
+        >>> import possnet as pn
+        >>> model = pn.fit_random_sets(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", "x"]}))
+        >>> model.masses("a")
+        {(): MassFunction(a: {x} 1)}
+        """
+        return dict(self._masses[self._name(name)])
+
+    def support(self, name: str) -> dict[Cells, int]:
+        """Parents' cells -> number of rows that have them.
+
+        >>> import possnet as pn
+        >>> pn.fit_random_sets(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", "x"]})).support("a")
+        {(): 2}
+        """
+        return dict(self._support[self._name(name)])
+
+    def mass_function(self, name: str, given: Mapping[str, str | Collection[str]] | None = None) -> MassFunction:
+        """Mass function of a variable's cell for given cells of its parents; an error if no row had them.
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})
+        >>> pn.fit_random_sets(pn.Dag({"a": (), "b": ("a",)}), data).mass_function("b", {"a": "y"})
+        MassFunction(b: {v} 1)
+        """
+        above = self._dag.parents(self._name(name))
+        cells = given or {}
+        if set(cells) != set(above):
+            raise InputError(
+                f"random sets of {name!r}: cells of {listing(cells) or 'nothing'}; expected {listing(above)}"
+            )
+        key = tuple(self._variables[p].states_in(self._variables[p].mask(cells[p])) for p in above)
+        if key not in self._masses[name]:
+            shown = ", ".join(f"{p}={'|'.join(sorted(cell))}" for p, cell in zip(above, key, strict=True))
+            raise InputError(
+                f"random sets of {name!r}: no row has {shown or 'any cell'}; see masses({name!r}) for those that occur"
+            )
+        return self._masses[name][key]
+
+    def contour(self, name: str, given: Mapping[str, str | Collection[str]] | None = None) -> Possibility:
+        """Possibility of each state, (3) of [HLB], for given cells of the parents; subnormal if no state is in every cell.
+
+        >>> import possnet as pn
+        >>> pn.fit_random_sets(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", {"x", "y"}]})).contour("a")
+        Possibility(a: x 1, y 0.5)
+        """
+        return self.mass_function(name, given).contour()
+
+    def __repr__(self) -> str:
+        count = sum(len(m.masses) for found in self._masses.values() for m in found.values())
+        variables = len(self._variables)
+        return f"RandomSets({variables} variable{'s' * (variables != 1)}, {count} mass{'es' * (count != 1)})"
+
+    def _name(self, name: str) -> str:
+        if name not in self._variables:
+            raise InputError(
+                f"random sets: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
+            )
+        return name
+
+
+def fit_random_sets(
+    dag: Dag, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+) -> RandomSets:
+    """Masses m(A | j) of every variable's cells given its parents' cells: the maximum of (8) of [HLB].
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "mild", "mild"]})
+    >>> fit_random_sets(pn.Dag({"fever": ()}), data).mass_function("fever")
+    MassFunction(fever: {mild} 0.75, {high, mild} 0.25)
+    """
+    counts = data if isinstance(data, Counts) else count(dag, data, focal=True, progress=progress)
+    if counts.dag != dag:
+        raise InputError("fit_random_sets: the counts are of another structure; expected counts made with the same dag")
+    masses: dict[str, dict[Cells, MassFunction]] = {}
+    support: dict[str, dict[Cells, int]] = {}
+    for variable in counts.variables:
+        rows: dict[Cells, dict[int, int]] = {}
+        for cells, number in counts.focal(variable.name).items():
+            rows.setdefault(cells[:-1], {})[variable.mask(cells[-1])] = number
+        support[variable.name] = {key: sum(found.values()) for key, found in rows.items()}
+        masses[variable.name] = {
+            key: MassFunction.unchecked(variable, {mask: n / support[variable.name][key] for mask, n in found.items()})
+            for key, found in rows.items()
+        }
+    return RandomSets(counts.variables, dag, masses, support)
