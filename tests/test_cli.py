@@ -235,6 +235,73 @@ def test_a_sample_that_cannot_be_drawn_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_fit_learns_what_the_library_learns(tmp_path: Path) -> None:
+    clinic = pn.load_example("clinic")
+    data = pn.sample(clinic, 3000, imprecision=0.5, rng=1)
+    pn.write_data(data, tmp_path / "rows.parquet")
+    out = tmp_path / "learned.json"
+    shown = run_real("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--out", out)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "", "")
+    assert pn.read_network(out) == pn.fit(clinic.dag, data)
+    for arguments, how in [
+        (["--method", "histogram"], {"method": "histogram"}),
+        (["--method", "histogram", "--normalise"], {"method": "histogram", "normalise": True}),
+        (["--method", "capped", "--total", "1.5"], {"method": "capped", "total": 1.5}),
+        (["--method", "capped", "--total", "data"], {"method": "capped", "total": "data"}),
+        (["--method", "transform", "--transform", "symmetric"], {"method": "transform", "transform": "symmetric"}),
+        (["--imprecision", "0.5", "--pseudo", "2"], {"imprecision": 0.5, "pseudo": 2.0}),
+    ]:
+        assert run("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--out", out, *arguments).returncode == 0
+        assert pn.read_network(out) == pn.fit(clinic.dag, data, **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--total", "some"], 1, "--total 'some'; expected a number, or data"),
+        (["--total", "9"], 1, "at most the number of states"),
+        (["--method", "guess"], 2, "likelihood"),
+        (["--imprecision", "0"], 1, "expected a number above 0"),
+        (["--structure", "asai"], 1, "did you mean 'asia'"),
+        (["--structure", "pump"], 1, "bearing"),
+    ],
+)
+def test_a_fit_that_cannot_be_made_leaves_no_file(
+    tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    pn.write_data(pn.sample(pn.load_example("asia"), 20, rng=1), tmp_path / "rows.csv")
+    shown = run("fit", tmp_path / "rows.csv", "--structure", "asia", "--out", tmp_path / "net.json", *arguments)
+    assert shown.returncode == code
+    assert message in shown.stderr
+    assert not (tmp_path / "net.json").exists()
+
+
+def test_a_cell_that_the_structure_does_not_know_is_told_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("contact\nyes\nyse\n")
+    rash = pn.Variable("contact", ("yes", "no"))
+    pn.write_network(pn.Network((rash,), pn.Dag({"contact": ()}), {"contact": [1, 1]}), tmp_path / "net.json")
+    shown = run("fit", tmp_path / "rows.csv", "--structure", tmp_path / "net.json", "--out", tmp_path / "out.json")
+    assert shown.returncode == 1
+    assert "rows.csv, row 2, column 'contact': 'yse' is not a state (yes, no); did you mean 'yes'?" in shown.stderr
+
+
+def test_score_shows_both_likelihoods(tmp_path: Path) -> None:
+    clinic = pn.load_example("clinic")
+    data = pn.sample(clinic, 500, imprecision=0.5, rng=1)
+    pn.write_data(data, tmp_path / "rows.csv")
+    shown = run("score", "clinic", tmp_path / "rows.csv")
+    assert shown.returncode == 0
+    assert f"{pn.log_likelihood(clinic, data):.3f}" in shown.stdout
+    assert f"{pn.random_set_log_likelihood(clinic.dag, data):.3f}" in shown.stdout
+    assert "a row (of 500)" in shown.stdout
+    found = json.loads(run("score", "clinic", tmp_path / "rows.csv", "--json").stdout)
+    assert found["possibilistic_log_likelihood"] == pytest.approx(pn.log_likelihood(clinic, data))
+    assert found["by_variable"]["fever"]["random_set"] == pytest.approx(
+        pn.random_set_log_likelihood_by_family(clinic.dag, data)["fever"]
+    )
+    assert found["rows"] == 500
+
+
 def test_mistakes_get_one_line_and_exit_code_1(tmp_path: Path) -> None:
     (tmp_path / "empty.json").write_text("")
     for argument, message in [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import pickle
+import tempfile
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -219,3 +223,66 @@ def test_dense_views_have_the_axes_of_the_table() -> None:
     for variable in net.variables:
         assert counts[variable.name].shape == net.table(variable.name).shape
         assert prod(counts.totals(variable.name).shape) == prod(net.table(variable.name).shape[:-1])
+
+
+@given(strategies.counted(), st.booleans())
+def test_counts_are_saved_and_read_back(given_data: tuple[pn.Dag, pn.Dataset], focal: bool) -> None:
+    dag, data = given_data
+    counts = pn.count(dag, data, focal=focal)
+    with tempfile.TemporaryDirectory() as folder:
+        pn.write_counts(counts, Path(folder) / "counts.json")
+        assert pn.read_counts(Path(folder) / "counts.json") == counts
+
+
+def saved(folder: Path) -> tuple[Path, dict[str, Any]]:
+    data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
+    file = folder / "counts.json"
+    pn.write_counts(pn.count(pn.Dag({"a": (), "b": ("a",)}), data, focal=True), file)
+    return file, json.loads(file.read_text())
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (["format"], "possnet-network", "Is this a file of counts"),
+        (["version"], 2, "version 2 of possnet-counts; this possnet reads version 1; update possnet"),
+        (["rows"], -1, "-1 rows or states"),
+        (["rows"], "many", "rows: expected int, got str"),
+        (["variables"], [], "no variables"),
+        (["variables", 1, "name"], "a", "two variables have the same name"),
+        (["variables", 1, "parents"], ["c"], "parent"),
+        (["variables", 1, "contexts"], [[0], [5]], "state number 5 of 'a', which has 2 states"),
+        (["variables", 1, "contexts"], [[1], [0]], "not in ascending order"),
+        (["variables", 1, "contexts"], [[0, 0], [1, 0]], "not whole numbers of shape"),
+        (["variables", 1, "counts"], [[9, 1], [0, 2]], "more often than its context"),
+        (["variables", 1, "counts"], [[1, -1], [0, 2]], "numbers below 0"),
+        (["variables", 1, "counts"], [[1, 2**70], [0, 2]], "not whole numbers"),
+        (["variables", 1, "totals"], [2], "not whole numbers of shape"),
+        (["variables", 1, "focal"], None, "all or none"),
+        (["variables", 1, "focal", "cells"], ["0101", "zz02", "0302"], "not hexadecimal"),
+        (["variables", 1, "focal", "cells"], ["0101", "0202"], "not whole numbers of shape"),
+        (["variables", 1, "focal", "cells"], ["0101", "0202", "0102"], "in ascending order"),
+        (["variables", 1, "focal", "cells"], ["0001", "0202", "0302"], "empty or has unknown states"),
+        (["variables", 1, "focal", "cells"], ["0101", "0202", "0702"], "empty or has unknown states"),
+    ],
+)
+def test_damaged_counts_are_told(tmp_path: Path, place: list[Any], value: object, message: str) -> None:
+    file, document = saved(tmp_path)
+    target = document
+    for step in place[:-1]:
+        target = target[step]
+    target[place[-1]] = value
+    file.write_text(json.dumps(document))
+    with pytest.raises(pn.InputError, match=message) as told:
+        pn.read_counts(file)
+    assert str(told.value).startswith(str(file))
+
+
+@given(st.binary(max_size=60), st.integers(0, 400))
+def test_any_damage_to_a_counts_file_is_an_input_error(noise: bytes, where: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file, _ = saved(Path(folder))
+        content = file.read_bytes()
+        file.write_bytes(content[:where] + noise + content[where + len(noise) :])
+        with contextlib.suppress(pn.InputError):
+            pn.read_counts(file)

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from possnet.io import (
         DataStream,
         load_example,
+        read_counts,
         read_data,
         read_evidence,
         read_network,
         scan_data,
+        write_counts,
         write_data,
         write_evidence,
         write_network,
@@ -39,12 +41,14 @@ if TYPE_CHECKING:
     from possnet.randomset import MassFunction
     from possnet.sampling import (
         SampleStream,
+        SimulatedLimit,
         chanas,
         guyonnet,
         sample,
         sample_batches,
         sampling_law,
         sampling_limit,
+        simulated_limit,
     )
     from possnet.transforms import to_possibility, to_probability
     from possnet.variables import Variable
@@ -70,6 +74,7 @@ __all__ = [
     "PossnetError",
     "RandomSets",
     "SampleStream",
+    "SimulatedLimit",
     "TooLarge",
     "UndirectedGraph",
     "Variable",
@@ -85,6 +90,7 @@ __all__ = [
     "random_network",
     "random_set_log_likelihood",
     "random_set_log_likelihood_by_family",
+    "read_counts",
     "read_data",
     "read_evidence",
     "read_network",
@@ -93,8 +99,10 @@ __all__ = [
     "sampling_law",
     "sampling_limit",
     "scan_data",
+    "simulated_limit",
     "to_possibility",
     "to_probability",
+    "write_counts",
     "write_data",
     "write_evidence",
     "write_network",
@@ -108,10 +116,12 @@ _ROOMS = {
     "io": (
         "DataStream",
         "load_example",
+        "read_counts",
         "read_data",
         "read_evidence",
         "read_network",
         "scan_data",
+        "write_counts",
         "write_data",
         "write_evidence",
         "write_network",
@@ -121,12 +131,14 @@ _ROOMS = {
     "randomset": ("MassFunction",),
     "sampling": (
         "SampleStream",
+        "SimulatedLimit",
         "chanas",
         "guyonnet",
         "sample",
         "sample_batches",
         "sampling_law",
         "sampling_limit",
+        "simulated_limit",
     ),
     "counting": (
         "Counts",

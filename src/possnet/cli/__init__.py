@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from possnet.io import DataStream
     from possnet.network import Network
+    from possnet.parameters import Method
     from possnet.sampling import Law, Parents, Process
     from possnet.transforms import Transform
 
@@ -176,6 +177,94 @@ def sample(
         pn.write_data(stream, out, progress=advance)
     if seed is None:
         click.echo(f"Drawn with --seed {number}.", err=True)
+
+
+@main.command()
+@click.argument("data", metavar="DATA")
+@click.option("--structure", required=True, metavar="NET", help="The network whose graph and domains are used.")
+@click.option(
+    "--method",
+    type=click.Choice(["likelihood", "capped", "histogram", "transform"]),
+    default="likelihood",
+    show_default=True,
+    help="The estimator; see the documentation of possnet.fit.",
+)
+@click.option("--total", metavar="S", help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
+@click.option("--normalise/--as-it-stands", default=None, help="Divide by the largest degree or not; by method.")
+@click.option("--imprecision", type=float, metavar="THETA", help="Undo a known thinning of the cells.")
+@click.option("--pseudo", type=float, default=0.0, metavar="ROWS", help="Imagined rows of ignorance in every context.")
+@click.option(
+    "--transform",
+    type=click.Choice(["optimal", "symmetric", "ratio", "klir", "variable"]),
+    default="optimal",
+    show_default=True,
+    help="For --method transform.",
+)
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--out", required=True, metavar="NET", help="A .json file.")
+def fit(
+    data: str,
+    structure: str,
+    method: Method,
+    total: str | None,
+    normalise: bool | None,  # noqa: FBT001
+    imprecision: float | None,
+    pseudo: float,
+    transform: Transform,
+    weights: str | None,
+    out: str,
+) -> None:
+    """Learn the tables of a network from data, by counting; files larger than memory work.
+
+    \b
+    Examples:
+      possnet fit patients.parquet --structure clinic --out learned.json
+      possnet fit 'parts/*.parquet' --structure asia --method histogram --out raw.json
+    """
+    from possnet.cli.pages import read_total
+
+    known = _network(structure)
+    stream = pn.scan_data(data, variables=known, weights=weights)
+    with _progress(stream.rows) as advance:
+        learned = pn.fit(
+            known.dag,
+            stream,
+            method=method,
+            total=read_total(total),
+            normalise=normalise,
+            imprecision=imprecision,
+            pseudo=pseudo,
+            transform=transform,
+            conjunction=known.conjunction,
+            name=known.name,
+            progress=advance,
+        )
+    pn.write_network(learned, out)
+
+
+@main.command()
+@click.argument("net", metavar="NET")
+@click.argument("data", metavar="DATA")
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def score(net: str, data: str, weights: str | None, as_json: bool) -> None:  # noqa: FBT001
+    """Show how well a network fits data: both likelihoods of the paper, by variable and in all.
+
+    piLL is the score of the network's degrees, sum of N log pi; at most 0, and 0 for a network that knows nothing. mLL is
+    the log-likelihood of its structure over the cells as they stand, at its maximum.
+
+    \b
+    Examples:
+      possnet score clinic patients.csv
+      possnet score learned.json test.parquet --json
+    """
+    from possnet.cli.pages import score_page
+
+    network = _network(net)
+    stream = pn.scan_data(data, variables=network, weights=weights)
+    with _progress(stream.rows) as advance:
+        counts = pn.count(network.dag, stream, focal=True, progress=advance)
+    click.echo(score_page(network, counts, as_json=as_json))
 
 
 @main.command()

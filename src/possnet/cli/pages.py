@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Literal
 
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from possnet.counting import Counts
     from possnet.io import DataStream
     from possnet.network import Network
     from possnet.possibility import Possibility
 
-__all__ = ["answer_page", "data_page", "network_page", "read_given", "text_table"]
+__all__ = [
+    "answer_page",
+    "data_page",
+    "network_page",
+    "read_given",
+    "read_imprecision",
+    "read_total",
+    "score_page",
+    "text_table",
+]
 
 _MOST_ROWS = 60
 _PREVIEW = 5
@@ -182,6 +193,56 @@ def read_imprecision(given: Sequence[str], network: Network) -> dict[str, float]
         else:
             found = dict.fromkeys(found, theta)
     return found
+
+
+def read_total(text: str | None) -> float | Literal["data"] | None:
+    """S of a text: a number, ``data``, or nothing.
+
+    >>> read_total("2.5"), read_total("data"), read_total(None)
+    (2.5, 'data', None)
+    """
+    if text is None or text == "data":
+        return "data" if text else None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--total {text!r}; expected a number, or data") from None
+
+
+def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:
+    """Both likelihoods, by variable and in all.
+
+    >>> import possnet as pn
+    >>> rash = pn.Variable("rash", ("yes", "no"))
+    >>> net = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [1, 0.5]})
+    >>> data = pn.Dataset.from_rows((rash,), [("yes",), ("no",), ({"yes", "no"},)])
+    >>> print(score_page(net, pn.count(net.dag, data, focal=True), as_json=False))
+      variable        piLL     mLL
+      rash          -1.386  -3.296
+      all           -1.386  -3.296
+      a row (of 3)  -0.462  -1.099
+    """
+    import json
+
+    from possnet.likelihood import log_likelihood_by_family, random_set_log_likelihood_by_family
+
+    degrees = log_likelihood_by_family(network, counts)
+    masses = random_set_log_likelihood_by_family(network.dag, counts)
+    total = sum(degrees.values()), sum(masses.values())
+    if as_json:
+        finite = {name: None if value == -inf else value for name, value in degrees.items()}
+        document = {
+            "rows": counts.rows,
+            "possibilistic_log_likelihood": None if total[0] == -inf else total[0],
+            "random_set_log_likelihood": total[1],
+            "by_variable": {name: {"possibilistic": finite[name], "random_set": masses[name]} for name in degrees},
+        }
+        return json.dumps(document, indent=2, ensure_ascii=False)
+    rows = [(name, f"{degrees[name]:.3f}", f"{masses[name]:.3f}") for name in degrees]
+    rows.append(("all", f"{total[0]:.3f}", f"{total[1]:.3f}"))
+    if counts.rows:
+        rows.append((f"a row (of {counts.rows:,})", f"{total[0] / counts.rows:.3f}", f"{total[1] / counts.rows:.3f}"))
+    return "\n".join(text_table([("variable", "piLL", "mLL"), *rows], right=(1, 2)))
 
 
 def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_json: bool) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from possnet.io.data import DataStream, column_names, read_data, scan_data, write_data
     from possnet.io.examples import example_names, load_example
+    from possnet.io.json_counts import read_counts, write_counts
     from possnet.io.networks import NETWORK_SUFFIXES, read_network, write_network
     from possnet.io.uai import names_file, read_evidence, write_evidence
 
@@ -15,10 +16,12 @@ __all__ = [
     "example_names",
     "load_example",
     "names_file",
+    "read_counts",
     "read_data",
     "read_evidence",
     "read_network",
     "scan_data",
+    "write_counts",
     "write_data",
     "write_evidence",
     "write_network",
@@ -27,6 +30,7 @@ __all__ = [
 _ROOMS = {
     "data": ("DataStream", "column_names", "read_data", "scan_data", "write_data"),
     "examples": ("example_names", "load_example"),
+    "json_counts": ("read_counts", "write_counts"),
     "networks": ("NETWORK_SUFFIXES", "read_network", "write_network"),
     "uai": ("names_file", "read_evidence", "write_evidence"),
 }

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from possnet.errors import InputError, did_you_mean
 from possnet.graph import Dag
-from possnet.io.files import position_of, read_bytes, write_text
+from possnet.io.files import read_bytes, write_text
+from possnet.io.json_files import explain, parse_object, require_format
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT, Conjunction
 from possnet.variables import Variable
@@ -47,14 +48,14 @@ def decode_network(content: bytes, owner: str) -> Network:
     >>> decode_network(encode_network(pn.load_example("clinic")).encode(), "clinic") == pn.load_example("clinic")
     True
     """
-    document = _parse(content, owner)
-    _require_version(document, owner)
+    document = parse_object(content, owner, "a network as JSON")
+    require_format(document, owner, FORMAT, VERSION)
     import msgspec
 
     try:
         page = msgspec.convert(document, _page_type())
     except msgspec.ValidationError as error:
-        raise InputError(f"{owner}: {_explain(str(error))}; see the JSON Schema of {FORMAT} {VERSION}") from None
+        raise InputError(f"{owner}: {explain(str(error))}; see the JSON Schema of {FORMAT} {VERSION}") from None
     build = Network.subnormal if page.subnormal else Network
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     try:
@@ -72,54 +73,6 @@ def decode_network(content: bytes, owner: str) -> Network:
         )
     except InputError as error:
         raise InputError(f"{owner}: {error}") from None
-
-
-def _parse(content: bytes, owner: str) -> dict[str, Any]:
-    import msgspec
-
-    if not content.strip():
-        raise InputError(f"{owner}: the file is empty; expected a network as JSON")
-    try:
-        document = msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
-        message = str(error)
-        if "truncated" in message:
-            where = position_of(content, len(content))
-            raise InputError(f"{owner}, {where}: the file ends too early; expected the rest of the JSON") from None
-        finding, _, place = message.rpartition(" (byte ")
-        where = position_of(content, int(place.rstrip(")"))) if place.rstrip(")").isdigit() else "line 1, column 1"
-        raise InputError(
-            f"{owner}, {where}: {(finding or message).removeprefix('JSON is malformed: ')}; expected JSON"
-        ) from None
-    except RecursionError:
-        raise InputError(f"{owner}: nested too deeply; expected a network as JSON") from None
-    except UnicodeDecodeError:
-        where = position_of(content, len(content) - len(_undecodable(content)))
-        raise InputError(f"{owner}, {where}: not UTF-8 text; expected a network as JSON") from None
-    if not isinstance(document, dict):
-        raise InputError(
-            f"{owner}: holds one {type(document).__name__}; expected an object with 'format' and 'variables'"
-        )
-    return document
-
-
-def _undecodable(content: bytes) -> bytes:
-    """The content from its first byte that is not UTF-8."""
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        return content[error.start :]
-    return b""
-
-
-def _require_version(document: dict[str, Any], owner: str) -> None:
-    if document.get("format") != FORMAT:
-        found = f"format {document['format']!r}" if "format" in document else "no format"
-        raise InputError(f'{owner}: {found}; expected "format": "{FORMAT}". Is this a network of possnet?')
-    version = document.get("version")
-    if version != VERSION or isinstance(version, bool):
-        remedy = "update possnet" if isinstance(version, int) and version > VERSION else "check the file"
-        raise InputError(f"{owner}: version {version!r} of {FORMAT}; this possnet reads version {VERSION}; {remedy}")
 
 
 def _page_type() -> type[Any]:
@@ -157,13 +110,6 @@ def _page_type() -> type[Any]:
 
 
 _PAGE: type[Any] | None = None
-
-
-def _explain(message: str) -> str:
-    """Turn "Expected `str`, got `int` - at `$.variables[0].name`" into "variables[0].name: expected str, got int"."""
-    finding, _, place = message.replace("`", "").partition(" - at ")
-    where = place.removeprefix("$").removeprefix(".")
-    return f"{where + ': ' if where else ''}{finding[:1].lower()}{finding[1:]}"
 
 
 def _conjunction(name: str) -> Conjunction:

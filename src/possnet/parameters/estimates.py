@@ -27,8 +27,7 @@ __all__ = ["capped_maximum", "corrected", "histogram", "normalised", "propositio
 def proposition_1(counts: ArrayLike, total: ArrayLike = 1.0) -> Table:
     """The closed form of Proposition 1: shares of the counts, times the total; nothing is capped or normalised.
 
-    ``total`` is a number, one for every context (without the last axis), or one for every state (with it): then the
-    maximum is under sum_k π_k / S_k = 1.
+    ``total`` is a number, or one for every state: then the maximum is under sum_k π_k / S_k = 1.
 
     >>> proposition_1([10, 4, 1], 2.5)
     array([1.66666667, 0.66666667, 0.16666667])
@@ -37,11 +36,8 @@ def proposition_1(counts: ArrayLike, total: ArrayLike = 1.0) -> Table:
     """
     numbers = np.asarray(counts, dtype=np.float64)
     sums = numbers.sum(axis=-1, keepdims=True)
-    scale = np.asarray(total, dtype=np.float64)
-    if scale.ndim and scale.ndim < numbers.ndim:
-        scale = scale[..., np.newaxis]
     shares: Table = np.divide(numbers, sums, out=np.zeros_like(numbers), where=sums > 0)
-    return shares * scale
+    return shares * np.asarray(total, dtype=np.float64)
 
 
 def capped_maximum(counts: ArrayLike, total: float) -> Table:

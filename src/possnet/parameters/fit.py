@@ -16,7 +16,7 @@ from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
 from possnet.parameters.focal import cell_codes
-from possnet.possibility import PRODUCT, Conjunction, check_conjunction
+from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.transforms import Transform, to_possibility
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ def _learned(
         place = tuple(family.contexts.T)
         table[place] = degrees if sizes else degrees[0]
         support[place] = family.totals if sizes else family.totals[0]
+    snap_tops(table, axis=-1)
     return table, support
 
 

@@ -17,6 +17,7 @@ from possnet.sampling.chance import BLOCK
 from possnet.sampling.draw import SampleStream, chanas, guyonnet, sample, sample_batches
 from possnet.sampling.exact import sampling_law, sampling_limit
 from possnet.sampling.recipe import Imprecision, Law, Parents, Process
+from possnet.sampling.simulated import SimulatedLimit, simulated_limit
 
 __all__ = [
     "BLOCK",
@@ -25,10 +26,12 @@ __all__ = [
     "Parents",
     "Process",
     "SampleStream",
+    "SimulatedLimit",
     "chanas",
     "guyonnet",
     "sample",
     "sample_batches",
     "sampling_law",
     "sampling_limit",
+    "simulated_limit",
 ]

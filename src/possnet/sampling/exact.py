@@ -18,6 +18,7 @@ from possnet.network import Network
 from possnet.randomset import MassFunction
 from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
 from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
+from possnet.sampling.simulated import simulated_limit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -88,6 +89,8 @@ def sampling_limit(
     parents: Parents = "observed",
     evidence: Evidence | None = None,
     limit: int | None = None,
+    simulate: int | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Network:
     """The network that counting converges to as rows grow, for rows drawn by `possnet.sample` with the same options.
 
@@ -98,6 +101,9 @@ def sampling_limit(
     ----------
     limit
         Bytes that the exact computation may take, by default half of the free memory; beyond it is `TooLarge`.
+    simulate, rng
+        Rows to draw where the exact computation is too large: the answer is then the estimate of `simulated_limit`, and
+        its description says so, with the standard error.
 
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
@@ -108,8 +114,16 @@ def sampling_limit(
     """
     recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
     names = [variable.name for variable in network.variables]
-    found = _all_outcomes(recipe, names, limit)
-    scopes, tree = _tree(recipe, names, found, limit)
+    try:
+        found = _all_outcomes(recipe, names, limit)
+        scopes, tree = _tree(recipe, names, found, limit)
+    except TooLarge:
+        if simulate is None:
+            raise
+        return simulated_limit(
+            network, simulate, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence,
+            rng=rng,
+        ).network  # fmt: skip
     tree.collect()
     tables = {}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -180,7 +194,7 @@ def _outcomes(recipe: Recipe, name: str, degrees: Table, limit: int | None) -> O
     if entries * _BYTES_AN_ENTRY > allowed:
         raise TooLarge(
             f"the exact law of {name!r} has about {entries:,} sets ({readable_bytes(entries * _BYTES_AN_ENTRY)}; the limit "
-            f"is {readable_bytes(allowed)}); estimate it from drawn rows instead"
+            f"is {readable_bytes(allowed)}); estimate it from drawn rows instead, with simulate=ROWS"
         )
     return outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents)
 
@@ -198,7 +212,7 @@ def _all_outcomes(recipe: Recipe, names: Iterable[str], limit: int | None) -> di
         if contexts * table.shape[-1] * _BYTES_AN_ENTRY > allowed:
             raise TooLarge(
                 f"the exact law of {name!r} has {contexts:,.0f} combinations of its parents' cells; the limit is "
-                f"{readable_bytes(allowed)}; estimate it from drawn rows instead"
+                f"{readable_bytes(allowed)}; estimate it from drawn rows instead, with simulate=ROWS"
             )
         found[name] = _outcomes(recipe, name, context_degrees(table, alphabets), limit)
     return found

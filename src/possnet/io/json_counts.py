@@ -1,0 +1,179 @@
+"""Counts as JSON: exact integers, only what occurs.
+
+One object per variable: its states, its parents in table order, the contexts that occur (states of the parents as numbers),
+N_ijk and N_ij; and, if they were counted, the distinct combinations of cells as hexadecimal masks with their counts.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from possnet.counting import Counts, Focal
+from possnet.errors import InputError
+from possnet.graph import Dag
+from possnet.io.files import read_bytes, write_text
+from possnet.io.json_files import explain, parse_object, require_format
+from possnet.kernels.tally import Tally
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_counts", "write_counts"]
+
+FORMAT = "possnet-counts"
+VERSION = 1
+_LARGEST = 2**62
+
+
+def write_counts(counts: Counts, path: str | Path) -> None:
+    """Write counts as JSON, whole or not at all.
+
+    >>> import possnet as pn, tempfile, pathlib
+    >>> counts = pn.count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", {"x", "y"}]}), focal=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_counts(counts, pathlib.Path(folder) / "counts.json")
+    ...     read_counts(pathlib.Path(folder) / "counts.json") == counts
+    True
+    """
+    entries = []
+    for variable in counts.variables:
+        contexts, numbers, totals = counts.family(variable.name)
+        entry: dict[str, Any] = {
+            "name": variable.name,
+            "states": variable.states,
+            "ordered": variable.ordered,
+            "parents": counts.dag.parents(variable.name),
+            "cell_sizes": counts.cell_size_sum(variable.name),
+            "contexts": contexts.tolist(),
+            "counts": numbers.tolist(),
+            "totals": totals.tolist(),
+        }
+        if counts.has_focal:
+            octets, often = counts.focal_arrays(variable.name)
+            entry["focal"] = {"cells": [row.tobytes().hex() for row in octets], "counts": often.tolist()}
+        entries.append("    " + json.dumps(entry, ensure_ascii=False))
+    head = f'  "format": "{FORMAT}",\n  "version": {VERSION},\n  "rows": {counts.rows},\n'
+    write_text(path, "{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n")
+
+
+def read_counts(path: str | Path) -> Counts:
+    """Counts of a JSON file that `write_counts` wrote.
+
+    >>> read_counts("nowhere.json")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: nowhere.json: no such file; check the name
+    """
+    owner = str(path)
+    document = parse_object(read_bytes(path), owner, "counts as JSON")
+    require_format(document, owner, FORMAT, VERSION)
+    import msgspec
+
+    focal = msgspec.defstruct("Focal", [("cells", list[str]), ("counts", list[int])], forbid_unknown_fields=True)
+    entry = msgspec.defstruct(
+        "Entry",
+        [
+            ("name", str),
+            ("states", list[str]),
+            ("ordered", bool),
+            ("parents", list[str]),
+            ("cell_sizes", int),
+            ("contexts", list[list[int]]),
+            ("counts", list[list[int]]),
+            ("totals", list[int]),
+            ("focal", focal | None, None),
+        ],
+        forbid_unknown_fields=True,
+    )
+    page = msgspec.defstruct("Page", [("format", str), ("version", int), ("rows", int), ("variables", list[entry])])  # type: ignore[valid-type]
+    try:
+        found: Any = msgspec.convert(document, page)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{owner}: {explain(str(error))}; expected what write_counts writes") from None
+    try:
+        return _counts(found)
+    except InputError as error:
+        raise InputError(f"{owner}: {error}") from None
+
+
+def _counts(page: Any) -> Counts:
+    variables = tuple(Variable(e.name, tuple(e.states), ordered=e.ordered) for e in page.variables)
+    domains = {variable.name: variable for variable in variables}
+    if len(domains) < len(variables):
+        raise InputError("two variables have the same name; expected distinct names")
+    if not variables:
+        raise InputError("no variables; expected at least one")
+    dag = Dag({e.name: e.parents for e in page.variables})
+    for number in (page.rows, *(e.cell_sizes for e in page.variables)):
+        if not 0 <= number < _LARGEST:
+            raise InputError(f"{number} rows or states; expected a whole number from 0 to 2**62")
+    focal = {e.name: e.focal for e in page.variables if e.focal is not None}
+    if focal and len(focal) < len(variables):
+        raise InputError("some variables have focal counts and some have not; expected all or none")
+    scopes = {e.name: [domains[n] for n in (*e.parents, e.name)] for e in page.variables}
+    return Counts(
+        variables,
+        dag,
+        {e.name: _tally(e, scopes[e.name]) for e in page.variables},
+        rows=page.rows,
+        cell_sizes={e.name: e.cell_sizes for e in page.variables},
+        focal={name: _focal(name, found, scopes[name]) for name, found in focal.items()} if focal else None,
+    )
+
+
+def _tally(entry: Any, scope: list[Variable]) -> Tally:
+    *parents, child = scope
+    owner = f"counts of {entry.name!r}"
+    contexts = _numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
+    for column, parent in zip(contexts.T, parents, strict=True):
+        if len(column) and column.max() >= len(parent):
+            raise InputError(f"{owner}: state number {column.max()} of {parent.name!r}, which has {len(parent)} states")
+    listed = contexts.tolist()
+    if any(a >= b for a, b in pairwise(listed)):
+        raise InputError(f"{owner}: contexts are not in ascending order, each once; the file is damaged")
+    counts = _numbers(entry.counts, (len(contexts), len(child)), owner)
+    totals = _numbers(entry.totals, (len(contexts),), owner)
+    if (counts.max(axis=1, initial=0) > totals).any() or not totals.all():
+        raise InputError(
+            f"{owner}: a state is counted more often than its context, or a context never; the file is damaged"
+        )
+    return Tally(contexts.astype(np.int32), counts, totals)
+
+
+def _focal(name: str, entry: Any, scope: list[Variable]) -> Focal:
+    owner = f"focal counts of {name!r}"
+    width = sum(-(-len(variable) // 8) for variable in scope)
+    counts = _numbers(entry.counts, (len(entry.cells),), owner)
+    try:
+        rows = [bytes.fromhex(text) for text in entry.cells]
+    except ValueError:
+        raise InputError(f"{owner}: cells that are not hexadecimal masks; the file is damaged") from None
+    if any(len(row) != width for row in rows) or any(a >= b for a, b in pairwise(rows)):
+        raise InputError(f"{owner}: cells are not {width} bytes each, in ascending order; the file is damaged")
+    octets = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, width).copy()
+    start = 0
+    for variable in scope:
+        stop = start + -(-len(variable) // 8)
+        masks = octets[:, start:stop]
+        spare = len(variable) % 8
+        if not masks.any(axis=1).all() or (spare and len(masks) and int(masks[:, -1].max()) >> spare):
+            raise InputError(
+                f"{owner}: a cell of {variable.name!r} is empty or has unknown states; the file is damaged"
+            )
+        start = stop
+    return Focal(octets, counts)
+
+
+def _numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    try:
+        array = np.array(values, dtype=np.int64).reshape(shape)
+    except (ValueError, OverflowError):
+        raise InputError(f"{owner}: not whole numbers of shape {shape}; the file is damaged") from None
+    if (array < 0).any() or (array >= _LARGEST).any():
+        raise InputError(f"{owner}: numbers below 0 or above 2**62; the file is damaged")
+    return array

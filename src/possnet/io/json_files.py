@@ -1,0 +1,69 @@
+"""JSON files: syntax errors with their place, and documents that say what they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from possnet.errors import InputError
+from possnet.io.files import position_of
+
+__all__ = ["explain", "parse_object", "require_format"]
+
+_KINDS = {"possnet-network": "a network", "possnet-counts": "a file of counts"}
+
+
+def parse_object(content: bytes, owner: str, expected: str) -> dict[str, Any]:
+    """The JSON object in some bytes; ``owner`` and what was ``expected`` are named in errors."""
+    import msgspec
+
+    if not content.strip():
+        raise InputError(f"{owner}: the file is empty; expected {expected}")
+    try:
+        document = msgspec.json.decode(content)
+    except msgspec.DecodeError as error:
+        message = str(error)
+        if "truncated" in message:
+            where = position_of(content, len(content))
+            raise InputError(f"{owner}, {where}: the file ends too early; expected the rest of the JSON") from None
+        finding, _, place = message.rpartition(" (byte ")
+        where = position_of(content, int(place.rstrip(")"))) if place.rstrip(")").isdigit() else "line 1, column 1"
+        raise InputError(
+            f"{owner}, {where}: {(finding or message).removeprefix('JSON is malformed: ')}; expected JSON"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{owner}: nested too deeply; expected {expected}") from None
+    except UnicodeDecodeError:
+        where = position_of(content, len(content) - len(_undecodable(content)))
+        raise InputError(f"{owner}, {where}: not UTF-8 text; expected {expected}") from None
+    if not isinstance(document, dict):
+        raise InputError(
+            f"{owner}: holds one {type(document).__name__}; expected an object with 'format' and 'variables'"
+        )
+    return document
+
+
+def _undecodable(content: bytes) -> bytes:
+    """The content from its first byte that is not UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        return content[error.start :]
+    return b""
+
+
+def require_format(document: dict[str, Any], owner: str, name: str, number: int) -> None:
+    """Raise an `InputError` unless the object says that it is of a format and a version."""
+    if document.get("format") != name:
+        found = f"format {document['format']!r}" if "format" in document else "no format"
+        raise InputError(f'{owner}: {found}; expected "format": "{name}". Is this {_KINDS[name]} of possnet?')
+    version = document.get("version")
+    if version != number or isinstance(version, bool):
+        remedy = "update possnet" if isinstance(version, int) and version > number else "check the file"
+        raise InputError(f"{owner}: version {version!r} of {name}; this possnet reads version {number}; {remedy}")
+
+
+def explain(message: str) -> str:
+    """Turn "Expected `str`, got `int` - at `$.variables[0].name`" into "variables[0].name: expected str, got int"."""
+    finding, _, place = message.replace("`", "").partition(" - at ")
+    where = place.removeprefix("$").removeprefix(".")
+    return f"{where + ': ' if where else ''}{finding[:1].lower()}{finding[1:]}"
