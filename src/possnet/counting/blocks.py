@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK", "Block", "blocks_of"]
 
-BLOCK: Final = 1 << 19
+BLOCK: Final = 1 << 20
 """Rows that are counted at a time: the bitmaps of a family then stay in the cache."""
 
 
 class Block:
     """Rows of some variables."""
 
-    def __init__(self, data: Dataset, names: list[str], start: int, rows: int) -> None:
+    def __init__(
+        self, data: Dataset, names: list[str], start: int, rows: int, scratch: tally.Scratch | None = None
+    ) -> None:
         first, last = start // 64, -(-(start + rows) // 64)
         self.rows = rows
+        self.scratch = tally.Scratch() if scratch is None else scratch
         self.weights = None if data.weights is None else data.weights[start : start + rows]
         self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
         self._state_counts: dict[str, Numbers] = {}
@@ -97,7 +100,7 @@ class Block:
         return sum(int(self.weights[bitmaps.unpack(bitmap, self.rows)].sum()) for bitmap in words)
 
 
-def blocks_of(data: Dataset, names: list[str]) -> Iterator[Block]:
+def blocks_of(data: Dataset, names: list[str], scratch: tally.Scratch | None = None) -> Iterator[Block]:
     """The rows of a data set, block by block."""
     for start in range(0, len(data), BLOCK):
-        yield Block(data, names, start, min(BLOCK, len(data) - start))
+        yield Block(data, names, start, min(BLOCK, len(data) - start), scratch)

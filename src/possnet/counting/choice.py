@@ -16,15 +16,18 @@ __all__ = ["Kernel", "estimates"]
 
 Kernel: TypeAlias = Literal["codes", "bitmaps", "cells"]
 
+_SURELY_BITMAPS = 64  # a table this small is read off the bitmaps before any column could be decoded
 _CALL = 1500.0  # one numpy call and what Python adds to it
 _WORD = 0.9  # AND, population count and sum of 64 rows
 
 
 def estimates(block: Block, parents: list[str], child: str) -> dict[Kernel, float]:
-    """Nanoseconds that each kernel would take; kernels that cannot count these cells are left out."""
+    """Nanoseconds that each kernel would take; kernels that cannot count these cells, or surely lose, are left out."""
     names = [*parents, child]
     sizes = [len(block.words(name)) for name in names]
     found: dict[Kernel, float] = {"bitmaps": _bitmaps(block, sizes)}
+    if prod(sizes) <= _SURELY_BITMAPS and block.weights is None:
+        return found
     if all(block.is_precise(name) for name in names):
         found["codes"] = _codes(block, sizes)
     else:

@@ -70,8 +70,9 @@ def count(
     cell_sizes = dict.fromkeys(names, 0)
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     rows = done = 0
+    scratch = tally.Scratch()
     for batch in batches_of(data):
-        for block in blocks_of(batch, names):
+        for block in blocks_of(batch, names, scratch):
             rows += block.total
             for name in names:
                 cell_sizes[name] += block.cell_size_sum(name)
@@ -135,6 +136,9 @@ def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | 
     >>> all(np.array_equal(tally_family(block, ["a"], "b", k).counts, [[1, 1], [0, 1]]) for k in ("bitmaps", "cells"))
     True
     """
+    if not parents and block.weights is None:  # what the block knows already
+        nothing = np.zeros((1, 0), dtype=np.int32)
+        return tally.Tally(nothing, block.state_counts(child)[np.newaxis].copy(), np.array([block.rows]))
     if kernel is None:
         prices = estimates(block, parents, child)
         *others, dearest = sorted(prices, key=prices.__getitem__)
@@ -150,7 +154,14 @@ def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | 
     elif kernel == "bitmaps":
         _refuse(child, prod(sizes), 8 * (states + 1))
         words = [block.words(parent) for parent in parents]
-        counted = tally.by_bitmaps(words, block.words(child), block.rows, block.digits, precise=block.is_precise(child))
+        precise = block.is_precise(child)
+        if precise and len(words) == 1 and block.weights is None and block.is_precise(parents[0]):
+            known = block.state_counts(parents[0]), block.state_counts(child)
+            counted = tally.by_difference(words[0], block.words(child), *known, block.scratch)
+        else:
+            counted = tally.by_bitmaps(
+                words, block.words(child), block.rows, block.digits, precise=precise, scratch=block.scratch
+            )
     else:
         columns = [block.cells(name) for name in (*parents, child)]
         numbers, combinations = tally.group([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)

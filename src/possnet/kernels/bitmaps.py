@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     Codes: TypeAlias = NDArray[np.integer]
 
 __all__ = [
-    "WORD", "compress", "concatenate", "count", "cut", "decode", "distinct_rows", "distinct_sets", "encode", "encode_masks",
+    "WORD", "add_up", "compress", "concatenate", "count", "cut", "decode", "distinct_rows", "distinct_sets", "encode",
+    "encode_masks",
     "octets_of", "ones", "pack", "take", "twice", "unpack", "zeros",
 ]  # fmt: skip
 
 WORD: Final = np.dtype("<u8")
 _TABLE_LIMIT: Final = 1 << 22
-_RUN: Final = 512
 
 
 def _words(rows: int) -> int:
@@ -85,17 +85,18 @@ def count(bitmaps: Words) -> NDArray[np.int64]:
     >>> count(np.array([[13], [1]], dtype=np.uint64))
     array([3, 1])
     """
-    ones = np.bitwise_count(bitmaps)
+    return add_up(np.bitwise_count(bitmaps))
+
+
+def add_up(ones: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Sums of bytes up to 64 along the last axis; numpy adds in 32 or 16 bits two and four times as fast as in 64.
+
+    >>> add_up(np.array([[1, 2], [3, 64]], dtype=np.uint8))
+    array([ 3, 67])
+    """
     size = ones.shape[-1]
-    if size < _RUN:
-        small: NDArray[np.int64] = np.add.reduce(ones, axis=-1, dtype=np.uint16).astype(np.int64)
-        return small
-    whole = size - size % _RUN
-    runs = ones[..., :whole].reshape(*ones.shape[:-1], -1, _RUN)  # 16 bits hold a run's sum, and add fast
-    counts: NDArray[np.int64] = np.add.reduce(runs, axis=-1, dtype=np.uint16).sum(axis=-1, dtype=np.int64)
-    if whole < size:
-        counts = counts + np.add.reduce(ones[..., whole:], axis=-1, dtype=np.uint16)
-    return counts
+    kind = np.uint16 if size < 1 << 10 else np.uint32 if size < 1 << 26 else np.int64
+    return np.asarray(np.add.reduce(ones, axis=-1, dtype=kind)).astype(np.int64)
 
 
 def twice(bitmaps: Words) -> Words:

@@ -29,7 +29,18 @@ if TYPE_CHECKING:
     Codes: TypeAlias = NDArray[np.integer]
 
 __all__ = [
-    "Shares", "Tally", "by_bitmaps", "by_cells", "by_codes", "group", "merge", "precise_codes", "shares", "weigh",
+    "Scratch",
+    "Shares",
+    "Tally",
+    "by_bitmaps",
+    "by_cells",
+    "by_codes",
+    "by_difference",
+    "group",
+    "merge",
+    "precise_codes",
+    "shares",
+    "weigh",
 ]  # fmt: skip
 
 _BROADCAST: Final = 1 << 15
@@ -158,8 +169,45 @@ def _occurring(counts: Numbers, totals: Numbers, sizes: Sequence[int]) -> Tally:
     return Tally(contexts, counts[kept], totals[kept])
 
 
+class Scratch:
+    """Memory that the bitmap kernel uses again and again, so that it stays in the cache; not for two threads at once."""
+
+    def __init__(self) -> None:
+        self._words = np.empty(0, dtype=bitmaps.WORD)
+        self._ones = np.empty(0, dtype=np.uint8)
+
+    def buffers(self, *shape: int) -> tuple[Words, NDArray[np.uint8]]:
+        """Room for bitmaps of a shape and for the population counts of their words."""
+        size = prod(shape)
+        if size > len(self._words):
+            self._words, self._ones = np.empty(size, dtype=bitmaps.WORD), np.empty(size, dtype=np.uint8)
+        return self._words[:size].reshape(shape), self._ones[:size].reshape(shape)
+
+    def crossed(self, inside: Words, child: Words) -> Numbers:
+        """Population counts of every AND of a context (contexts, words) with a state (states, words)."""
+        both, ones = self.buffers(len(inside), *child.shape)
+        np.bitwise_and(inside[:, np.newaxis], child, out=both)
+        return bitmaps.add_up(np.bitwise_count(both, out=ones))
+
+    def context(self, prefix: Words | None, parent: Words, child: Words) -> Numbers:
+        """Population counts of a context, prefix and parent's state together, and of its ANDs with states of the child."""
+        both, ones = self.buffers(len(child) + 1, len(parent))
+        if prefix is None:
+            both[0] = parent
+        else:
+            np.bitwise_and(prefix, parent, out=both[0])
+        np.bitwise_and(both[0], child, out=both[1:])
+        return bitmaps.add_up(np.bitwise_count(both, out=ones))
+
+
 def by_bitmaps(
-    parents: Sequence[Words], child: Words, rows: int, weights: Sequence[Words] | None, *, precise: bool
+    parents: Sequence[Words],
+    child: Words,
+    rows: int,
+    weights: Sequence[Words] | None,
+    *,
+    precise: bool,
+    scratch: Scratch,
 ) -> Tally:
     """Tally by ANDs and population counts.
 
@@ -168,6 +216,8 @@ def by_bitmaps(
     """
     sizes = [len(words) for words in parents]
     states, length = child.shape
+    if parents and sizes[-1] * states * length > _BROADCAST and weights is None and states * length <= 4 * _BROADCAST:
+        return _long_bitmaps(parents, child, precise=precise, scratch=scratch)
     tail, width = len(parents), 1
     while tail > 0 and width * sizes[tail - 1] * states * length <= _BROADCAST:
         tail -= 1
@@ -176,16 +226,54 @@ def by_bitmaps(
     shape = (prod(sizes[:tail]), width)
     counts = np.empty((*shape, states), dtype=np.int64)
     totals = np.empty(shape, dtype=np.int64)
-    popcount = bitmaps.count if weights is None else lambda words: _weighted(words, weights)
+    chunk = max(2 * _BROADCAST // max(length, 1), 1)
     for number, prefix in enumerate(_prefixes(parents[:tail], length)):
         inside = last if prefix is None else prefix & last if tail < len(parents) else prefix[np.newaxis]
-        if states * length > 2 * _BROADCAST:
-            for state in range(states):
-                counts[number, :, state] = popcount(inside & child[state])
+        if weights is not None:
+            counts[number] = _weighted(inside[:, np.newaxis] & child, weights)
         else:
-            counts[number] = popcount(inside[:, np.newaxis] & child)
-        totals[number] = counts[number].sum(axis=1) if precise else popcount(inside)
+            for first in range(0, states, chunk):
+                part = child[first : first + chunk]
+                counts[number, :, first : first + chunk] = scratch.crossed(inside, part)
+        if not precise:
+            totals[number] = bitmaps.count(inside) if weights is None else _weighted(inside, weights)
+    if precise:
+        totals = counts.sum(axis=-1)
     return _occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
+
+
+def _long_bitmaps(parents: Sequence[Words], child: Words, *, precise: bool, scratch: Scratch) -> Tally:
+    """One context at a time; if the child is precise its last state has what the others leave."""
+    sizes = [len(words) for words in parents]
+    shown = child[:-1] if precise else child
+    counts = np.empty((prod(sizes), 1 + len(shown)), dtype=np.int64)
+    number = 0
+    for prefix in _prefixes(parents[:-1], child.shape[1]):
+        for state in parents[-1]:
+            counts[number] = scratch.context(prefix, state, shown)
+            number += 1
+    totals, inside = counts[:, 0], counts[:, 1:]
+    if precise:
+        inside = np.column_stack([inside, totals - inside.sum(axis=1)])
+    return _occurring(inside, totals, sizes)
+
+
+def by_difference(
+    parent: Words, child: Words, parent_counts: Numbers, child_counts: Numbers, scratch: Scratch
+) -> Tally:
+    """Tally of precise, unweighted rows with one parent: the last states have what the others leave.
+
+    >>> column = np.array([[1], [2], [4]], dtype=np.uint64)
+    >>> by_difference(column, column, np.array([1, 1, 1]), np.array([1, 1, 1]), Scratch()).counts
+    array([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    """
+    counts = np.zeros((len(parent), len(child)), dtype=np.int64)
+    if len(child) > 1:
+        for state, inside in enumerate(parent[:-1]):
+            counts[state, :-1] = scratch.crossed(inside[np.newaxis], child[:-1])[0]
+    counts[:-1, -1] = (parent_counts - counts.sum(axis=1))[:-1]
+    counts[-1] = child_counts - counts[:-1].sum(axis=0)
+    return _occurring(counts, parent_counts, [len(parent)])
 
 
 def _crossed(parents: Sequence[Words], everything: Words) -> Words:
