@@ -10,6 +10,7 @@ from pathlib import Path
 
 import data
 import inference
+import learning
 import networks
 import sampling
 import start
@@ -33,6 +34,10 @@ same graph). Each timed possnet run makes its own plan. "Times faster" compares 
 ## Drawing rows
 
 {sampling}
+
+## Counting and learning
+
+{learning}
 
 ## Reading data
 
@@ -65,6 +70,7 @@ def main() -> None:
         pyagrum=peer_version(),
         start=start.table(),
         sampling=sampling.table(),
+        learning=learning.table(),
         data=data.table(),
         networks=networks.table(),
         inference=inference.table(),
