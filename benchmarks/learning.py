@@ -105,7 +105,8 @@ def learning(folder: Path) -> list[str]:
         "",
         (
             f"Imprecise rows (theta .5) against precise ones: counting {ours['count vague'][0]:.4f} s, {ratios[0]:.2f} "
-            f"times the precise time; CSV to network {ours['vague csv'][0]:.2f} s, {ratios[1]:.2f} times (asked: at most 3)."
+            f"times the precise time; CSV to network {ours['vague csv'][0]:.2f} s, {ratios[1]:.2f} times (asked: at most "
+            "3)."
         ),
     ]
     return [*lines, "", *streaming(net, folder, files["masks.parquet"])]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from possnet.counting import Counts, count
     from possnet.dataset import Dataset
+    from possnet.em import EmResult, fit_em
     from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
     from possnet.inference import Explanation, Inference
@@ -63,6 +64,7 @@ __all__ = [
     "Dag",
     "DataStream",
     "Dataset",
+    "EmResult",
     "EssentialGraph",
     "Explanation",
     "ImpossibleEvidence",
@@ -81,6 +83,7 @@ __all__ = [
     "chanas",
     "count",
     "fit",
+    "fit_em",
     "fit_random_sets",
     "guyonnet",
     "load_example",
@@ -154,6 +157,10 @@ _ROOMS = {
         "log_likelihood_by_family",
         "random_set_log_likelihood",
         "random_set_log_likelihood_by_family",
+    ),
+    "em": (
+        "EmResult",
+        "fit_em",
     ),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),

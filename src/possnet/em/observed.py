@@ -1,0 +1,131 @@
+"""The data of EM: for every variable its distinct cells, and distinct rows as numbers of cells.
+
+Cells are numbered per variable in the order of their masks; an unknown cell that counts as missing has the number after the
+last. Rows are kept once, with their weights added, and only over the columns that are asked for: parts of the model that
+do not meet have their own distinct rows, which are far fewer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from possnet.dataset import batches_of
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.kernels import bitmaps, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Batches, Dataset
+    from possnet.graph import Dag
+    from possnet.variables import Variable
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+
+__all__ = ["Observed", "Unknown"]
+
+Unknown: TypeAlias = Literal["missing", "focal"]
+
+
+class Observed:
+    """Cells that occur, how often, and distinct rows on demand."""
+
+    def __init__(self, dag: Dag, data: Dataset | Batches, unknown: Unknown) -> None:
+        found = {variable.name: variable for variable in data.variables}
+        for node in dag.nodes:
+            if node not in found:
+                raise InputError(
+                    f"fit_em: the structure names {node!r}, which the data lacks ({listing(found)})"
+                    f"{did_you_mean(node, found)}"
+                )
+        self.variables: dict[str, Variable] = {node: found[node] for node in dag.nodes}
+        self.dag, self._data, self._unknown = dag, data, unknown
+        self.rows = 0
+        weights: dict[str, dict[int, int]] = {name: {} for name in self.variables}
+        for batch in batches_of(data):
+            self.rows += batch.total
+            for name in self.variables:
+                codes, masks = self._masks(batch, name)
+                for mask, weight in zip(masks, tally.weigh(codes, batch.weights, len(masks)).tolist(), strict=True):
+                    if weight:
+                        weights[name][mask] = weights[name].get(mask, 0) + weight
+        self.missing: dict[str, int] = {name: found.pop(0, 0) for name, found in weights.items()}
+        self.masks: dict[str, list[int]] = {name: sorted(found) for name, found in weights.items()}
+        for name, masks in self.masks.items():
+            if not masks:  # never observed: any state may be behind it
+                masks += [1 << k for k in range(len(self.variables[name]))]
+        self.weights: dict[str, Numbers] = {
+            name: np.array([weights[name].get(mask, 0) for mask in masks], dtype=np.int64)
+            for name, masks in self.masks.items()
+        }
+
+    def add_whole_domains(self) -> None:
+        """Let the whole domain be a cell of every variable, even where no row has it."""
+        for name, variable in self.variables.items():
+            whole = (1 << len(variable)) - 1
+            if whole not in self.masks[name]:
+                self.masks[name] = [*self.masks[name], whole]  # the largest mask of all
+                self.weights[name] = np.append(self.weights[name], 0)
+
+    def sets(self, name: str) -> Bools:
+        """The distinct cells of a variable, shape (cells, states)."""
+        size = len(self.variables[name])
+        return np.array([[mask >> k & 1 for k in range(size)] for mask in self.masks[name]], dtype=np.bool_)
+
+    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Numbers]]:
+        """For every list of columns its distinct rows (rows, columns), and their weights; in one pass over the data."""
+        number = {
+            name: {0: len(masks), **{mask: k for k, mask in enumerate(masks)}} for name, masks in self.masks.items()
+        }
+        needed = {name for part in parts for name in part}
+        kept: list[list[tuple[NDArray[np.int32], Numbers]]] = [[] for _ in parts]
+        for batch in batches_of(self._data):
+            ids = {}
+            for name in needed:
+                codes, masks = self._masks(batch, name)
+                table = np.array([number[name].get(mask, 0) for mask in masks] or [0], dtype=np.int64)
+                ids[name] = np.take(table, codes)
+            for part, found in zip(parts, kept, strict=True):
+                found.append(self._grouped([ids[name] for name in part], part, batch.weights, len(batch)))
+                if len(found) > 8:
+                    found[:] = [self._merged(found, part)]
+        return [self._merged(found, part) for part, found in zip(parts, kept, strict=True)]
+
+    def _masks(self, batch: Dataset, name: str) -> tuple[Numbers, list[int]]:
+        """Number of every row's mask, and the masks; 0 stands for a missing cell."""
+        words = batch.bitmaps(name)
+        variable = self.variables[name]
+        if self._unknown == "missing":
+            absent = batch.missing(name)
+            if absent.any():
+                codes, sets = bitmaps.decode(np.vstack([words, bitmaps.pack(absent)]), len(batch))
+                masks = [0 if inside[-1] else _mask(inside[: len(variable)]) for inside in sets]
+                return codes, masks
+        codes, sets = bitmaps.decode(words, len(batch))
+        return codes, [_mask(inside) for inside in sets]
+
+    def _grouped(
+        self, columns: list[Numbers], part: Sequence[str], weights: Numbers | None, rows: int
+    ) -> tuple[NDArray[np.int32], Numbers]:
+        codes, found = tally.group(columns, [len(self.masks[name]) + 1 for name in part], rows)
+        amounts = tally.weigh(codes, weights, len(found))
+        return found[amounts > 0], amounts[amounts > 0]
+
+    def _merged(
+        self, found: list[tuple[NDArray[np.int32], Numbers]], part: Sequence[str]
+    ) -> tuple[NDArray[np.int32], Numbers]:
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return np.zeros((0, len(part)), dtype=np.int32), np.zeros(0, dtype=np.int64)
+        rows = np.concatenate([ids for ids, _ in found])
+        return self._grouped(list(rows.T), part, np.concatenate([weights for _, weights in found]), len(rows))
+
+
+def _mask(inside: Bools) -> int:
+    return sum(1 << int(k) for k in np.flatnonzero(inside))
