@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import missing_data
 import numpy as np
 
 import possnet as pn
@@ -112,9 +113,17 @@ def likelihoods() -> None:
     target.write_text(json.dumps({"peer": version, "cases": cases}, indent=1) + "\n")
 
 
+def missing() -> None:
+    """Record what a plain EM for Bayesian networks makes of rows with missing cells."""
+    target = ROOT / "tests" / "fixtures" / "missing.json"
+    lines = ",\n".join(json.dumps(case) for case in missing_data.cases())
+    target.write_text('{"peer": "benchmarks/missing_data.py", "cases": [\n' + lines + "\n]}\n")
+
+
 def main() -> None:
     """Ask about every network and write the fixtures."""
     likelihoods()
+    missing()
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for name in (*BUNDLED, *GOLD) for row in record(name, Path(folder))]
     target = ROOT / "tests" / "fixtures" / "solvers.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise, product
-from math import log2, prod
+from math import log, log2, prod
 
 import possnet as pn
 
@@ -241,3 +241,46 @@ def focal_counts(dag: pn.Dag, data: pn.Dataset, name: str) -> dict[tuple[Cell, .
         key = tuple(data.row(r)[n] for n in (*dag.parents(name), name))
         found[key] = found.get(key, 0) + weights[r]
     return {key: n for key, n in found.items() if n}
+
+
+Masses = dict[str, dict[tuple[str, ...], dict[Cell, float]]]  # variable -> parents' states -> cell -> mass
+
+
+def hidden_worlds(
+    dag: pn.Dag, masses: Masses, row: dict[str, Cell | None]
+) -> list[tuple[float, dict[str, str], dict[str, Cell]]]:
+    """Every hidden state and every cell behind a row (None is missing), with its probability: section 8, term by term."""
+    names = list(dag.nodes)
+    cells = {
+        n: [c] if (c := row[n]) is not None else sorted({a for m in masses[n].values() for a in m}, key=sorted)
+        for n in names
+    }
+    found = []
+    for shown in product(*(cells[n] for n in names)):
+        chosen = dict(zip(names, shown, strict=True))
+        for states in product(*(sorted(chosen[n]) for n in names)):
+            hidden = dict(zip(names, states, strict=True))
+            chance = 1.0
+            for n in names:
+                context = tuple(hidden[p] for p in dag.parents(n))
+                chance *= masses[n][context].get(chosen[n], 0.0) / len(chosen[n])
+            if chance > 0:
+                found.append((chance, hidden, chosen))
+    return found
+
+
+def em_step(dag: pn.Dag, masses: Masses, rows: list[tuple[dict[str, Cell | None], int]]) -> tuple[float, Masses]:
+    """Log-likelihood and expected counts by enumeration; a missing cell that no child looks at is left out of the counts."""
+    active = {p for n in dag.nodes for p in dag.parents(n)}
+    score = 0.0
+    counts: Masses = {n: {a: dict.fromkeys(m, 0.0) for a, m in found.items()} for n, found in masses.items()}
+    for row, weight in rows:
+        worlds = hidden_worlds(dag, masses, row)
+        total = sum(chance for chance, _, _ in worlds)
+        score += weight * log(total)
+        for chance, hidden, chosen in worlds:
+            for n in dag.nodes:
+                if row[n] is not None or n in active:
+                    context = tuple(hidden[p] for p in dag.parents(n))
+                    counts[n][context][chosen[n]] += weight * chance / total
+    return score, counts

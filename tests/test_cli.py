@@ -285,6 +285,23 @@ def test_a_cell_that_the_structure_does_not_know_is_told_with_its_place(tmp_path
     assert "rows.csv, row 2, column 'contact': 'yse' is not a state (yes, no); did you mean 'yes'?" in shown.stderr
 
 
+def test_fit_by_em_says_how_it_went(tmp_path: Path) -> None:
+    clinic = pn.load_example("clinic")
+    data = pn.sample(clinic, 2000, process="traced", imprecision=0.5, rng=1)
+    pn.write_data(data, tmp_path / "rows.parquet")
+    out = tmp_path / "learned.json"
+    arguments = ["fit", str(tmp_path / "rows.parquet"), "--structure", "clinic", "--method", "em", "--out", str(out)]
+    shown = run_real(*arguments, "--imprecision", "0.5", "--starts", "2", "--seed", "3")
+    assert (shown.returncode, shown.stdout) == (0, "")
+    assert "steps, converged; log-likelihood -" in shown.stderr
+    found = pn.fit_em(clinic.dag, data, imprecision=0.5, starts=2, rng=3)
+    assert pn.read_network(out).is_close(found.network, tolerance=1e-12)
+    assert ("never seen" in shown.stderr) == any(flag.any() for flag in found.unvisited.values())
+    refused = run(*arguments, "--total", "1")
+    assert refused.returncode == 1
+    assert "expected --method em without them" in refused.stderr
+
+
 def test_score_shows_both_likelihoods(tmp_path: Path) -> None:
     clinic = pn.load_example("clinic")
     data = pn.sample(clinic, 500, imprecision=0.5, rng=1)

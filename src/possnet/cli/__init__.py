@@ -184,10 +184,10 @@ def sample(
 @click.option("--structure", required=True, metavar="NET", help="The network whose graph and domains are used.")
 @click.option(
     "--method",
-    type=click.Choice(["likelihood", "capped", "histogram", "transform"]),
+    type=click.Choice(["likelihood", "capped", "histogram", "transform", "em"]),
     default="likelihood",
     show_default=True,
-    help="The estimator; see the documentation of possnet.fit.",
+    help="The estimator: by counting (see possnet.fit), or em, over the hidden true states (see possnet.fit_em).",
 )
 @click.option("--total", metavar="S", help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
 @click.option("--normalise/--as-it-stands", default=None, help="Divide by the largest degree or not; by method.")
@@ -200,31 +200,63 @@ def sample(
     show_default=True,
     help="For --method transform.",
 )
+@click.option(
+    "--unknown",
+    type=click.Choice(["missing", "focal"]),
+    default="missing",
+    show_default=True,
+    help="For em: unknown cells were not observed, or the whole domain is what was said.",
+)
+@click.option("--starts", type=click.IntRange(min=1), default=1, show_default=True, help="For em: climbs to make.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For em: of further starts.")
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
 @click.option("--out", required=True, metavar="NET", help="A .json file.")
 def fit(
     data: str,
     structure: str,
-    method: Method,
+    method: Method | Literal["em"],
     total: str | None,
     normalise: bool | None,  # noqa: FBT001
     imprecision: float | None,
     pseudo: float,
     transform: Transform,
+    unknown: Literal["missing", "focal"],
+    starts: int,
+    seed: int,
     weights: str | None,
     out: str,
 ) -> None:
-    """Learn the tables of a network from data, by counting; files larger than memory work.
+    """Learn the tables of a network from data, by counting or by EM; files larger than memory work.
 
     \b
     Examples:
       possnet fit patients.parquet --structure clinic --out learned.json
+      possnet fit patients.csv --structure clinic --method em --out learned.json
       possnet fit 'parts/*.parquet' --structure asia --method histogram --out raw.json
     """
-    from possnet.cli.pages import read_total
+    from possnet.cli.pages import em_page, read_total
 
     known = _network(structure)
     stream = pn.scan_data(data, variables=known, weights=weights)
+    if method == "em":
+        if total is not None or normalise is not None:
+            raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
+        with _progress(None, "steps") as advance:
+            found = pn.fit_em(
+                known.dag,
+                stream,
+                unknown=unknown,
+                starts=starts,
+                rng=seed,
+                pseudo=pseudo,
+                imprecision=imprecision,
+                conjunction=known.conjunction,
+                name=known.name,
+                progress=advance,
+            )
+        pn.write_network(found.network, out)
+        click.echo(em_page(found), err=True)
+        return
     with _progress(stream.rows) as advance:
         learned = pn.fit(
             known.dag,
@@ -352,7 +384,7 @@ def _exists(name: str, *, folder: bool = False) -> bool:
 
 
 @contextmanager
-def _progress(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
+def _progress(total: int | None, what: str = "rows") -> Iterator[Callable[[int, int], None] | None]:
     """A bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -362,7 +394,7 @@ def _progress(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("rows", total=total)
+        task = bar.add_task(what, total=total)
         yield lambda done, _: bar.update(task, completed=done)
 
 

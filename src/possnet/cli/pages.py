@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from possnet.counting import Counts
+    from possnet.em import EmResult
     from possnet.io import DataStream
     from possnet.network import Network
     from possnet.possibility import Possibility
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "answer_page",
     "data_page",
+    "em_page",
     "network_page",
     "read_given",
     "read_imprecision",
@@ -207,6 +209,23 @@ def read_total(text: str | None) -> float | Literal["data"] | None:
         return float(text)
     except ValueError:
         raise InputError(f"--total {text!r}; expected a number, or data") from None
+
+
+def em_page(found: EmResult) -> str:
+    """How a climb went: steps, likelihood, and what the data could not tell.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
+    >>> print(em_page(pn.fit_em(pn.Dag({"a": (), "b": ("a",)}), data)))
+    3 steps, converged; log-likelihood -1.910
+    """
+    text = f"{found.steps} steps, {found.stopped.replace('_', ' ')}; log-likelihood {found.log_likelihood[-1]:.3f}"
+    for flags, what in ((found.unvisited, "never seen"), (found.confounded, "not told apart from others")):
+        counts = {name: int(flag.sum()) for name, flag in flags.items() if flag.any()}
+        if counts:
+            told = listing(f"{name} ({number})" for name, number in counts.items())
+            text += f"\ncontexts {what}, left ignorant: {told}"
+    return text
 
 
 def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:

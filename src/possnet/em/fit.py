@@ -73,6 +73,12 @@ class EmResult:
         Name -> which contexts no row shows, and which the rows cannot tell apart from others.
     consonant
         Name -> in which contexts the focal sets are nested.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}], "b": ["u", "u", "v"]})
+    >>> found = pn.fit_em(pn.Dag({"a": (), "b": ("a",)}), data)
+    >>> found.stopped, found.support["b"].sum(), found.confounded["b"]
+    ('converged', 3.0, array([False, False]))
     """
 
     network: Network
@@ -224,8 +230,8 @@ class _Problem:
     def _is_saddle(self) -> bool:
         """Whether two states of a parent occur in exactly the same cells, so that equal masses stay equal for ever."""
         for name in self.model.active:
-            columns = np.unique(self.model.sets[name].T, axis=0)
-            if len(columns) < self.model.sets[name].shape[1]:
+            seen = self.model.sets[name][self.observed.weights[name] > 0]
+            if len(np.unique(seen.T, axis=0)) < seen.shape[1] > 1:
                 return True
         return False
 
