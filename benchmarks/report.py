@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import data
+import em
 import inference
 import learning
 import networks
@@ -38,6 +39,10 @@ same graph). Each timed possnet run makes its own plan. "Times faster" compares 
 ## Counting and learning
 
 {learning}
+
+## EM
+
+{em}
 
 ## Reading data
 
@@ -71,6 +76,7 @@ def main() -> None:
         start=start.table(),
         sampling=sampling.table(),
         learning=learning.table(),
+        em=em.table(),
         data=data.table(),
         networks=networks.table(),
         inference=inference.table(),

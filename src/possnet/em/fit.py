@@ -77,7 +77,7 @@ class EmResult:
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}], "b": ["u", "u", "v"]})
     >>> found = pn.fit_em(pn.Dag({"a": (), "b": ("a",)}), data)
-    >>> found.stopped, found.support["b"].sum(), found.confounded["b"]
+    >>> found.stopped, float(found.support["b"].sum()), found.confounded["b"]
     ('converged', 3.0, array([False, False]))
     """
 
