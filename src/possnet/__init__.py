@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from possnet.dataset import Dataset
     from possnet.em import EmResult, fit_em
     from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+    from possnet.experiment import Results, evaluate
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
     from possnet.inference import Explanation, Inference
     from possnet.io import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         random_set_log_likelihood,
         random_set_log_likelihood_by_family,
     )
+    from possnet.metrics import Comparison, compare, information_affinity
     from possnet.network import Network, normalise_tables, random_network
     from possnet.parameters import RandomSets, fit, fit_random_sets
     from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
@@ -59,6 +61,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MIN",
     "PRODUCT",
+    "Comparison",
     "Conjunction",
     "Counts",
     "Dag",
@@ -75,17 +78,21 @@ __all__ = [
     "Possibility",
     "PossnetError",
     "RandomSets",
+    "Results",
     "SampleStream",
     "SimulatedLimit",
     "TooLarge",
     "UndirectedGraph",
     "Variable",
     "chanas",
+    "compare",
     "count",
+    "evaluate",
     "fit",
     "fit_em",
     "fit_random_sets",
     "guyonnet",
+    "information_affinity",
     "load_example",
     "log_likelihood",
     "log_likelihood_by_family",
@@ -161,6 +168,15 @@ _ROOMS = {
     "em": (
         "EmResult",
         "fit_em",
+    ),
+    "metrics": (
+        "Comparison",
+        "compare",
+        "information_affinity",
+    ),
+    "experiment": (
+        "Results",
+        "evaluate",
     ),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from possnet.counting import Counts
     from possnet.em import EmResult
+    from possnet.experiment import Results
     from possnet.io import DataStream
     from possnet.network import Network
     from possnet.possibility import Possibility
@@ -21,9 +22,11 @@ __all__ = [
     "answer_page",
     "data_page",
     "em_page",
+    "evaluation_page",
     "network_page",
     "read_given",
     "read_imprecision",
+    "read_numbers",
     "read_total",
     "score_page",
     "text_table",
@@ -226,6 +229,39 @@ def em_page(found: EmResult) -> str:
             told = listing(f"{name} ({number})" for name, number in counts.items())
             text += f"\ncontexts {what}, left ignorant: {told}"
     return text
+
+
+def read_numbers(text: str, option: str, *, whole: bool = False) -> list[float]:
+    """Numbers of a text such as ``100,1000`` or ``0,.5,1``.
+
+    >>> read_numbers("100, 1000", "--rows", whole=True), read_numbers("0,.5", "--imprecision")
+    ([100, 1000], [0.0, 0.5])
+    """
+    try:
+        return [int(part) if whole else float(part) for part in text.replace("_", "").split(",")]
+    except ValueError:
+        kind = "whole numbers, for example 100,1000" if whole else "numbers, for example 0,.5,1"
+        raise InputError(f"{option} {text!r}; expected {kind}") from None
+
+
+def evaluation_page(found: Results, metric: str, out: str | None) -> str:
+    """What an experiment found: the table of one metric, sentences to read aloud, and what failed.
+
+    >>> import possnet as pn
+    >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
+    >>> print(evaluation_page(found, "child_affinity", None).splitlines()[0])
+    child_affinity: information affinity of the tables of variables with parents (mean ± 95 % interval)
+    """
+    from possnet.metrics import METRICS
+
+    parts = [f"{metric}: {METRICS[metric]} (mean ± 95 % interval)", "", found.table(metric), ""]
+    parts += found.sentences(metric)
+    if found.failed:
+        parts += ["", f"{len(found.failed)} of {len(found.cells)} runs failed:"]
+        parts += [f"  {cell.network}, {cell.process}, {cell.learner}: {error}" for cell, error in found.failed[:5]]
+    if out is not None:
+        parts += ["", f"All measures: {out}/results.csv, {out}/results.parquet"]
+    return "\n".join(parts)
 
 
 def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:

@@ -1,0 +1,91 @@
+"""Running one cell: draw rows, learn, compare. Runs in a worker."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from possnet.errors import PossnetError, TooLarge
+from possnet.experiment.grid import LEARNERS
+from possnet.io.json_network import decode_network
+from possnet.metrics import compare
+from possnet.sampling import sample, sampling_limit
+
+if TYPE_CHECKING:
+    from possnet.experiment.grid import Cell
+    from possnet.network import Network
+
+__all__ = ["Outcome", "Task", "run_cell"]
+
+_LIMIT_BYTES = 1 << 28
+
+
+class Task(NamedTuple):
+    """A cell, its network as JSON, and the experiment's seed."""
+
+    cell: Cell
+    network: str
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """What came of a cell: metric -> (value, ignorance, limit or None), or the error; and the seconds it took."""
+
+    measures: dict[str, tuple[float, float, float | None]]
+    error: str | None
+    seconds: dict[str, float]
+
+
+def run_cell(task: Task) -> Outcome:
+    """Draw, learn and compare; an error of the learner is the cell's outcome, not the experiment's."""
+    cell, network, seed = task
+    seconds = {}
+    try:
+        truth = _network(network)
+        how = sampling_options(cell.process)
+        begin = time.perf_counter()
+        data = sample(truth, cell.rows, imprecision=cell.imprecision, rng=cell.seed(seed), **how)
+        seconds["sample"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        learned = LEARNERS[cell.learner](truth.dag, data, cell.imprecision, truth.conjunction)
+        seconds["learn"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        limit = (
+            _limit(network, cell.process, cell.imprecision)
+            if cell.learner in {"likelihood", "histogram", "capped"}
+            else None
+        )
+        found = compare(truth, learned, limit=limit, rng=np.random.default_rng(cell.seed(seed)))
+        seconds["compare"] = time.perf_counter() - begin
+    except (PossnetError, MemoryError, ArithmeticError, np.linalg.LinAlgError) as error:
+        return Outcome({}, f"{type(error).__name__}: {error}", seconds)
+    return Outcome({name: (m.value, m.vacuous, m.limit) for name, m in found.items()}, None, seconds)
+
+
+def sampling_options(process: str) -> dict[str, Any]:
+    """How `possnet.sample` is told a process of the grid.
+
+    >>> sampling_options("alpha-cut-text"), sampling_options("traced")
+    ({'process': 'alpha-cut', 'law': 'text'}, {'process': 'traced'})
+    """
+    for ending, option in (("-text", {"law": "text"}), ("-cuts", {"parents": "cut"})):
+        if process.endswith(ending):
+            return {"process": process.removesuffix(ending), **option}
+    return {"process": process}
+
+
+@lru_cache(maxsize=8)
+def _network(text: str) -> Network:
+    return decode_network(text.encode(), "network")
+
+
+@lru_cache(maxsize=64)
+def _limit(text: str, process: str, imprecision: float) -> Network | None:
+    """What counting converges to, where that can be computed."""
+    try:
+        return sampling_limit(_network(text), imprecision=imprecision, limit=_LIMIT_BYTES, **sampling_options(process))
+    except TooLarge:
+        return None

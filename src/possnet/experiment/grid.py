@@ -1,0 +1,174 @@
+"""The grid of an experiment: networks, processes, imprecisions, rows, learners, repeats; every cell a value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from possnet.em import fit_em
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.parameters import fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from possnet.dataset import Dataset
+    from possnet.graph import Dag
+    from possnet.network import Network
+    from possnet.possibility import Conjunction
+
+    Learner: TypeAlias = Callable[[Dag, Dataset, float, Conjunction], Network]
+
+__all__ = ["LEARNERS", "PROCESSES", "Cell", "Grid", "numbers"]
+
+PROCESSES: Final = ("alpha-cut", "alpha-cut-text", "alpha-cut-cuts", "precise", "traced", "traced-text")
+"""Processes of `possnet.sample`; ``-text`` names its law, ``-cuts`` says that children see their parents' whole cuts."""
+
+
+def _corrected(theta: float) -> float | None:
+    return theta if theta > 0.0 else None
+
+
+LEARNERS: Final[dict[str, Learner]] = {
+    "likelihood": lambda dag, data, _, c: fit(dag, data, conjunction=c),
+    "histogram": lambda dag, data, _, c: fit(dag, data, method="histogram", normalise=True, conjunction=c),
+    "capped": lambda dag, data, _, c: fit(dag, data, method="capped", total=1.0, normalise=True, conjunction=c),
+    "transform": lambda dag, data, _, c: fit(dag, data, method="transform", conjunction=c),
+    "symmetric": lambda dag, data, _, c: fit(dag, data, method="transform", transform="symmetric", conjunction=c),
+    "likelihood-corrected": lambda dag, data, t, c: fit(dag, data, imprecision=_corrected(t), conjunction=c),
+    "em": lambda dag, data, _, c: fit_em(dag, data, conjunction=c).network,
+    "em-corrected": lambda dag, data, t, c: fit_em(dag, data, imprecision=_corrected(t), conjunction=c).network,
+}
+"""Learners by name; ``-corrected`` ones are told the imprecision of the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run: draw rows from a network by a process, learn, compare."""
+
+    network: str
+    process: str
+    imprecision: float
+    rows: int
+    learner: str
+    repeat: int
+
+    @property
+    def key(self) -> str:
+        """Short text that names the cell in a file name."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
+
+    def seed(self, experiment: int) -> int:
+        """Seed of the rows: the same for every learner, and for more or fewer rows."""
+        told = json.dumps([experiment, self.network, self.process, self.imprecision, self.repeat])
+        return int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "little")
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Everything that decides the results of an experiment."""
+
+    networks: dict[str, Network]
+    processes: tuple[str, ...]
+    imprecision: tuple[float, ...]
+    rows: tuple[int, ...]
+    learners: tuple[str, ...]
+    repeats: int
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        networks: Mapping[str, Network],
+        processes: Iterable[str],
+        imprecision: Iterable[float],
+        rows: Iterable[int],
+        learners: Iterable[str],
+        repeats: int,
+        seed: int,
+    ) -> Grid:
+        """Check everything."""
+        if not networks:
+            raise InputError("evaluate: no networks; expected at least one")
+        for name, network in networks.items():
+            if not network.is_normalised:
+                raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
+        return cls(
+            dict(networks),
+            _known(processes, PROCESSES, "process"),
+            tuple(dict.fromkeys(_theta(theta) for theta in imprecision)) or _nothing("imprecision"),
+            tuple(dict.fromkeys(_whole(count, "rows") for count in rows)) or _nothing("rows"),
+            _known(learners, tuple(LEARNERS), "learner"),
+            _whole(repeats, "repeats"),
+            seed,
+        )
+
+    def cells(self) -> list[Cell]:
+        """Every cell, in the order of the results; ``precise`` rows have no imprecision, so they are run once."""
+        found = []
+        for network, process, theta, rows, learner, repeat in product(
+            self.networks, self.processes, self.imprecision, self.rows, self.learners, range(self.repeats)
+        ):
+            if process == "precise" and theta != self.imprecision[0]:
+                continue
+            found.append(Cell(network, process, 0.0 if process == "precise" else theta, rows, learner, repeat))
+        return found
+
+    def description(self) -> dict[str, Any]:
+        """The grid as plain values: two experiments are the same if these are."""
+        from possnet.io.json_network import encode_network
+
+        return {
+            "format": "possnet-experiment",
+            "version": 1,
+            "networks": {
+                name: hashlib.sha256(encode_network(network).encode()).hexdigest()
+                for name, network in self.networks.items()
+            },
+            "processes": list(self.processes),
+            "imprecision": list(self.imprecision),
+            "rows": list(self.rows),
+            "learners": list(self.learners),
+            "repeats": self.repeats,
+            "seed": self.seed,
+        }
+
+
+def numbers(values: object) -> tuple[Any, ...]:
+    """One value or several, as a tuple.
+
+    >>> numbers(0.5), numbers([100, 1000])
+    ((0.5,), (100, 1000))
+    """
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        return (values,)
+    return tuple(values)
+
+
+def _known(values: Iterable[str], names: tuple[str, ...], what: str) -> tuple[str, ...]:
+    listed = tuple(dict.fromkeys(values))
+    for value in listed:
+        if value not in names:
+            raise InputError(f"evaluate: {what} {value!r}; expected {listing(names)}{did_you_mean(value, names)}")
+    return listed or _nothing(what)
+
+
+def _nothing(what: str) -> Any:
+    raise InputError(f"evaluate: no {what}; expected at least one")
+
+
+def _theta(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= float(value) <= 1.0:
+        raise InputError(f"evaluate: imprecision {value!r}; expected a number from 0 to 1")
+    return float(value)
+
+
+def _whole(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"evaluate: {what} {value!r}; expected a whole number from 1 on")
+    return int(value)

@@ -1,0 +1,161 @@
+"""Results of an experiment: summaries over repeats with confidence intervals, and a table to read aloud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from possnet.experiment.cell import Outcome
+    from possnet.experiment.grid import Cell
+
+__all__ = ["Results", "Summary"]
+
+# Quantiles of Student's t at .975, by degrees of freedom.
+_STUDENT: Final = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
+    2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+
+
+class Summary(NamedTuple):
+    """One metric of one group of cells: mean over repeats, half the width of its 95 % interval, ignorance, limit."""
+
+    network: str
+    process: str
+    imprecision: float
+    rows: int
+    learner: str
+    metric: str
+    mean: float
+    interval: float | None
+    vacuous: float
+    limit: float | None
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Every cell of an experiment and what came of it, in the order of the grid.
+
+    >>> import possnet as pn
+    >>> found = pn.evaluate(["asia"], rows=100, imprecision=1, process="alpha-cut", learners="likelihood", repeats=2, rng=1)
+    >>> found
+    Results(2 cells, 0 failed)
+    >>> found.summary("affinity")[0].repeats
+    2
+    """
+
+    cells: tuple[Cell, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def failed(self) -> list[tuple[Cell, str]]:
+        """Cells that ended with an error, and the error."""
+        return [(c, o.error) for c, o in zip(self.cells, self.outcomes, strict=True) if o.error is not None]
+
+    def summary(self, metric: str | None = None) -> list[Summary]:
+        """Means over repeats, with 95 % confidence intervals, of one metric or of all.
+
+        >>> import possnet as pn
+        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, learners="likelihood", repeats=1, rng=1)
+        >>> [s.interval for s in found.summary("affinity")]
+        [None, None]
+        """
+        groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
+        for cell, outcome in zip(self.cells, self.outcomes, strict=True):
+            for name, measured in outcome.measures.items():
+                if metric is None or name == metric:
+                    key = (cell.network, cell.process, cell.imprecision, cell.rows, cell.learner, name)
+                    groups.setdefault(key, []).append(measured)
+        return [_summary(key, found) for key, found in groups.items()]
+
+    def table(self, metric: str = "child_affinity") -> str:
+        """The means of one metric as text: a line for each setting, a column for each learner, ignorance and the limit.
+
+        >>> import possnet as pn
+        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=1, rng=1)
+        >>> print(found.table().splitlines()[0])
+        network  process  theta  rows  likelihood  ignorance  limit
+        """
+        learners = list(dict.fromkeys(cell.learner for cell in self.cells))
+        lines: dict[tuple[str, str, float, int], dict[str, Summary]] = {}
+        for found in self.summary(metric):
+            lines.setdefault((found.network, found.process, found.imprecision, found.rows), {})[found.learner] = found
+        rows = [("network", "process", "theta", "rows", *learners, "ignorance", "limit")]
+        for (network, process, theta, count), by_learner in lines.items():
+            some = next(iter(by_learner.values()))
+            limit = next((s.limit for s in by_learner.values() if s.limit is not None), None)
+            rows.append(
+                (
+                    network,
+                    process,
+                    "" if process == "precise" else f"{theta:g}",
+                    f"{count:,}",
+                    *(_shown(by_learner.get(learner)) for learner in learners),
+                    f"{some.vacuous:.3f}",
+                    "" if limit is None else f"{limit:.3f}",
+                )
+            )
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(
+                f"{cell:<{w}}" if k < 2 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        )
+
+    def sentences(self, metric: str = "child_affinity") -> list[str]:
+        """The results at the largest number of rows, to be read aloud.
+
+        >>> import possnet as pn
+        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
+        >>> found.sentences()[0].split(":")[0]
+        'asia, traced, theta = 1, 50 rows'
+        """
+        last: dict[tuple[str, str, float], dict[str, Summary]] = {}
+        for found in self.summary(metric):
+            key = (found.network, found.process, found.imprecision)
+            known = last.setdefault(key, {})
+            if found.learner not in known or known[found.learner].rows <= found.rows:
+                known[found.learner] = found
+        told = []
+        for (network, process, theta), by_learner in last.items():
+            some = next(iter(by_learner.values()))
+            limit = next((s.limit for s in by_learner.values() if s.limit is not None), None)
+            parts = [f"{learner} {s.mean:.2f}" for learner, s in by_learner.items()]
+            parts.append(f"ignorance {some.vacuous:.2f}")
+            if limit is not None:
+                parts.append(f"limit of counting {limit:.2f}")
+            where = "" if process == "precise" else f", theta = {theta:g}"
+            told.append(f"{network}, {process}{where}, {some.rows:,} rows: {', '.join(parts)}")
+        return told
+
+    def __repr__(self) -> str:
+        return f"Results({len(self.cells)} cell{'s' * (len(self.cells) != 1)}, {len(self.failed)} failed)"
+
+
+def _summary(key: tuple[str, str, float, int, str, str], found: list[tuple[float, float, float | None]]) -> Summary:
+    values = np.array([measured[0] for measured in found])
+    interval = None
+    if len(values) > 1:
+        quantile = _STUDENT[len(values) - 2] if len(values) - 2 < len(_STUDENT) else 1.96
+        interval = float(quantile * values.std(ddof=1) / sqrt(len(values)))
+    return Summary(
+        *key, float(values.mean()), interval, float(np.mean([m[1] for m in found])), found[0][2], len(values)
+    )
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    """Cells of a line, the first two to the left, numbers to the right."""
+    cells = [f"{cell:<{w}}" if k < 2 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths, strict=True))]
+    return "  ".join(cells).rstrip()
+
+
+def _shown(found: Summary | None) -> str:
+    if found is None:
+        return "failed"
+    return f"{found.mean:.3f}" + ("" if found.interval is None else f" ±{found.interval:.3f}")

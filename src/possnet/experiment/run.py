@@ -1,0 +1,143 @@
+"""The main job: how well networks are learned back from imprecise data drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from possnet.errors import InputError
+from possnet.executors import completed, cores
+from possnet.executors import workers as pool_of
+from possnet.experiment.cell import Outcome, Task, run_cell
+from possnet.experiment.folder import Folder
+from possnet.experiment.grid import Grid, numbers
+from possnet.experiment.results import Results
+from possnet.io.examples import load_example
+from possnet.io.json_network import encode_network
+from possnet.network import Network
+from possnet.sampling.chance import seed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+    import numpy as np
+
+__all__ = ["DEFAULT_NETWORKS", "evaluate"]
+
+DEFAULT_NETWORKS: Final = ("asia", "clinic")
+_ALONE: Final = 4
+
+
+def evaluate(
+    networks: Mapping[str, Network] | Iterable[str | Network] | Network | str = DEFAULT_NETWORKS,
+    *,
+    rows: int | Iterable[int] = (100, 1_000, 10_000),
+    imprecision: float | Iterable[float] = (0.5, 1.0),
+    process: str | Iterable[str] = ("alpha-cut", "traced"),
+    learners: str | Iterable[str] = ("likelihood", "em"),
+    repeats: int = 5,
+    rng: np.random.Generator | int | None = 1,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Results:
+    """Draw rows from networks, learn them back, compare; for every combination of the options, several times over.
+
+    Parameters
+    ----------
+    networks
+        Networks, names of bundled ones, or a mapping from names.
+    process
+        ``alpha-cut``, ``precise``, ``traced``; with ``-text`` the paper's law of thinning, with ``-cuts`` children see
+        their parents' whole cuts (see `possnet.sample`).
+    learners
+        Names of `possnet.experiment.LEARNERS`.
+    rng
+        Decides every row: the same seed gives the same results, with any number of workers.
+    out
+        A folder. Every finished cell is kept there, so that a run that was killed goes on where it was when it is started
+        again with the same options; ``results.csv``, ``results.parquet`` and ``timings.json`` are written at the end.
+    workers, executor
+        How many processes share the work (by default one for each core), or any ``concurrent.futures`` executor.
+    progress
+        Called with the cells done and the cells in all.
+
+    >>> import possnet as pn
+    >>> found = evaluate(["asia"], rows=[100, 400], imprecision=1, process="traced", repeats=1, rng=1)
+    >>> found
+    Results(4 cells, 0 failed)
+    """
+    grid = Grid.of(
+        _named(networks),
+        numbers(process),
+        numbers(imprecision),
+        numbers(rows),
+        numbers(learners),
+        repeats,
+        seed_of(rng),
+    )
+    cells = grid.cells()
+    folder = None if out is None else Folder(out, grid)
+    found: dict[int, Outcome] = {}
+    if folder is not None:
+        found = {k: known for k, cell in enumerate(cells) if (known := folder.load(cell)) is not None}
+    texts = {name: encode_network(network) for name, network in grid.networks.items()}
+    todo = [k for k in range(len(cells)) if k not in found]
+    tasks = [Task(cells[k], texts[cells[k].network], grid.seed) for k in todo]
+    if progress is not None:
+        progress(len(found), len(cells))
+    with _outcomes(tasks, workers, executor) as done:
+        for number, outcome in done:
+            cell = cells[todo[number]]
+            if isinstance(outcome, BaseException):
+                outcome = Outcome({}, f"{type(outcome).__name__}: {outcome}", {})  # noqa: PLW2901
+            found[todo[number]] = outcome
+            if folder is not None:
+                folder.save(cell, outcome)
+            if progress is not None:
+                progress(len(found), len(cells))
+    results = Results(tuple(cells), tuple(found[k] for k in range(len(cells))))
+    if folder is not None:
+        folder.write_results(zip(results.cells, results.outcomes, strict=True))
+    return results
+
+
+@contextmanager
+def _outcomes(
+    tasks: list[Task], count: int | None, executor: Executor | None
+) -> Iterator[Iterator[tuple[int, Outcome | BaseException]]]:
+    """Outcomes as they come; a few cells, or one worker, need no processes."""
+    if count is not None and count < 1:
+        raise InputError(f"evaluate: workers {count!r}; expected a whole number from 1 on")
+    if executor is not None:
+        yield completed(run_cell, tasks, lambda: executor, keep=True)
+    elif (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:
+        yield ((number, run_cell(task)) for number, task in enumerate(tasks))
+    else:
+        running = completed(run_cell, tasks, lambda: pool_of(count))
+        try:
+            yield running
+        finally:
+            running.close()  # type: ignore[attr-defined]
+
+
+def _named(networks: object) -> dict[str, Network]:
+    if isinstance(networks, Mapping):
+        return dict(networks)
+    listed = [networks] if isinstance(networks, str | Network) else list(networks)  # type: ignore[call-overload]
+    found: dict[str, Network] = {}
+    for number, given in enumerate(listed, start=1):
+        network = load_example(given) if isinstance(given, str) else given
+        if not isinstance(network, Network):
+            raise InputError(f"evaluate: {given!r} is not a network; expected networks, or names of bundled ones")
+        name = given if isinstance(given, str) else network.name or f"network {number}"
+        if name in found:
+            raise InputError(
+                f"evaluate: two networks are called {name!r}; expected distinct names, or a mapping from names"
+            )
+        found[name] = network
+    return found

@@ -1,0 +1,17 @@
+"""Comparing networks: tables, joints, orders and structures."""
+
+from possnet.metrics.compare import METRICS, Comparison, Measured, compare, vacuous_network
+from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
+from possnet.metrics.structures import structure_metrics
+
+__all__ = [
+    "METRICS",
+    "Comparison",
+    "Measured",
+    "compare",
+    "information_affinity",
+    "rank_agreement",
+    "structure_metrics",
+    "top_agreement",
+    "vacuous_network",
+]
