@@ -207,6 +207,18 @@ def test_sample_writes_the_rows_of_a_seed(tmp_path: Path) -> None:
     assert pn.read_data(out) == pn.sample(clinic, 500, imprecision=theta, evidence={"rash": {"spots"}}, rng=7)
 
 
+def test_sample_takes_a_law_and_what_children_see(tmp_path: Path) -> None:
+    out = tmp_path / "rows.parquet"
+    how = ["--law", "text", "--parents", "cut", "--imprecision", "0.5", "--seed", "1"]
+    assert run("sample", "clinic", "--rows", "300", *how, "--out", out).returncode == 0
+    expected = pn.sample(pn.load_example("clinic"), 300, imprecision=0.5, law="text", parents="cut", rng=1)
+    assert pn.read_data(out) == expected
+    for name, message in (("rows.txt", "unknown suffix '.txt'"), ("no/rows.csv", "no such folder")):
+        shown = run("sample", "clinic", "--rows", "300", "--out", tmp_path / name)
+        assert shown.returncode == 1
+        assert message in shown.stderr
+
+
 def test_sample_tells_the_seed_that_it_chose(tmp_path: Path) -> None:
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     told = run("sample", "asia", "--process", "traced", "--rows", "40", "--out", first).stderr
@@ -221,6 +233,8 @@ def test_sample_tells_the_seed_that_it_chose(tmp_path: Path) -> None:
         (["--imprecision", "much"], 1, "--imprecision 'much'; expected a number from 0 to 1"),
         (["--imprecision", "2"], 1, "expected a number from 0 (precise) to 1"),
         (["--imprecision", "lnug=.5"], 1, "did you mean 'lung'"),
+        (["--imprecision", "lung=.5", "--imprecision", "lung=.7"], 1, "given twice for lung"),
+        (["--given", "lung="], 1, "says nothing of 'lung'"),
         (["--process", "traced", "--given", "lung=yes"], 1, "expected process 'alpha-cut'"),
         (["--process", "alpha"], 2, "alpha-cut"),
         (["--rows", "-3"], 2, "--rows"),

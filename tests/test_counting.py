@@ -261,7 +261,12 @@ def saved(folder: Path) -> tuple[Path, dict[str, Any]]:
     [
         (["format"], "possnet-network", "Is this a file of counts"),
         (["version"], 2, "version 2 of possnet-counts; this possnet reads version 1; update possnet"),
-        (["rows"], -1, "-1 rows or states"),
+        (["rows"], -1, "-1 rows; expected"),
+        (["rows"], 0, "the file is damaged"),
+        (["variables", 0, "cell_sizes"], 99, "99 states in all"),
+        (["variables", 0, "totals"], [2], "contexts of"),
+        (["variables", 1, "focal", "counts"], [1, 0, 2], "do not add up to 3 rows"),
+        (["extra"], 1, "unknown field"),
         (["rows"], "many", "rows: expected int, got str"),
         (["variables"], [], "no variables"),
         (["variables", 1, "name"], "a", "two variables have the same name"),
@@ -270,6 +275,7 @@ def saved(folder: Path) -> tuple[Path, dict[str, Any]]:
         (["variables", 1, "contexts"], [[1], [0]], "not in ascending order"),
         (["variables", 1, "contexts"], [[0, 0], [1, 0]], "not whole numbers of shape"),
         (["variables", 1, "counts"], [[9, 1], [0, 2]], "more often than its context"),
+        (["variables", 1, "counts"], [[0, 0], [0, 2]], "or a context never"),
         (["variables", 1, "counts"], [[1, -1], [0, 2]], "numbers below 0"),
         (["variables", 1, "counts"], [[1, 2**70], [0, 2]], "not whole numbers"),
         (["variables", 1, "totals"], [2], "not whole numbers of shape"),
@@ -300,4 +306,90 @@ def test_any_damage_to_a_counts_file_is_an_input_error(noise: bytes, where: int)
         content = file.read_bytes()
         file.write_bytes(content[:where] + noise + content[where + len(noise) :])
         with contextlib.suppress(pn.InputError):
-            pn.read_counts(file)
+            counts = pn.read_counts(file)
+            pn.fit(counts.dag, counts)
+            pn.fit(counts.dag, counts, method="transform")
+            pn.random_set_log_likelihood(counts.dag, counts)
+
+
+def test_counts_that_would_overflow_are_refused() -> None:
+    a = pn.Variable("a", ("x", "y", "z"))
+    data = pn.Dataset.from_rows((a,), [("x",), (None,)], weights=[2**60, 2**60])
+    dag = pn.Dag({"a": ()})
+    counts = pn.count(dag, data)
+    assert counts["a"].tolist() == [2**61, 2**60, 2**60]
+    with pytest.raises(pn.InputError, match="fewer than 2\\*\\*62"):
+        counts + counts
+    with pytest.raises(pn.InputError, match="more than 2\\*\\*62"):
+        pn.Dataset.concatenate([data, data])
+
+
+def test_large_weights_and_large_cells_are_saved_and_read_back(tmp_path: Path) -> None:
+    b = pn.Variable("b", tuple(f"s{k}" for k in range(100)))
+    counts = pn.count(pn.Dag({"b": ()}), pn.Dataset.from_rows((b,), [(None,)], weights=[2**58]), focal=True)
+    pn.write_counts(counts, tmp_path / "c.json")
+    assert pn.read_counts(tmp_path / "c.json") == counts
+
+
+def test_sparse_children_and_huge_weights_are_counted_exactly() -> None:
+    rng = np.random.default_rng(5)
+    sizes = {"p": 60, "q": 60, "c": 40}
+    scope = [pn.Variable(name, tuple(f"s{k}" for k in range(size))) for name, size in sizes.items()]
+    inside = {name: rng.random((size, 900)) < 0.02 for name, size in sizes.items()}
+    for name, size in sizes.items():
+        inside[name][rng.integers(0, size, 900), np.arange(900)] = True
+    weights = rng.integers(2**48, 2**50, 900)
+    words = {name: bitmaps.pack(bits) for name, bits in inside.items()}
+    for weight in (None, weights):
+        data = pn.Dataset.unchecked(scope, words, 900, weights=weight)
+        block = blocks.Block(data, list(sizes), 0, 900)
+        found = tally_family(block, ["p", "q"], "c", "cells")
+        amounts = np.ones(900, dtype=object) if weight is None else weight.astype(object)
+        for k in rng.integers(0, len(found.contexts), 20).tolist():
+            p, q = found.contexts[k]
+            there = inside["p"][p] & inside["q"][q]
+            assert found.totals[k] == amounts[there].sum()
+            assert found.counts[k].tolist() == [int(amounts[there & bits].sum()) for bits in inside["c"]]
+
+
+def test_the_kernel_is_chosen_by_cost() -> None:
+    rng = np.random.default_rng(1)
+
+    def chosen(rows: int, states: int, parents: int, share: float) -> str:
+        scope = [pn.Variable(f"v{k}", tuple(f"s{s}" for s in range(states))) for k in range(parents + 1)]
+        words = {}
+        for variable in scope:
+            bits = rng.random((states, rows)) < share
+            bits[rng.integers(0, states, rows), np.arange(rows)] = True
+            words[variable.name] = bitmaps.pack(bits)
+        names = [v.name for v in scope]
+        prices = estimates(
+            blocks.Block(pn.Dataset.unchecked(scope, words, rows), names, 0, rows), names[:-1], names[-1]
+        )
+        return min(prices, key=prices.__getitem__)
+
+    assert chosen(100_000, 2, 2, 0.3) == "bitmaps"
+    assert chosen(100_000, 100, 2, 0.0) == "codes"
+    assert chosen(5_000, 10, 5, 0.01) == "cells"
+
+
+@pytest.mark.parametrize(
+    ("call", "first", "second", "message"),
+    [
+        (pn.count, "net", "data", "expected a possnet.Dag"),
+        (pn.fit, "net", "data", "expected a possnet.Dag"),
+        (pn.fit_em, "net", "data", "expected a possnet.Dag"),
+        (pn.fit_random_sets, "net", "data", "expected a possnet.Dag"),
+        (pn.random_set_log_likelihood, "net", "data", "neither a structure nor masses"),
+        (pn.log_likelihood, "dag", "data", "is not a network"),
+        (pn.count, "dag", "file", "read files with"),
+        (pn.fit, "dag", "file", "read files with"),
+        (pn.fit_em, "dag", "file", "read files with"),
+        (pn.count, "nothing", "data", "has no nodes"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_told(call: Any, first: str, second: str, message: str) -> None:
+    net = pn.load_example("asia")
+    given = {"net": net, "dag": net.dag, "nothing": pn.Dag({}), "data": pn.sample(net, 10, rng=1), "file": "rows.csv"}
+    with pytest.raises(pn.InputError, match=message):
+        call(given[first], given[second])

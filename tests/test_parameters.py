@@ -249,7 +249,7 @@ def test_a_limit_that_is_too_large_is_simulated_if_asked() -> None:
     found = pn.sampling_limit(net, imprecision=0.5, limit=1000, simulate=20_000, rng=3)
     assert "20,000 drawn rows" in found.description
     assert np.abs(found.table("contact") - pn.sampling_limit(net, imprecision=0.5).table("contact")).max() < 0.02
-    with pytest.raises(pn.InputError, match="at least 100"):
+    with pytest.raises(pn.InputError, match="from 100 on"):
         pn.simulated_limit(net, 10)
 
 
@@ -292,7 +292,8 @@ def test_random_sets_are_the_shares_of_equal_cells(given_data: tuple[pn.Dag, pn.
         ({"total": 2, "normalise": False}, "Use method='capped'"),
         ({"total": 1, "method": "histogram"}, "expected method 'likelihood' or 'capped'"),
         ({"imprecision": 0.5, "method": "transform"}, "imprecision corrects method"),
-        ({"imprecision": 0.0}, "imprecision of 'a' 0.0; expected a number above 0"),
+        ({"imprecision": 0.0}, "imprecision of 'a' 0.0; expected a number above 0 and at most 1$"),
+        ({"transform": "opt"}, "transform 'opt'"),
         ({"pseudo": -1}, "pseudo -1; expected a number >= 0"),
         ({"conjunction": "min"}, "expected possnet.PRODUCT"),
     ],
@@ -301,6 +302,41 @@ def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
     data = pn.Dataset.from_table({"a": ["x", "y", "y"], "b": ["u", "v", "v"]})
     with pytest.raises(pn.InputError, match=message.replace("(", "\\(")):
         pn.fit(pn.Dag({"a": (), "b": ("a",)}), data, **how)
+
+
+@given(strategies.counted(weighted=False))
+def test_the_total_of_the_data_is_the_mean_size_of_the_cells(given_data: tuple[pn.Dag, pn.Dataset]) -> None:
+    dag, data = given_data
+    assume(len(data) > 0)
+    by_hand = {name: data.mean_cell_size(name) for name in dag.nodes}
+    told = pn.fit(dag, data, method="capped", total="data")
+    assert told.is_close(pn.fit(dag, data, method="capped", total=by_hand), tolerance=1e-12)
+
+
+def test_a_pseudo_row_of_transform_holds_every_state() -> None:
+    a = pn.Variable("a", ("x", "y"))
+    dag = pn.Dag({"a": ()})
+    rows = [("x",), ("x",)]
+    imagined = pn.fit(dag, pn.Dataset.from_rows((a,), rows), method="transform", transform="ratio", pseudo=1)
+    real = pn.fit(dag, pn.Dataset.from_rows((a,), [*rows, (None,)]), method="transform", transform="ratio")
+    assert imagined.table("a") == pytest.approx(real.table("a"))
+
+
+def test_a_corrected_imprecision_can_be_left_as_it_stands() -> None:
+    data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}, "z"]})
+    raw = pn.fit(pn.Dag({"a": ()}), data, imprecision=0.9, normalise=False)
+    assert raw.table("a") == pytest.approx([0.75 / 0.9, 0.25 / 0.9, 0.25 / 0.9])
+
+
+def test_stated_standard_errors_are_the_spread_of_repeated_simulations() -> None:
+    net = pn.random_network(3, max_parents=1, states=(2, 3), rng=4)
+    runs = [pn.simulated_limit(net, 5000, rng=seed) for seed in range(60)]
+    for variable in net.variables:
+        tables = np.array([run.network.table(variable.name) for run in runs])
+        stated = np.mean([run.standard_errors[variable.name] for run in runs], axis=0)
+        spread = tables.std(axis=0, ddof=1)
+        moving = stated > 1e-3
+        assert np.abs(spread[moving] / stated[moving] - 1).max() < 0.45  # 60 runs tell a spread within about 10 %
 
 
 def test_a_total_for_every_state_does_not_cancel() -> None:
@@ -334,7 +370,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
     with pytest.raises(pn.InputError, match="no variable 'b'"):
         model.masses("b")
     both = pn.fit_random_sets(pn.Dag({"a": (), "b": ("a",)}), pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]}))
-    with pytest.raises(pn.InputError, match="expected a"):
+    with pytest.raises(pn.InputError, match="expected cells of a"):
         both.mass_function("b")
     with pytest.raises(pn.InputError, match="no row has a=x|y"):
         both.mass_function("b", {"a": {"x", "y"}})

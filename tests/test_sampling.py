@@ -32,6 +32,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"process": "precise"},
     {"process": "traced"},
     {"process": "traced", "law": "text"},
+    {"process": "traced", "parents": "cut"},
 ]
 options: st.SearchStrategy[dict[str, Any]] = st.sampled_from(OPTIONS)
 
@@ -327,7 +328,7 @@ def test_a_variable_of_100_states_is_drawn_by_thresholds_and_thinning() -> None:
     traced = pn.sample(net, 40_000, imprecision=0.5, process="traced", rng=1)
     counts = np.bitwise_count(traced.bitmaps("x")).sum(axis=1)
     assert (np.abs(counts - 40_000 * np.where(root == 1.0, 1.0, root / 2)) <= allowed).all()
-    with pytest.raises(pn.TooLarge, match="estimate it from drawn rows"):
+    with pytest.raises(pn.TooLarge, match="simulate=ROWS"):
         pn.sampling_limit(net, imprecision=0.5)
     assert pn.sampling_limit(net, process="precise").table("x").shape == (100,)
 
@@ -349,6 +350,25 @@ def test_a_categorical_law_draws_what_its_probabilities_say(weights: list[list[i
         bounds = np.concatenate([[0.0], np.cumsum(chances[starts[context] : starts[context + 1]])])
         assert bounds[outcome] <= (octet + 1) / 256 + 1e-12
         assert bounds[outcome + 1] >= octet / 256 - 1e-12
+
+
+def test_many_contexts_share_fewer_slots_and_are_drawn_exactly() -> None:
+    """Five thousand contexts of three outcomes: 32 slots each, most of them divided."""
+    rng = np.random.default_rng(3)
+    chances = rng.dirichlet(np.ones(3), size=5000)
+    sets = np.ones((3, 1), dtype=bool)
+    outcomes = Outcomes(
+        sets, np.arange(3), sets, np.arange(0, 15_001, 3), np.tile(np.arange(3), 5000), chances.reshape(-1)
+    )
+    drawer = Categorical(outcomes)
+    chosen = np.array([7, 4999], dtype=np.int32)
+    for context in chosen:
+        found = [
+            drawer.draw(np.full(BLOCK, context, dtype=np.int32), Stream(1, int(context), block), BLOCK, BLOCK)
+            for block in range(4)
+        ]
+        shares = np.bincount(np.concatenate(found), minlength=3) / (4 * BLOCK)
+        assert np.abs(shares - chances[context]).max() <= sqrt(-log(FALSE_ALARM / 6) / 2 / (4 * BLOCK))
 
 
 def test_coins_fall_as_often_as_they_should() -> None:
@@ -389,6 +409,7 @@ def test_no_rows_is_an_empty_data_set() -> None:
         ({"rng": -3}, "rng -3; expected a whole number"),
         ({"rng": "seed"}, "rng 'seed'"),
         ({"start": -1}, "start -1"),
+        ({"rows": np.int32(2**31 - 1), "process": "tracd"}, "did you mean 'traced'"),
     ],
 )
 def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
@@ -403,8 +424,21 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         pn.sample(flat, 10)
     with pytest.raises(pn.InputError, match="normalised distribution of one variable"):
         pn.guyonnet(pn.Possibility(rash, [0.5, 0.2]), 10)
-    with pytest.raises(pn.TooLarge, match="sample_batches"):
-        pn.sample(example(), 10**15, rng=1)
+    for rows in (10**15, np.int64(10**15)):
+        with pytest.raises(pn.TooLarge, match="sample_batches"):
+            pn.sample(example(), rows, rng=1)  # type: ignore[arg-type]
+    for wrong in ("asia", example().dag):
+        with pytest.raises(pn.InputError, match="is not a network"):
+            pn.sample(wrong, 10)  # type: ignore[call-overload]
+    with pytest.raises(pn.InputError, match="expected a possnet.Possibility"):
+        pn.guyonnet([1, 0.5], 10)  # type: ignore[arg-type]
+    with pytest.raises(pn.InputError, match="3 as the cell of 'x'"):
+        pn.sampling_law(example(), "y", {"x": 3})  # type: ignore[dict-item]
+    for how in ({"limit": "1GB"}, {"simulate": -5}, {"simulate": 2.5}):
+        with pytest.raises(pn.InputError, match="expected a whole number from 1 on"):
+            pn.sampling_limit(example(), **how)
+    with pytest.raises(pn.InputError, match="expected a whole number from 100 on"):
+        pn.simulated_limit(example(), "many")  # type: ignore[arg-type]
     with pytest.raises(pn.ImpossibleEvidence):
         pn.sampling_law(example(), "y", {"x": "2"})
     with pytest.raises(pn.ImpossibleEvidence, match="no row has these cells"):

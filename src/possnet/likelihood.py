@@ -19,13 +19,13 @@ from possnet.counting import Counts, count
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.kernels import bitmaps, tally
+from possnet.network import Network
+from possnet.parameters import RandomSets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from possnet.dataset import Batches, Dataset
-    from possnet.network import Network
-    from possnet.parameters import RandomSets
     from possnet.variables import Variable
 
 __all__ = [
@@ -60,6 +60,9 @@ def log_likelihood_by_family(
     >>> log_likelihood_by_family(asia, pn.sample(asia, 100, imprecision=0.0, rng=1))["smoke"]
     0.0
     """
+    given: object = network
+    if not isinstance(given, Network):
+        raise InputError(f"log_likelihood: {network!r} is not a network; expected one")
     counts = data if isinstance(data, Counts) else count(network.dag, data, progress=progress)
     if counts.dag != network.dag:
         raise InputError("log_likelihood: the counts are of another structure than the network")
@@ -103,6 +106,12 @@ def random_set_log_likelihood_by_family(
     >>> random_set_log_likelihood_by_family(pn.Dag({"a": (), "b": ("a",)}), data)["b"]
     0.0
     """
+    given: object = model
+    if not isinstance(given, Dag | RandomSets):
+        raise InputError(
+            f"random_set_log_likelihood: {model!r} is neither a structure nor masses; expected a possnet.Dag (a network's "
+            "is network.dag) or what fit_random_sets gives"
+        )
     dag = model if isinstance(model, Dag) else model.dag
     counts = data if isinstance(data, Counts) else count(dag, data, focal=True, progress=progress)
     if counts.dag != dag:

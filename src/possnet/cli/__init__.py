@@ -160,6 +160,7 @@ def sample(
 
     from possnet.cli.pages import read_given, read_imprecision
 
+    _check_target(out, (".csv", ".parquet"))
     network = _network(net)
     number = randbits(32) if seed is None else seed
     stream = pn.sample_batches(
@@ -236,6 +237,7 @@ def fit(
     """
     from possnet.cli.pages import em_page, read_total
 
+    _check_target(out, (".json",))
     known = _network(structure)
     stream = pn.scan_data(data, variables=known, weights=weights)
     if method == "em":
@@ -360,9 +362,9 @@ def evaluate(
 ) -> None:
     """Evaluate how well networks are learned back from imprecise data drawn from them.
 
-    Draw rows with a process and an imprecision, learn, compare with the original; over all combinations, several times. Every
-    measure stands beside total ignorance and, where it can be computed, what counting converges to with endless rows.
-    Without arguments: two bundled networks, in under a minute.
+    Draw rows with a process and an imprecision, learn, compare with the original; over all combinations, several times.
+    Every measure stands beside total ignorance and, where it can be computed, what counting converges to with endless
+    rows. Without arguments: bundled networks, in under a minute.
 
     \b
     Examples:
@@ -380,7 +382,7 @@ def evaluate(
         with _progress(None, "runs") as advance:
             found = pn.evaluate(
                 chosen,
-                rows=read_numbers(rows, "--rows", whole=True),
+                rows=[int(number) for number in read_numbers(rows, "--rows", whole=True)],
                 imprecision=read_numbers(imprecision, "--imprecision"),
                 process=[text.strip() for text in process.split(",")],
                 learners=[text.strip() for text in learner.split(",")],
@@ -465,6 +467,14 @@ def convert(
         pn.write_network(_network(source, transform), target)
         if target.lower().endswith(".uai"):
             click.echo(f"The names of variables and states are in {names_file(target)}.", err=True)
+
+
+def _check_target(name: str, suffixes: tuple[str, ...]) -> None:
+    """Refuse, before any work, a file that could not be written at its end."""
+    if not name.lower().endswith(suffixes):
+        raise InputError(f"--out {name}: unknown suffix {Path(name).suffix!r}; expected {' or '.join(suffixes)}")
+    if not Path(name).resolve().parent.is_dir():
+        raise InputError(f"--out {name}: no such folder; make it first, or check the name")
 
 
 def _stream(name: str, domain: str | None, weights: str | None) -> DataStream:

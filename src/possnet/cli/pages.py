@@ -171,6 +171,8 @@ def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
             raise InputError(f"--given {text!r}: {finding if isinstance(finding, str) else finding()}")
         if name in evidence:
             raise InputError(f"--given {text!r}: {name!r} is given twice; expected once, with all its states")
+        if not cell.strip():
+            raise InputError(f"--given {text!r} says nothing of {name!r}; expected a state, or ? if nothing is known")
         if states is not None:
             evidence[name] = set(states)
     return evidence
@@ -185,8 +187,14 @@ def read_imprecision(given: Sequence[str], network: Network) -> dict[str, float]
     (0.2, 0.5)
     """
     found = dict.fromkeys((variable.name for variable in network.variables), 1.0)
+    seen: set[str] = set()
     for text in sorted(given, key=lambda text: "=" in text):
         name, equals, number = text.rpartition("=")
+        if name.strip() in seen:
+            raise InputError(
+                f"--imprecision {text!r}: given twice for {name.strip() or 'all variables'}; expected once"
+            )
+        seen.add(name.strip())
         try:
             theta = float(number)
         except ValueError:

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     Bools: TypeAlias = NDArray[np.bool_]
     Numbers: TypeAlias = NDArray[np.int64]
 
-__all__ = ["BLOCK", "Block", "blocks_of"]
+__all__ = ["BLOCK", "FOCAL_BLOCK", "Block", "blocks_of"]
 
 BLOCK: Final = 1 << 20
 """Rows that are counted at a time: the bitmaps of a family then stay in the cache."""
+
+
+FOCAL_BLOCK: Final = 1 << 17
+"""The same where the cells of every column are numbered, which takes four bytes a cell."""
 
 
 class Block:
@@ -38,7 +42,7 @@ class Block:
         self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
         self._state_counts: dict[str, Numbers] = {}
         self._codes: dict[str, NDArray[np.unsignedinteger]] = {}
-        self._cells: dict[str, tuple[Numbers, Bools]] = {}
+        self._cells: dict[str, tuple[NDArray[np.int32], Bools]] = {}
         self._planes: list[Words] | None = None
 
     @property
@@ -47,11 +51,16 @@ class Block:
         return self.rows if self.weights is None else int(self.weights.sum())
 
     @property
+    def digit_count(self) -> int:
+        """Number of binary digits of the largest weight."""
+        return 1 if self.weights is None else max(int(self.weights.max(initial=0)).bit_length(), 1)
+
+    @property
     def digits(self) -> list[Words] | None:
         """Binary digits of the weights as bitmaps, lowest first; None if every row counts once."""
         if self.weights is not None and self._planes is None:
-            size = max(int(self.weights.max(initial=0)).bit_length(), 1)
-            self._planes = [bitmaps.pack((self.weights >> bit & 1).astype(np.uint8)) for bit in range(size)]
+            shifts = range(self.digit_count)
+            self._planes = [bitmaps.pack((self.weights >> bit & 1).astype(np.uint8)) for bit in shifts]
         return self._planes
 
     def words(self, name: str) -> Words:
@@ -78,14 +87,15 @@ class Block:
             self._codes[name] = tally.precise_codes(self._words[name], self.rows)
         return self._codes[name]
 
-    def cells(self, name: str) -> tuple[Numbers, Bools]:
+    def cells(self, name: str) -> tuple[NDArray[np.int32], Bools]:
         """Cell number of every row, and the distinct cells (cells, states)."""
         if name not in self._cells:
             if self.is_precise(name):
-                codes = self.codes(name).astype(np.int64)
+                codes = self.codes(name).astype(np.int32)
                 self._cells[name] = codes, np.eye(len(self._words[name]), dtype=np.bool_)
             else:
-                self._cells[name] = bitmaps.decode(self._words[name], self.rows)
+                numbers, sets = bitmaps.decode(self._words[name], self.rows)
+                self._cells[name] = numbers.astype(np.int32), sets
         return self._cells[name]
 
     def knows_cells(self, name: str) -> bool:
@@ -100,7 +110,9 @@ class Block:
         return sum(int(self.weights[bitmaps.unpack(bitmap, self.rows)].sum()) for bitmap in words)
 
 
-def blocks_of(data: Dataset, names: list[str], scratch: tally.Scratch | None = None) -> Iterator[Block]:
+def blocks_of(
+    data: Dataset, names: list[str], scratch: tally.Scratch | None = None, size: int = BLOCK
+) -> Iterator[Block]:
     """The rows of a data set, block by block."""
-    for start in range(0, len(data), BLOCK):
-        yield Block(data, names, start, min(BLOCK, len(data) - start), scratch)
+    for start in range(0, len(data), size):
+        yield Block(data, names, start, min(size, len(data) - start), scratch)

@@ -1,6 +1,6 @@
 """Which kernel counts a family in a block of rows: the one with the least estimated time.
 
-The constants are nanoseconds measured on one machine; only their ratios matter. ``benchmarks/counting.py`` compares the
+The constants are nanoseconds measured on one machine; only their ratios matter. ``benchmarks/learning.py`` compares the
 choice with every kernel over rows, states, parents and imprecision.
 """
 
@@ -39,7 +39,7 @@ def _bitmaps(block: Block, sizes: list[int]) -> float:
     *above, states = sizes
     length = -(-block.rows // 64)
     contexts = prod(above)
-    digits = 1 if block.weights is None else len(block.digits or ())
+    digits = block.digit_count
     passes = sum(prod(above[:k]) for k in range(2, len(above) + 1)) + contexts * (states + 0.7) * digits
     calls = 12 + 6 * contexts / max(2**15 / (states * length), 1) * digits
     if states * length > 2**16:
@@ -67,9 +67,10 @@ def _cells(block: Block, names: list[str], sizes: list[int]) -> float:
     distinct = min(float(rows), prod(kinds))
     combining = 2.0 * len(names) + 6.0 * (1 + sum(log2(max(kind, 2.0)) for kind in kinds) / 20.0)
     entries, expanding = distinct, 0.0
+    weighing = 1.0 if block.weights is None else 3.0
     for k, name in enumerate(names[:-1]):
         grown = entries * block.mean_size(name)
-        expanding += grown * (10.0 + 3.0 * len(names))
+        expanding += grown * (10.0 + 3.0 * len(names)) * (2.0 if grown > 1e6 else 1.0) * weighing
         merged = prod(float(s) for s in sizes[: k + 1]) * prod(kinds[k + 1 :])
         entries = min(grown, merged)
     contexts = min(entries, prod(float(s) for s in sizes[:-1]))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.counting.blocks import Block, blocks_of
+from possnet.counting.blocks import BLOCK, FOCAL_BLOCK, Block, blocks_of
 from possnet.counting.choice import Kernel, estimates
-from possnet.counting.values import Counts, Focal, merge_focal
-from possnet.dataset import Dataset, batches_of
+from possnet.counting.values import Counts, Focal, merge_focal, refuse_rows
+from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, TooLarge, did_you_mean, listing
+from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
@@ -72,8 +73,9 @@ def count(
     rows = done = 0
     scratch = tally.Scratch()
     for batch in batches_of(data):
-        for block in blocks_of(batch, names, scratch):
+        for block in blocks_of(batch, names, scratch, FOCAL_BLOCK if focal else BLOCK):
             rows += block.total
+            refuse_rows(rows)
             for name in names:
                 cell_sizes[name] += block.cell_size_sum(name)
                 parts[name].append(tally_family(block, above[name], name))
@@ -118,6 +120,8 @@ def _nothing(parents: int, states: int) -> Tally:
 
 def _variables(dag: Dag, data: Dataset | Batches) -> tuple[Variable, ...]:
     """Variables of the DAG's nodes, as the data has them."""
+    require_structure(dag, "count")
+    require_rows(data, "count")
     found = {variable.name: variable for variable in data.variables}
     for node in dag.nodes:
         if node not in found:
@@ -150,7 +154,8 @@ def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | 
     states = len(block.words(child))
     if kernel == "codes":
         codes = [block.codes(parent) for parent in parents]
-        counted = tally.by_codes(codes, sizes, block.codes(child), states, block.weights)
+        refuse = partial(_refuse, child, each=8)
+        counted = tally.by_codes(codes, sizes, block.codes(child), states, block.weights, refuse)
     elif kernel == "bitmaps":
         _refuse(child, prod(sizes), 8 * (states + 1))
         words = [block.words(parent) for parent in parents]

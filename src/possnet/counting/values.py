@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
     Arrays: TypeAlias = tuple[NDArray[np.generic], ...]
 
-__all__ = ["Counts", "Focal", "merge_focal"]
+__all__ = ["Counts", "Focal", "merge_focal", "refuse_rows"]
 
 
 class Focal(NamedTuple):
@@ -43,6 +43,12 @@ class Focal(NamedTuple):
 
     octets: NDArray[np.uint8]
     counts: Numbers
+
+
+def refuse_rows(rows: int) -> None:
+    """Raise an `InputError` for more rows than counts can hold: none is larger than the number of rows."""
+    if rows >= 2**62:
+        raise InputError(f"counts of {rows:,} rows in all; expected fewer than 2**62, so that every count is exact")
 
 
 def merge_focal(parts: list[Focal]) -> Focal:
@@ -198,6 +204,7 @@ class Counts:
             raise InputError(
                 "counts with and without focal counts cannot be added; expected both with focal=True, or none"
             )
+        refuse_rows(self._rows + other._rows)
         sizes = {name: [len(v) for v in self._scope(name)[:-1]] for name in self._variables}
         focal = None
         if self._focal is not None and other._focal is not None:

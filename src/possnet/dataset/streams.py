@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from possnet.dataset.values import Dataset
+from possnet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from possnet.variables import Variable
 
-__all__ = ["Batches", "batches_of"]
+__all__ = ["Batches", "batches_of", "require_rows"]
 
 
 class Batches(Protocol):
@@ -42,3 +43,19 @@ def batches_of(data: Dataset | Batches) -> Iterable[Dataset]:
     [2]
     """
     return [data] if isinstance(data, Dataset) else data
+
+
+def require_rows(given: object, owner: str) -> None:
+    """Raise an `InputError` for anything but a data set or a stream of them.
+
+    >>> require_rows("rows.csv", "count")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: count: 'rows.csv' holds no rows; expected a Dataset or a stream: read files with
+    read_data(...) or scan_data(...)
+    """
+    if not isinstance(given, Dataset) and not all(hasattr(given, name) for name in ("variables", "rows", "__iter__")):
+        raise InputError(
+            f"{owner}: {given!r} holds no rows; expected a Dataset or a stream: read files with read_data(...) or "
+            "scan_data(...)"
+        )

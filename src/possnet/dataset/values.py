@@ -322,6 +322,8 @@ class Dataset:
         weights = None
         if any(part._weights is not None for part in listed):
             weights = np.concatenate([part._weights_or_ones() for part in listed])
+            if sum(part.total for part in listed) >= 2**62:
+                raise InputError("concatenate: weights add up to more than 2**62; expected a smaller total")
         return cls.unchecked(first.variables, words, rows, unknown=unknown, weights=weights)
 
     def distinct(self) -> Dataset:

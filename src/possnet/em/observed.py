@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from possnet.dataset import batches_of
+from possnet.dataset import batches_of, require_rows
 from possnet.errors import InputError, did_you_mean, listing
+from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Observed:
     """Cells that occur, how often, and distinct rows on demand."""
 
     def __init__(self, dag: Dag, data: Dataset | Batches, unknown: Unknown) -> None:
+        require_structure(dag, "fit_em")
+        require_rows(data, "fit_em")
         found = {variable.name: variable for variable in data.variables}
         for node in dag.nodes:
             if node not in found:

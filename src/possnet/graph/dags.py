@@ -19,7 +19,7 @@ from possnet.variables import check_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Dag", "EssentialGraph", "UndirectedGraph"]
+__all__ = ["Dag", "EssentialGraph", "UndirectedGraph", "require_structure"]
 
 
 class Dag:
@@ -413,3 +413,17 @@ def _is_compelled(parent: str, child: str, adjacent: dict[str, set[str]], into: 
         return True
     sides = [side for side in into[child] if side in adjacent[parent] and side not in into[parent]]
     return any(b not in adjacent[a] for a, b in combinations(sides, 2))  # 3: either way round makes one or the other
+
+
+def require_structure(given: object, owner: str) -> None:
+    """Raise an `InputError` for anything but a DAG with at least one node.
+
+    >>> require_structure("a -> b", "count")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: count: 'a -> b' is not a structure; expected a possnet.Dag (a network's is network.dag)
+    """
+    if not isinstance(given, Dag):
+        raise InputError(f"{owner}: {given!r} is not a structure; expected a possnet.Dag (a network's is network.dag)")
+    if not given.nodes:
+        raise InputError(f"{owner}: the structure has no nodes; expected at least one")

@@ -90,7 +90,8 @@ def read_counts(path: str | Path) -> Counts:
         ],
         forbid_unknown_fields=True,
     )
-    page = msgspec.defstruct("Page", [("format", str), ("version", int), ("rows", int), ("variables", list[entry])])  # type: ignore[valid-type]
+    fields = [("format", str), ("version", int), ("rows", int), ("variables", list[entry])]  # type: ignore[valid-type]
+    page = msgspec.defstruct("Page", fields, forbid_unknown_fields=True)
     try:
         found: Any = msgspec.convert(document, page)
     except msgspec.ValidationError as error:
@@ -109,9 +110,11 @@ def _counts(page: Any) -> Counts:
     if not variables:
         raise InputError("no variables; expected at least one")
     dag = Dag({e.name: e.parents for e in page.variables})
-    for number in (page.rows, *(e.cell_sizes for e in page.variables)):
-        if not 0 <= number < _LARGEST:
-            raise InputError(f"{number} rows or states; expected a whole number from 0 to 2**62")
+    if not 0 <= page.rows < _LARGEST:
+        raise InputError(f"{page.rows} rows; expected a whole number from 0 to 2**62")
+    for entry in page.variables:
+        if not page.rows <= entry.cell_sizes <= page.rows * len(entry.states):
+            raise InputError(f"cells of {entry.name!r} of {entry.cell_sizes} states in all; the file is damaged")
     focal = {e.name: e.focal for e in page.variables if e.focal is not None}
     if focal and len(focal) < len(variables):
         raise InputError("some variables have focal counts and some have not; expected all or none")
@@ -119,14 +122,14 @@ def _counts(page: Any) -> Counts:
     return Counts(
         variables,
         dag,
-        {e.name: _tally(e, scopes[e.name]) for e in page.variables},
+        {e.name: _tally(e, scopes[e.name], page.rows) for e in page.variables},
         rows=page.rows,
         cell_sizes={e.name: e.cell_sizes for e in page.variables},
-        focal={name: _focal(name, found, scopes[name]) for name, found in focal.items()} if focal else None,
+        focal={name: _focal(name, found, scopes[name], page.rows) for name, found in focal.items()} if focal else None,
     )
 
 
-def _tally(entry: Any, scope: list[Variable]) -> Tally:
+def _tally(entry: Any, scope: list[Variable], rows: int) -> Tally:
     *parents, child = scope
     owner = f"counts of {entry.name!r}"
     contexts = _numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
@@ -138,24 +141,29 @@ def _tally(entry: Any, scope: list[Variable]) -> Tally:
         raise InputError(f"{owner}: contexts are not in ascending order, each once; the file is damaged")
     counts = _numbers(entry.counts, (len(contexts), len(child)), owner)
     totals = _numbers(entry.totals, (len(contexts),), owner)
-    if (counts.max(axis=1, initial=0) > totals).any() or not totals.all():
+    if (totals > rows).any() or bool(rows) != bool(len(totals)) or (not parents and rows and totals[0] != rows):
+        raise InputError(f"{owner}: contexts of {totals[:3].tolist()} rows of {rows} in all; the file is damaged")
+    if (counts.max(axis=1, initial=0) > totals).any() or not totals.all() or not counts.any(axis=1).all():
         raise InputError(
             f"{owner}: a state is counted more often than its context, or a context never; the file is damaged"
         )
     return Tally(contexts.astype(np.int32), counts, totals)
 
 
-def _focal(name: str, entry: Any, scope: list[Variable]) -> Focal:
+def _focal(name: str, entry: Any, scope: list[Variable], rows: int) -> Focal:
     owner = f"focal counts of {name!r}"
     width = sum(-(-len(variable) // 8) for variable in scope)
     counts = _numbers(entry.counts, (len(entry.cells),), owner)
+    if not counts.all() or sum(counts.tolist()) != rows:
+        raise InputError(f"{owner}: counts that do not add up to {rows} rows; the file is damaged")
     try:
-        rows = [bytes.fromhex(text) for text in entry.cells]
+        masks_of_rows = [bytes.fromhex(text) for text in entry.cells]
     except ValueError:
         raise InputError(f"{owner}: cells that are not hexadecimal masks; the file is damaged") from None
-    if any(len(row) != width for row in rows) or any(a >= b for a, b in pairwise(rows)):
+    ascending = all(a < b for a, b in pairwise(masks_of_rows))
+    if any(len(row) != width for row in masks_of_rows) or not ascending:
         raise InputError(f"{owner}: cells are not {width} bytes each, in ascending order; the file is damaged")
-    octets = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, width).copy()
+    octets = np.frombuffer(b"".join(masks_of_rows), dtype=np.uint8).reshape(-1, width).copy()
     start = 0
     for variable in scope:
         stop = start + -(-len(variable) // 8)

@@ -143,9 +143,14 @@ def precise_codes(words: Words, rows: int) -> NDArray[np.unsignedinteger]:
 
 
 def by_codes(
-    parents: Sequence[Codes], sizes: Sequence[int], child: Codes, states: int, weights: Numbers | None
+    parents: Sequence[Codes],
+    sizes: Sequence[int],
+    child: Codes,
+    states: int,
+    weights: Numbers | None,
+    refuse: Callable[[int], None],
 ) -> Tally:
-    """Tally of precise rows, given as state numbers."""
+    """Tally of precise rows, given as state numbers; ``refuse`` is told the size of the table before it is made."""
     rows, table = len(child), prod(sizes) * states
     if table <= max(_TABLE, 2 * rows):
         kind = np.min_scalar_type(table)
@@ -155,6 +160,7 @@ def by_codes(
         counts = weigh(keys, weights, table).reshape(-1, states)
         return _occurring(counts, counts.sum(axis=1), sizes)
     codes, contexts = group(parents, sizes, rows)
+    refuse(len(contexts) * states)
     counts = weigh(codes * states + child, weights, len(contexts) * states).reshape(-1, states)
     return Tally(contexts, counts, counts.sum(axis=1))
 
@@ -338,6 +344,7 @@ def by_cells(
     codes, contexts = group(columns[:-1], [sets.shape[1] for sets in parents], len(columns[-1]))
     totals = weigh(codes, amounts, len(contexts))
     states = child.shape[1]
+    refuse(len(contexts) * states)
     members = int(child.sum(axis=1)[columns[-1]].sum())
     if len(contexts) * len(child) * states <= max(1 << 22, 64 * members):
         cross = len(contexts) * len(child)
@@ -385,10 +392,16 @@ def shares(
     for column, sets in zip(columns, cells, strict=True):
         amounts = amounts / sets.sum(axis=1)[column]
     entries = list(columns)
+    sizes = [sets.shape[1] for sets in cells]
     for place, sets in enumerate(cells):
         entries, amounts = _expanded(entries, amounts, place, sets, refuse)
-    sizes = [sets.shape[1] for sets in cells]
+        if place < len(cells) - 1:
+            limits = [sizes[k] if k <= place else len(other) for k, other in enumerate(cells)]
+            codes, found = group(entries, limits, len(amounts))
+            amounts = np.bincount(codes, amounts, minlength=len(found)).astype(np.float64)
+            entries = list(found.T)
     codes, contexts = group(entries[:-1], sizes[:-1], len(amounts))
+    refuse(len(contexts) * sizes[-1])
     keys = codes * sizes[-1] + entries[-1]
     counts = np.bincount(keys, amounts, minlength=len(contexts) * sizes[-1]).astype(np.float64)
     return Shares(contexts, counts.reshape(-1, sizes[-1]))

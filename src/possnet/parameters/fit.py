@@ -11,6 +11,7 @@ import numpy as np
 
 from possnet.counting import Counts, count
 from possnet.errors import InputError, did_you_mean, listing
+from possnet.graph import require_structure
 from possnet.kernels import tally
 from possnet.limits import refuse_over
 from possnet.network import Network
@@ -68,10 +69,10 @@ def fit(
         A context that no row shows is all 1: nothing is known there.
     total
         S_i, for ``likelihood`` and ``capped``: a number; a number, or one for each state, for every variable; or
-        ``"data"``, the mean cell size of the variable. It cancels where degrees are divided by the largest, unless it
-        differs between states.
+        ``"data"``, the mean cell size of the variable; 1 if nothing is said. It cancels where degrees are divided by the
+        largest, unless it differs between states.
     normalise
-        Whether to divide by the largest degree; by default for ``likelihood`` only.
+        Whether to divide by the largest degree; by default for ``likelihood``, and where an imprecision is corrected.
     imprecision
         Theta, if the cells were thinned by a known one: degrees are min(1, (N_ijk / N_ij) / theta), then divided by the
         largest (``likelihood`` and ``histogram``).
@@ -91,7 +92,8 @@ def fit(
     >>> fit(pn.Dag({"fever": ()}), data).support
     {'fever': array(4.)}
     """
-    _check(method, total, imprecision, pseudo)
+    _check(method, total, imprecision, pseudo, transform)
+    require_structure(dag, "fit")
     check_conjunction(conjunction)
     if isinstance(data, Counts):
         counts = data
@@ -101,7 +103,7 @@ def fit(
         counts = count(dag, data, focal=method == "transform", progress=progress)
     totals = _totals(total, counts)
     thetas = _thetas(imprecision, counts)
-    divide = method == "likelihood" if normalise is None else normalise
+    divide = method == "likelihood" or imprecision is not None if normalise is None else normalise
     tables, support = {}, {}
     for variable in counts.variables:
         tables[variable.name], support[variable.name] = _learned(
@@ -129,7 +131,7 @@ def _learned(
     numbers: Table = family.counts.astype(np.float64) + pseudo
     rows: Table = family.totals.astype(np.float64) + pseudo
     if theta is not None:
-        degrees = normalised(corrected(histogram(numbers, rows), theta))
+        degrees = corrected(histogram(numbers, rows), theta)
     elif method == "histogram":
         degrees = histogram(numbers, rows)
     elif method == "capped":
@@ -170,12 +172,21 @@ def _capped(numbers: Table, total: float | Table) -> Table:
 def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Table:
     """Conditional frequencies in the contexts that occur, as possibilities."""
     columns, sets, numbers = cell_codes(counts, variable.name)
-    shared = tally.shares(columns, numbers, sets)
-    weights = shared.counts + pseudo
+    each = 16 * len(columns) + 64
+
+    def refuse(entries: int) -> None:
+        if entries * each > _SURELY_FITS:
+            refuse_over(entries * each, f"sharing the rows of {variable.name!r}", "use fewer parents or states")
+
+    shared = tally.shares(columns, numbers, sets, refuse)
+    weights = shared.counts + pseudo / len(variable)  # a row that holds every state, shared among them
     return to_possibility(weights, method=transform) if len(weights) else weights
 
 
-def _check(method: str, total: object, imprecision: object, pseudo: object) -> None:
+def _check(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
+    if transform not in get_args(Transform):
+        known = get_args(Transform)
+        raise InputError(f"fit: transform {transform!r}; expected {listing(known)}{did_you_mean(transform, known)}")
     if method not in get_args(Method):
         raise InputError(
             f"fit: method {method!r}; expected {listing(get_args(Method))}{did_you_mean(method, get_args(Method))}"
@@ -198,7 +209,7 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
             raise InputError(f"fit: total {total!r}; expected a number, 'data', or a mapping from variables")
         return {name: counts.cell_size_sum(name) / counts.rows if counts.rows else 1.0 for name in names}
     if not isinstance(total, Mapping):
-        return {name: _positive(total, "total", len(counts.variable(name))) for name in names}
+        return {name: _positive(total, "total", len(counts.variable(name)), _states(counts, name)) for name in names}
     _require_variables(total, names, "total")
     found: dict[str, float | Table] = {}
     for name in names:
@@ -219,17 +230,21 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
                 )
             found[name] = np.array([_positive(value, owner, np.inf) for value in given])
         else:
-            found[name] = _positive(given, owner, len(variable))
+            found[name] = _positive(given, owner, len(variable), _states(counts, name))
     return found
 
 
-def _positive(value: object, owner: str, most: float) -> float:
+def _positive(value: object, owner: str, most: float, limit: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) <= most or value == np.inf:
         raise InputError(
             f"fit: {owner} {value!r}; expected a number above 0"
-            + (f" and at most the number of states, {most:g}" if most < np.inf else "")
+            + (f" and at most {limit or format(most, 'g')}" if most < np.inf else "")
         )
     return float(value)
+
+
+def _states(counts: Counts, name: str) -> str:
+    return f"the number of states, {len(counts.variable(name))}"
 
 
 def _thetas(imprecision: float | Mapping[str, float] | None, counts: Counts) -> dict[str, float]:

@@ -6,14 +6,16 @@ the masses that maximise (8) of [HLB]. Only what occurs is kept.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from possnet.counting import Counts, count
 from possnet.errors import InputError, did_you_mean, listing
+from possnet.graph import require_structure
 from possnet.randomset import MassFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
@@ -95,8 +97,15 @@ class RandomSets:
         cells = given or {}
         if set(cells) != set(above):
             raise InputError(
-                f"random sets of {name!r}: cells of {listing(cells) or 'nothing'}; expected {listing(above)}"
+                f"random sets of {name!r}: cells of {listing(cells) or 'nothing'}; expected cells of "
+                f"{listing(above) or 'nothing, for it has no parents'}"
             )
+        for parent, cell in cells.items():
+            found: object = cell
+            if not isinstance(found, str | Collection):
+                raise InputError(
+                    f"random sets of {name!r}: {cell!r} as the cell of {parent!r}; expected a state or a set"
+                )
         key = tuple(self._variables[p].states_in(self._variables[p].mask(cells[p])) for p in above)
         if key not in self._masses[name]:
             shown = ", ".join(f"{p}={'|'.join(sorted(cell))}" for p, cell in zip(above, key, strict=True))
@@ -137,6 +146,7 @@ def fit_random_sets(
     >>> fit_random_sets(pn.Dag({"fever": ()}), data).mass_function("fever")
     MassFunction(fever: {mild} 0.75, {high, mild} 0.25)
     """
+    require_structure(dag, "fit_random_sets")
     counts = data if isinstance(data, Counts) else count(dag, data, focal=True, progress=progress)
     if counts.dag != dag:
         raise InputError("fit_random_sets: the counts are of another structure; expected counts made with the same dag")

@@ -56,7 +56,7 @@ class _Thinning:
 class CutFamily:
     """Cells of ``alpha-cut`` from the parents' sets."""
 
-    __slots__ = ("_configurations", "_floor", "_free", "_table", "_thin")
+    __slots__ = ("_above", "_configurations", "_floor", "_free", "_table", "_thin")
 
     def __init__(self, table: Table, theta: float, law: Law, *, cores: list[Bools]) -> None:
         self._table = table
@@ -64,13 +64,14 @@ class CutFamily:
         always = table[np.ix_(*[np.flatnonzero(core) for core in cores])] if cores else table
         self._floor = always.reshape(-1, table.shape[-1]).max(axis=0)  # every row's parents contain their cores
         self._free = self._floor < 1.0
+        self._above = (table > self._floor) & self._free
         wanted = np.argwhere((table > self._floor).any(axis=-1))
         self._configurations = [tuple(int(k) for k in row) for row in wanted]
 
     def draw(self, parents: list[Bools], stream: Stream, rows: int, *, cut_wanted: bool) -> tuple[Bools, Bools]:
         """What children see (cuts, if wanted) and cells, (states, rows) each, for the parents' sets of one chunk."""
         levels = 1.0 - stream.uniforms(rows)
-        order = np.argsort(levels)
+        order = np.argsort(levels, kind="stable")
         levels = levels[order]
         cut = np.arange(rows) < np.searchsorted(levels, self._floor, side="right")[:, np.newaxis]
         if self._configurations:
@@ -82,7 +83,6 @@ class CutFamily:
         return cut.take(back, axis=1) if cut_wanted else cells, cells
 
     def _add_configurations(self, cut: Bools, parents: list[Bools], levels: Table) -> None:
-        above = (self._table > self._floor) & self._free
         ends = np.searchsorted(levels, self._table, side="right")
         prefix: list[Bools] = []
         before: tuple[int, ...] = ()
@@ -94,7 +94,7 @@ class CutFamily:
                 prefix.append(prefix[-1] & inside if prefix else inside)
             before = configuration
             if prefix[-1].any():
-                for state in np.flatnonzero(above[configuration]):
+                for state in np.flatnonzero(self._above[configuration]):
                     end = ends[configuration][state]
                     cut[state, :end] |= prefix[-1][:end]
 

@@ -17,6 +17,7 @@ from possnet.graph import Dag
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
+from possnet.possibility import Possibility
 from possnet.sampling.chance import BLOCK, seed_of
 from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
 from possnet.sampling.sampler import Sampler
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.inference.evidence import Evidence
-    from possnet.possibility import Possibility
     from possnet.variables import Variable
 
     Words: TypeAlias = NDArray[np.uint64]
@@ -64,6 +64,9 @@ def chanas(possibility: Possibility, draws: int, *, rng: np.random.Generator | i
 
 
 def _alone(possibility: Possibility) -> Network:
+    given: object = possibility
+    if not isinstance(given, Possibility):
+        raise InputError(f"sampling of {possibility!r}: expected a possnet.Possibility")
     if len(possibility.variables) != 1 or not possibility.is_normalised:
         raise InputError(f"sampling of {possibility!r}: expected a normalised distribution of one variable")
     (variable,) = possibility.variables
@@ -155,12 +158,8 @@ def sample(
     )  # fmt: skip
     if trace and process != "traced":
         raise InputError(f"sample: trace=True with process {process!r}; expected process 'traced'")
-    sizes = sum(len(variable) for variable in network.variables)
-    refuse_over(
-        sizes * (rows // 8) * (2 if trace else 1),
-        f"a sample of {rows:,} rows",
-        "draw it in parts with sample_batches(...)",
-    )
+    needed = sum(len(variable) for variable in network.variables) * (int(rows) // 8) * (2 if trace else 1)
+    refuse_over(needed, f"a sample of {rows:,} rows", "draw it in parts with sample_batches(...)")
     return stream._whole(trace, progress)
 
 
@@ -228,7 +227,7 @@ class SampleStream:
     def __iter__(self) -> Iterator[Dataset]:
         waiting: list[Dataset] = []
         ready = 0
-        for block, _ in self._blocks(traced=False):
+        for block in self._blocks():
             waiting.append(block)
             ready += len(block)
             if ready < self._batch:
@@ -242,32 +241,35 @@ class SampleStream:
         if ready:
             yield waiting[0] if len(waiting) == 1 else Dataset.concatenate(waiting)
 
-    def _blocks(self, *, traced: bool) -> Iterator[tuple[Dataset, Dataset]]:
-        """Cells and trace of one logical block after the other, or what is asked for of it."""
+    def _blocks(self) -> Iterator[Dataset]:
+        """One logical block after the other, or what is asked for of it."""
         end = self._start + self._rows
         for number in range(self._start // BLOCK, -(-end // BLOCK)):
             first, last = max(self._start - number * BLOCK, 0), min(end - number * BLOCK, BLOCK)
-            cells, trace = self._sampler.block(number, last, traced=traced)
-            parts = [Dataset.unchecked(self.variables if words else (), words, last) for words in (cells, trace)]
-            if first:
-                parts = [part[first:] for part in parts]
-            yield parts[0], parts[1]
+            words, _ = self._sampler.block(number, last)
+            block = Dataset.unchecked(self.variables, words, last)
+            yield block[first:] if first else block
 
     def _whole(self, trace: bool, progress: Callable[[int, int], None] | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
-        parts: list[tuple[Dataset, Dataset]] = []
-        done = 0
-        for cells, hidden in self._blocks(traced=trace):
-            parts.append((cells, hidden))
-            done += len(cells)
+        """All rows at once: blocks are copied into place as they are drawn."""
+        shift = self._start % BLOCK
+        length = -(-(self._rows + shift) // 64)
+        kept = [
+            {v.name: np.empty((len(v), length), dtype=bitmaps.WORD) for v in self.variables} for _ in range(1 + trace)
+        ]
+        end = self._start + self._rows
+        for number in range(self._start // BLOCK, -(-end // BLOCK)) if self._rows else ():
+            drawn = self._sampler.block(number, min(end - number * BLOCK, BLOCK), traced=trace)
+            first = (number - self._start // BLOCK) * (BLOCK // 64)
+            for words, target in zip(drawn, kept, strict=False):
+                for name, part in words.items():
+                    target[name][:, first : first + part.shape[1]] = part
             if progress is not None:
-                progress(done, self._rows)
-        if not parts:
-            parts = [tuple(Dataset.unchecked(self.variables, *self._nothing()) for _ in range(2))]  # type: ignore[list-item]
-        data = Dataset.concatenate([cells for cells, _ in parts])
-        return (data, Dataset.concatenate([hidden for _, hidden in parts])) if trace else data
-
-    def _nothing(self) -> tuple[dict[str, Words], int]:
-        return {v.name: np.zeros((len(v), 0), dtype=bitmaps.WORD) for v in self.variables}, 0
+                progress(min(end, (number + 1) * BLOCK) - self._start, self._rows)
+        found = [Dataset.unchecked(self.variables, words, self._rows + shift) for words in kept]
+        if shift:
+            found = [data[shift:] for data in found]
+        return (found[0], found[1]) if trace else found[0]
 
     def __repr__(self) -> str:
         variables = len(self.variables)

@@ -7,6 +7,7 @@ event of a row, for instance P(x in the child's cell, a in the parents' cells): 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
 from possnet.sampling.simulated import simulated_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -112,14 +113,18 @@ def sampling_limit(
     >>> sampling_limit(net).table("y").round(6)
     array([[1.  , 0.35], [1.  , 0.5 ]])
     """
+    for value, what in ((limit, "limit"), (simulate, "simulate")):
+        number: object = value
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1):
+            raise InputError(f"sampling_limit: {what} {value!r}; expected a whole number from 1 on")
     recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
     names = [variable.name for variable in network.variables]
     try:
         found = _all_outcomes(recipe, names, limit)
         scopes, tree = _tree(recipe, names, found, limit)
-    except TooLarge:
+    except TooLarge as error:
         if simulate is None:
-            raise
+            raise TooLarge(f"{error}. Or estimate the limit from drawn rows: simulate=ROWS") from None
         return simulated_limit(
             network, simulate, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence,
             rng=rng,
@@ -163,6 +168,9 @@ def _given_cells(network: Network, child: str, given: Mapping[str, str | Collect
             raise InputError(
                 f"sampling_law: no cell for parent {name!r} of {child!r}; expected a state or a set of states"
             )
+        cell: object = given[name]
+        if not isinstance(cell, str | Collection):
+            raise InputError(f"sampling_law: {cell!r} as the cell of {name!r}; expected a state or a set of states")
         mask = network.variable(name).mask(given[name])
         if not mask:
             raise InputError(f"sampling_law: an empty cell for parent {name!r}; expected at least one state")
@@ -194,7 +202,7 @@ def _outcomes(recipe: Recipe, name: str, degrees: Table, limit: int | None) -> O
     if entries * _BYTES_AN_ENTRY > allowed:
         raise TooLarge(
             f"the exact law of {name!r} has about {entries:,} sets ({readable_bytes(entries * _BYTES_AN_ENTRY)}; the limit "
-            f"is {readable_bytes(allowed)}); estimate it from drawn rows instead, with simulate=ROWS"
+            f"is {readable_bytes(allowed)})"
         )
     return outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents)
 
@@ -212,7 +220,7 @@ def _all_outcomes(recipe: Recipe, names: Iterable[str], limit: int | None) -> di
         if contexts * table.shape[-1] * _BYTES_AN_ENTRY > allowed:
             raise TooLarge(
                 f"the exact law of {name!r} has {contexts:,.0f} combinations of its parents' cells; the limit is "
-                f"{readable_bytes(allowed)}; estimate it from drawn rows instead, with simulate=ROWS"
+                f"{readable_bytes(allowed)}"
             )
         found[name] = _outcomes(recipe, name, context_degrees(table, alphabets), limit)
     return found

@@ -73,7 +73,7 @@ class Outcomes:
     def dense(self) -> Table:
         """Probabilities of shape (contexts, outcomes)."""
         table = np.zeros((self.contexts, len(self.cells)))
-        table[np.repeat(np.arange(self.contexts), np.diff(self.starts)), self.ids] = self.probabilities
+        np.add.at(table, (np.repeat(np.arange(self.contexts), np.diff(self.starts)), self.ids), self.probabilities)
         return table
 
 
@@ -140,7 +140,8 @@ def outcomes_given(degrees: Table, theta: float, process: Process, law: Law, par
         rows, ids = np.nonzero(chances)
         singles = np.eye(states, dtype=np.bool_)
         return _assembled(contexts, rows, ids, ids, chances[rows, ids], singles, singles, states_answer=True)
-    parts = [_of_one_core(degrees, inside, theta, law, parents == "cut") for inside in _same_core(degrees)]
+    cut_matters = process == "alpha-cut" and parents == "cut"
+    parts = [_of_one_core(degrees, inside, theta, law, cut_matters) for inside in _same_core(degrees)]
     rows, cuts, cells, chances, sets = _joined(parts)
     if process == "alpha-cut":
         signals = cuts if parents == "cut" else cells
@@ -155,8 +156,8 @@ def outcomes_given(degrees: Table, theta: float, process: Process, law: Law, par
 def _same_core(degrees: Table) -> Iterator[Numbers]:
     """Contexts grouped by their core."""
     codes, found = bitmaps.distinct_rows(np.packbits(degrees == 1.0, axis=1))
-    for number in range(len(found)):
-        yield np.flatnonzero(codes == number)
+    order = np.argsort(codes, kind="stable")
+    yield from np.split(order, np.cumsum(np.bincount(codes, minlength=len(found)))[:-1])
 
 
 def _of_one_core(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.inference import Inference
+from possnet.network import Network
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from possnet.inference.evidence import Evidence
-    from possnet.network import Network
 
     Table: TypeAlias = NDArray[np.float64]
 
@@ -54,6 +54,9 @@ class Recipe:
         evidence: Evidence | None,
     ) -> Recipe:
         """Check the options and compute the degrees."""
+        given: object = network
+        if not isinstance(given, Network):
+            raise InputError(f"sample: {network!r} is not a network; expected one, for example load_example('asia')")
         _check_option("process", process, get_args(Process))
         _check_option("law", law, get_args(Law))
         _check_option("parents", parents, get_args(Parents))

@@ -123,6 +123,7 @@ class Sampler:
             self._families[name] = (
                 self._cut_family(name, entries) if recipe.process == "alpha-cut" else self._state_family(name, entries)
             )
+        self._last_seen = _last_seen(recipe)
         self._chunked = any(not isinstance(family, _Compiled) for family in self._families.values())
 
     def _cut_family(self, name: str, entries: int) -> _Family:
@@ -165,7 +166,22 @@ class Sampler:
             codes = signals[name].codes
             if traced and codes is not None:
                 trace[name] = bitmaps.encode(codes[:rows], signals[name].sets)
+            for gone in self._last_seen.get(name, ()):
+                del signals[gone]
         return cells, trace
+
+
+def _last_seen(recipe: Recipe) -> dict[str, list[str]]:
+    """Name -> variables whose signals nobody needs once this one is drawn."""
+    last = {}
+    for name in recipe.order:
+        last[name] = name
+        for parent in recipe.network.dag.parents(name):
+            last[parent] = name
+    found: dict[str, list[str]] = {}
+    for name, reader in last.items():
+        found.setdefault(reader, []).append(name)
+    return found
 
 
 def _radix(sizes: list[int]) -> list[int]:

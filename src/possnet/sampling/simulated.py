@@ -10,6 +10,8 @@ import numpy as np
 from possnet.counting import count
 from possnet.errors import InputError
 from possnet.network import Network
+from possnet.parameters import normalised
+from possnet.sampling.chance import seed_of
 from possnet.sampling.draw import sample_batches
 
 if TYPE_CHECKING:
@@ -77,33 +79,33 @@ def simulated_limit(
     >>> found.largest_error < 0.1, found.network.support["smoke"]
     (True, array(10000.))
     """
-    if rows < 2 * _BATCHES:
-        raise InputError(f"simulated_limit: {rows} rows; expected at least {2 * _BATCHES}")
+    given: object = rows
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 2 * _BATCHES:
+        raise InputError(f"simulated_limit: {rows!r} rows; expected a whole number from {2 * _BATCHES} on")
     stream = sample_batches(
-        network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence, rng=rng,
-        batch=-(-rows // _BATCHES),
+        network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence,
+        rng=seed_of(rng), batch=-(-rows // _BATCHES),
     )  # fmt: skip
-    parts = []
-    done = 0
-    for batch in stream:
-        parts.append(count(network.dag, batch))
-        done += len(batch)
-        if progress is not None:
-            progress(done, rows)
-    tables, errors, support = {}, {}, {}
+    counts = count(network.dag, stream, progress=progress)
+    tables, tops, most, support = {}, {}, {}, {}
     for variable in network.variables:
-        counted = np.stack([part[variable.name] for part in parts]).astype(np.float64)
-        total = counted.sum(axis=0)
-        top = total.argmax(axis=-1)[..., np.newaxis]
-        most = np.take_along_axis(total, top, axis=-1)
-        seen = most > 0
-        ratio = np.divide(total, most, out=np.ones_like(total), where=seen)
-        reference = np.take_along_axis(counted, np.broadcast_to(top, (len(parts), *top.shape)), axis=-1)
-        spread = ((counted - ratio * reference) ** 2).sum(axis=0) * len(parts) / (len(parts) - 1)
-        tables[variable.name] = ratio
-        errors[variable.name] = np.divide(np.sqrt(spread), most, out=np.full_like(total, np.nan), where=seen)
-        rows_seen = np.sum([part.totals(variable.name) for part in parts], axis=0, dtype=np.float64)
-        support[variable.name] = np.asarray(rows_seen)
+        total = counts[variable.name].astype(np.float64)
+        tops[variable.name] = total.argmax(axis=-1)[..., np.newaxis]
+        most[variable.name] = np.take_along_axis(total, tops[variable.name], axis=-1)
+        tables[variable.name] = normalised(total)
+        support[variable.name] = np.asarray(counts.totals(variable.name).astype(np.float64))
+    spread = {name: np.zeros_like(table) for name, table in tables.items()}
+    batches = 0
+    for batch in stream:  # drawn again: nothing but the sums of squares is kept
+        part = count(network.dag, batch)
+        batches += 1
+        for name, table in tables.items():
+            counted = part[name].astype(np.float64)
+            spread[name] += (counted - table * np.take_along_axis(counted, tops[name], axis=-1)) ** 2
+    errors = {}
+    for name, squares in spread.items():
+        deviation = np.sqrt(squares * batches / (batches - 1))
+        errors[name] = np.divide(deviation, most[name], out=np.full_like(squares, np.nan), where=most[name] > 0)
     largest = _largest(errors, support)
     text = f"What counting converges to, from {rows:,} drawn rows; standard errors up to {largest:.2g}."
     learned = Network.unchecked(
