@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_NETWORKS", "evaluate"]
 
-DEFAULT_NETWORKS: Final = ("asia", "clinic")
+DEFAULT_NETWORKS: Final = ("clinic", "pump")
 _ALONE: Final = 4
 
 

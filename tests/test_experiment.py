@@ -1,0 +1,379 @@
+"""Experiments: the grid, the folder, workers that die, and the story that the default run tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import possnet as pn
+from possnet.executors import completed, workers
+from possnet.experiment import LEARNERS, PROCESSES, Cell
+from possnet.experiment.grid import Grid
+
+COMMAND = Path(sys.executable).parent / "possnet"
+SMALL: dict[str, Any] = {"rows": [50, 200], "imprecision": [0.5, 1], "process": "traced", "repeats": 2, "rng": 3}
+
+
+def test_the_grid_has_every_combination_once() -> None:
+    net = pn.load_example("asia")
+    grid = Grid.of({"asia": net}, ["traced", "precise"], [0.5, 1.0, 0.5], [10, 20], ["em", "likelihood"], 3, 1)
+    cells = grid.cells()
+    assert len(cells) == len(set(cells)) == (2 + 1) * 2 * 2 * 3
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert {c.imprecision for c in cells if c.process == "precise"} == {0.0}
+
+
+def test_learners_share_their_rows_and_repeats_do_not() -> None:
+    one = Cell("asia", "traced", 0.5, 100, "em", 0)
+    assert one.seed(1) == Cell("asia", "traced", 0.5, 1000, "likelihood", 0).seed(1)
+    others = [Cell("asia", "traced", 0.5, 100, "em", 1), Cell("asia", "traced", 0.4, 100, "em", 0)]
+    assert len({one.seed(1), one.seed(2), *(o.seed(1) for o in others)}) == 4
+
+
+def test_a_cell_is_sample_learn_compare() -> None:
+    net = pn.load_example("clinic")
+    found = pn.evaluate(
+        {"c": net}, rows=300, imprecision=0.5, process="alpha-cut-text", learners="likelihood", repeats=1, rng=9
+    )
+    (cell,) = found.cells
+    data = pn.sample(net, 300, imprecision=0.5, law="text", rng=cell.seed(9))
+    limit = pn.sampling_limit(net, imprecision=0.5, law="text")
+    expected = pn.compare(net, pn.fit(net.dag, data), limit=limit)
+    assert found.outcomes[0].measures == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_every_learner_learns_from_every_process(process: str) -> None:
+    found = pn.evaluate(
+        ["survey"], rows=60, imprecision=[0.0, 0.5], process=process, learners=LEARNERS, repeats=1, rng=1, workers=1
+    )
+    assert found.failed == []
+    assert {cell.learner for cell in found.cells} == set(LEARNERS)
+
+
+def test_results_do_not_depend_on_workers_or_executors(tmp_path: Path) -> None:
+    alone = pn.evaluate(["asia"], **SMALL, workers=1, out=tmp_path / "one")
+    with ThreadPoolExecutor(2) as pool:
+        threads = pn.evaluate(["asia"], **SMALL, executor=pool, out=tmp_path / "threads")
+    processes = pn.evaluate(["asia"], **SMALL, workers=2, out=tmp_path / "two")
+    for other in (threads, processes):
+        assert [o.measures for o in other.outcomes] == [o.measures for o in alone.outcomes]
+    for name in ("results.csv", "results.parquet"):
+        contents = {(tmp_path / run / name).read_bytes() for run in ("one", "threads", "two")}
+        assert len(contents) == 1
+
+
+def test_results_are_tidy_and_say_nothing_of_time_or_place(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    found = pn.evaluate(["asia"], **SMALL, workers=1, out=tmp_path / "run")
+    text = (tmp_path / "run" / "results.csv").read_text()
+    lines = text.splitlines()
+    assert lines[0] == "network,process,imprecision,rows,learner,repeat,metric,value,vacuous,limit,error"
+    assert len(lines) == 1 + sum(len(o.measures) for o in found.outcomes)
+    assert str(tmp_path) not in text
+    table = pq.read_table(tmp_path / "run" / "results.parquet")
+    assert table.num_rows == len(lines) - 1
+    assert float(lines[1].split(",")[7]) == table.column("value")[0].as_py()
+    timings = json.loads((tmp_path / "run" / "timings.json").read_text())
+    assert set(timings[0]["seconds"]) == {"sample", "learn", "compare"}
+
+
+def test_a_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    pn.evaluate(["asia"], **SMALL, workers=1, out=whole)
+    broken = tmp_path / "broken"
+    seen: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pn.evaluate(["asia"], **SMALL, workers=1, out=broken, progress=stop)
+    times = {file: file.stat().st_mtime_ns for file in (broken / "cells").iterdir()}
+    assert len(times) == 5
+    assert not (broken / "results.csv").exists()
+    told: list[tuple[int, int]] = []
+    pn.evaluate(["asia"], **SMALL, workers=1, out=broken, progress=lambda done, total: told.append((done, total)))
+    assert told[0] == (5, 16)
+    assert all(file.stat().st_mtime_ns == before for file, before in times.items())
+    for name in ("results.csv", "results.parquet", "experiment.json"):
+        assert (broken / name).read_bytes() == (whole / name).read_bytes()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def children(pid: int) -> set[int]:
+    """Processes whose parent is the given one."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                found.add(int(entry.name))
+    return found
+
+
+def wait_for(condition: Any, seconds: float = 30.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+ARGUMENTS = ["evaluate", "asia", "--rows", "100,4000", "--imprecision", "0.5,1", "--repeats", "4", "--workers", "2"]
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """SIGKILL to the command: its workers end with it, and the same command finishes with the same bytes."""
+    out = tmp_path / "killed"
+    command = [str(COMMAND), *ARGUMENTS, "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert wait_for(lambda: (out / "cells").is_dir() and len(list((out / "cells").iterdir())) >= 4)
+    below = children(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert below
+    assert wait_for(lambda: not any(alive(pid) for pid in below))
+    done = {file.name for file in (out / "cells").iterdir() if file.suffix == ".json"}
+    assert not (out / "results.csv").exists()
+    again = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "All measures" in again.stdout
+    assert done <= {file.name for file in (out / "cells").iterdir()}
+    pn.evaluate(
+        ["asia"], rows=[100, 4000], imprecision=[0.5, 1], repeats=4, rng=1, workers=1, out=tmp_path / "unbroken"
+    )
+    for name in ("results.csv", "results.parquet"):
+        assert (out / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    process = subprocess.Popen([COMMAND, *ARGUMENTS, "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert wait_for(lambda: (out / "cells").is_dir() and any((out / "cells").iterdir()))
+    victims = [
+        pid
+        for pid in children(process.pid)
+        if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    ]
+    os.kill(victims[0], signal.SIGKILL)
+    stdout, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert b"failed" not in stdout
+
+
+@pytest.mark.slow
+def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    process = subprocess.Popen(
+        [COMMAND, *ARGUMENTS, "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert wait_for(lambda: (out / "cells").is_dir() and any((out / "cells").iterdir()))
+    below = children(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr.strip() == f"Stopped. Run the same command again to go on: {out} keeps what is done."
+    assert wait_for(lambda: not any(alive(pid) for pid in below))
+
+
+def _die_once(flag: str) -> int:
+    path = Path(flag)
+    if path.exists():
+        path.unlink()
+        os._exit(1)
+    return 7
+
+
+def test_lost_work_is_done_again(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    assert sorted(completed(_die_once, [str(flag), str(flag)], lambda: workers(1))) == [(0, 7), (1, 7)]
+
+
+def _die(_: int) -> int:
+    os._exit(1)
+
+
+def test_workers_that_keep_dying_are_given_up() -> None:
+    with pytest.raises(BrokenExecutor, match="keep dying"):
+        list(completed(_die, [1], lambda: ProcessPoolExecutor(1)))
+
+
+def _fail(number: int) -> int:
+    if number == 2:
+        raise ValueError("two")
+    return number
+
+
+def test_an_error_is_a_result() -> None:
+    found = dict(completed(_fail, [1, 2, 3], lambda: ThreadPoolExecutor(2)))
+    assert (found[0], found[2]) == (1, 3)
+    assert isinstance(found[1], ValueError)
+
+
+def test_one_failing_cell_does_not_sink_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> pn.Network:
+        raise pn.TooLarge("this learner needs 3 TiB")
+
+    monkeypatch.setitem(LEARNERS, "capped", broken)
+    found = pn.evaluate(
+        ["asia"], rows=50, learners=["likelihood", "capped"], repeats=1, workers=1, out=tmp_path / "run"
+    )
+    assert {cell.learner for cell, _ in found.failed} == {"capped"}
+    assert found.failed[0][1] == "TooLarge: this learner needs 3 TiB"
+    assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text()
+    assert "failed" in found.table()
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    pn.evaluate(["asia"], **SMALL, workers=1, out=run)
+    before = (run / "results.csv").read_bytes()
+    with pytest.raises(pn.InputError, match="holds another experiment"):
+        pn.evaluate(["asia"], **{**SMALL, "rng": 4}, out=run)
+    with pytest.raises(pn.InputError, match="holds another experiment"):
+        pn.evaluate({"asia": pn.load_example("asia").with_table("smoke", [1, 0.3])}, **SMALL, out=run)
+    assert (run / "results.csv").read_bytes() == before
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").touch()
+    for path in (tmp_path / "full", tmp_path / "full" / "thesis.tex"):
+        with pytest.raises(
+            pn.InputError, match="not empty and holds no experiment|no experiment|Not a directory|not a folder"
+        ):
+            pn.evaluate(["asia"], **SMALL, out=path)
+    (run / "cells" / "0.json").write_text("{}")
+    cell = next(iter((run / "cells").iterdir()))
+    cell.write_text("{damaged")
+    pn.evaluate(["asia"], **SMALL, workers=1, out=run)
+    assert (run / "results.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"networks": []}, "no networks"),
+        ({"networks": ["asai"]}, "asai"),
+        ({"networks": [3]}, "is not a network"),
+        ({"networks": ["asia", "asia"]}, "two networks are called 'asia'"),
+        ({"rows": 0}, "rows 0; expected a whole number"),
+        ({"rows": []}, "no rows"),
+        ({"imprecision": 2}, "imprecision 2"),
+        ({"process": "trace"}, "did you mean 'traced'"),
+        ({"learners": "emm"}, "did you mean 'em'"),
+        ({"repeats": 0}, "repeats 0"),
+        ({"workers": 0}, "workers 0"),
+        ({"rng": -1}, "rng -1"),
+    ],
+)
+def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
+    with pytest.raises(pn.InputError, match=message):
+        pn.evaluate(**{"networks": ["asia"], "rows": 10, "repeats": 1, **how})
+
+
+def test_intervals_are_those_of_student() -> None:
+    found = pn.evaluate(
+        ["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=4, rng=1, workers=1
+    )
+    values = [o.measures["affinity"][0] for o in found.outcomes]
+    (summary,) = found.summary("affinity")
+    assert summary.mean == pytest.approx(np.mean(values))
+    assert summary.interval == pytest.approx(3.182 * np.std(values, ddof=1) / 2)
+    assert summary.repeats == 4
+    assert len(found.summary()) == len(found.outcomes[0].measures)
+
+
+@pytest.mark.slow
+def test_the_default_run_tells_the_story() -> None:
+    """Counting on alpha-cut rows ends at its limit, near or below ignorance; EM on traced rows goes to the truth."""
+    found = pn.evaluate(rows=10_000, repeats=2)
+    by = {(s.network, s.process, s.imprecision, s.learner): s for s in found.summary("child_affinity")}
+    for network in ("clinic", "pump"):
+        for theta in (0.5, 1.0):
+            counted = by[network, "alpha-cut", theta, "likelihood"]
+            assert counted.limit is not None
+            assert abs(counted.mean - counted.limit) < 0.02
+            assert counted.mean < counted.vacuous + 0.02
+        counted, em = (by[network, "traced", 1.0, learner] for learner in ("likelihood", "em"))
+        assert em.mean > 0.95
+        assert em.mean > counted.mean + 0.05
+        assert counted.limit is not None
+        assert abs(counted.mean - counted.limit) < 0.02
+
+
+def test_the_command_prints_a_table_to_read_aloud(tmp_path: Path) -> None:
+    command = [
+        str(COMMAND),
+        "evaluate",
+        "survey",
+        "--rows",
+        "100",
+        "--imprecision",
+        "1",
+        "--repeats",
+        "2",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert shown.stderr == ""
+    assert "survey, traced, theta = 1, 100 rows: likelihood 0." in shown.stdout
+    assert "ignorance" in shown.stdout
+    assert (tmp_path / "o" / "results.parquet").exists()
+    for arguments, message in [
+        (["--rows", "many"], "--rows 'many'; expected whole numbers"),
+        (["--metric", "afinity"], "did you mean 'affinity'"),
+        (["--learner", "emm"], "did you mean 'em'"),
+        (["asai"], "did you mean 'asia'"),
+        (["--out", str(tmp_path / "o"), "--seed", "2"], "holds another experiment"),
+    ]:
+        wrong = subprocess.run(
+            [COMMAND, "evaluate", *arguments], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert wrong.returncode == 1
+        assert message in wrong.stderr
+    random = subprocess.run(
+        [COMMAND, "evaluate", "--random", "4", "--rows", "50", "--repeats", "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "random 4, traced" in random.stdout
+
+
+def test_compare_shows_every_measure(tmp_path: Path) -> None:
+    clinic = pn.load_example("clinic")
+    pn.write_network(pn.fit(clinic.dag, pn.sample(clinic, 500, rng=1)), tmp_path / "learned.json")
+    shown = subprocess.run(
+        [COMMAND, "compare", "clinic", tmp_path / "learned.json"], capture_output=True, text=True, check=True
+    )
+    assert "child_affinity" in shown.stdout
+    assert "ignorance" in shown.stdout
+    found = subprocess.run(
+        [COMMAND, "compare", "clinic", tmp_path / "learned.json", "--json"], capture_output=True, text=True, check=True
+    )
+    assert 0 < json.loads(found.stdout)["affinity"]["value"] < 1
