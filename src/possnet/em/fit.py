@@ -326,10 +326,11 @@ class _Problem:
     ) -> EmResult:
         """Everything that is told about where the climb ended."""
         _, counts = self.counts(found.point)
+        told = self._identified()
         tables, masses, support, unvisited, confounded, consonant = {}, {}, {}, {}, {}, {}
         for name, family in self.model.families.items():
             variable = self.observed.variables[name]
-            visited, known = self._identified(name)
+            visited, known = told[name]
             degrees = found.point[name] @ family.cells
             if name in thetas:
                 degrees = corrected(np.minimum(degrees, 1.0), thetas[name])
@@ -357,13 +358,17 @@ class _Problem:
         trace = tuple(found.log_likelihood)
         return EmResult(network, masses, trace, steps, found.stopped, support, unvisited, confounded, consonant)
 
-    def _identified(self, name: str) -> tuple[Bools, Bools]:
-        """Visited and identified contexts of a family, from the rows that show the variable and all its parents."""
-        family = self.model.families[name]
-        ((rows, _),) = self.observed.distinct([(*family.parents, name)])
-        shown = rows[(rows < [len(self.observed.masks[n]) for n in (*family.parents, name)]).all(axis=1)]
-        above = np.unique(shown[:, :-1], axis=0)
-        return identified(above, [self.model.sets[parent] for parent in family.parents], family.shape)
+    def _identified(self) -> dict[str, tuple[Bools, Bools]]:
+        """Visited and identified contexts of every family, from the rows that show the variable and all its parents."""
+        families = self.model.families
+        scopes = {name: (*family.parents, name) for name, family in families.items()}
+        found = {}
+        for name, (rows, _) in zip(scopes, self.observed.distinct(list(scopes.values())), strict=True):
+            shown = rows[(rows < [len(self.observed.masks[n]) for n in scopes[name]]).all(axis=1)]
+            above = np.unique(shown[:, :-1], axis=0)
+            sets = [self.model.sets[parent] for parent in families[name].parents]
+            found[name] = identified(above, sets, families[name].shape)
+        return found
 
 
 def _nested(masses: Table, cells: Bools) -> Bools:
