@@ -19,6 +19,7 @@ import possnet as pn
 from possnet.executors import completed, workers
 from possnet.experiment import LEARNERS, PROCESSES, Cell
 from possnet.experiment.grid import Grid
+from possnet.io.json_network import encode_network
 
 COMMAND = Path(sys.executable).parent / "possnet"
 SMALL: dict[str, Any] = {"rows": [50, 200], "imprecision": [0.5, 1], "process": "traced", "repeats": 2, "rng": 3}
@@ -35,9 +36,9 @@ def test_the_grid_has_every_combination_once() -> None:
 
 def test_learners_share_their_rows_and_repeats_do_not() -> None:
     one = Cell("asia", "traced", 0.5, 100, "em", 0)
-    assert one.seed(1) == Cell("asia", "traced", 0.5, 1000, "likelihood", 0).seed(1)
+    assert one.seed(1, "net") == Cell("other name", "traced", 0.5, 1000, "likelihood", 0).seed(1, "net")
     others = [Cell("asia", "traced", 0.5, 100, "em", 1), Cell("asia", "traced", 0.4, 100, "em", 0)]
-    assert len({one.seed(1), one.seed(2), *(o.seed(1) for o in others)}) == 4
+    assert len({one.seed(1, "net"), one.seed(2, "net"), one.seed(1, "ten"), *(o.seed(1, "net") for o in others)}) == 5
 
 
 def test_a_cell_is_sample_learn_compare() -> None:
@@ -46,7 +47,7 @@ def test_a_cell_is_sample_learn_compare() -> None:
         {"c": net}, rows=300, imprecision=0.5, process="alpha-cut-text", learners="likelihood", repeats=1, rng=9
     )
     (cell,) = found.cells
-    data = pn.sample(net, 300, imprecision=0.5, law="text", rng=cell.seed(9))
+    data = pn.sample(net, 300, imprecision=0.5, law="text", rng=cell.seed(9, encode_network(net)))
     limit = pn.sampling_limit(net, imprecision=0.5, law="text")
     expected = pn.compare(net, pn.fit(net.dag, data), limit=limit)
     assert found.outcomes[0].measures == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
@@ -212,16 +213,39 @@ def _die_once(flag: str) -> int:
 def test_lost_work_is_done_again(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     flag.touch()
-    assert sorted(completed(_die_once, [str(flag), str(flag)], lambda: workers(1))) == [(0, 7), (1, 7)]
+    assert sorted(completed(_die_once, [str(flag), str(flag)], workers)) == [(0, 7), (1, 7)]
 
 
-def _die(_: int) -> int:
-    os._exit(1)
+def _die_on_three(number: int) -> int:
+    if number == 3:
+        os._exit(1)
+    return number
 
 
-def test_workers_that_keep_dying_are_given_up() -> None:
-    with pytest.raises(BrokenExecutor, match="keep dying"):
-        list(completed(_die, [1], lambda: ProcessPoolExecutor(1)))
+def test_work_that_kills_its_worker_is_given_up_and_the_rest_is_done() -> None:
+    found = dict(completed(_die_on_three, list(range(8)), lambda alone: workers(alone or 2)))
+    assert {k: v for k, v in found.items() if k != 3} == {k: k for k in range(8) if k != 3}
+    assert isinstance(found[3], BrokenExecutor)
+
+
+def test_a_broken_executor_of_the_caller_is_told_for_every_item() -> None:
+    with ProcessPoolExecutor(1) as pool:
+        found = dict(completed(_die_on_three, [1, 3, 5, 6, 7], lambda _: pool, keep=True))
+    assert found[0] == 1
+    assert all(isinstance(found[k], BrokenExecutor) for k in (1, 3, 4))
+
+
+def _slow(number: int) -> int:
+    time.sleep(0.2 if number == 0 else 30)
+    return number
+
+
+def test_work_is_stopped_when_the_caller_stops() -> None:
+    running = completed(_slow, list(range(50)), lambda _: workers(2))
+    assert next(running) == (0, 0)
+    begin = time.monotonic()
+    running.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - begin < 20  # the rest would take minutes
 
 
 def _fail(number: int) -> int:
@@ -231,21 +255,21 @@ def _fail(number: int) -> int:
 
 
 def test_an_error_is_a_result() -> None:
-    found = dict(completed(_fail, [1, 2, 3], lambda: ThreadPoolExecutor(2)))
+    found = dict(completed(_fail, [1, 2, 3], lambda _: ThreadPoolExecutor(2)))
     assert (found[0], found[2]) == (1, 3)
     assert isinstance(found[1], ValueError)
 
 
 def test_one_failing_cell_does_not_sink_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> pn.Network:
-        raise pn.TooLarge("this learner needs 3 TiB")
+        raise RuntimeError("this learner needs 3 TiB")
 
     monkeypatch.setitem(LEARNERS, "capped", broken)
     found = pn.evaluate(
         ["asia"], rows=50, learners=["likelihood", "capped"], repeats=1, workers=1, out=tmp_path / "run"
     )
     assert {cell.learner for cell, _ in found.failed} == {"capped"}
-    assert found.failed[0][1] == "TooLarge: this learner needs 3 TiB"
+    assert found.failed[0][1] == "RuntimeError: this learner needs 3 TiB"
     assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text()
     assert "failed" in found.table()
 
@@ -267,10 +291,16 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         ):
             pn.evaluate(["asia"], **SMALL, out=path)
     (run / "cells" / "0.json").write_text("{}")
+    (run / "cells" / ".x.json.abc.part").touch()
     cell = next(iter((run / "cells").iterdir()))
     cell.write_text("{damaged")
     pn.evaluate(["asia"], **SMALL, workers=1, out=run)
     assert (run / "results.csv").read_bytes() == before
+    assert not list(run.rglob(".*.part"))
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    (begun / ".experiment.json.abc.part").touch()  # killed in the first instant
+    assert pn.evaluate(["asia"], **SMALL, workers=1, out=begun).failed == []
 
 
 @pytest.mark.parametrize(
@@ -287,6 +317,11 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         ({"learners": "emm"}, "did you mean 'em'"),
         ({"repeats": 0}, "repeats 0"),
         ({"workers": 0}, "workers 0"),
+        ({"workers": "2"}, "workers '2'"),
+        ({"networks": None}, "networks None; expected"),
+        ({"networks": {"a": 3}}, "called 'a', is not a network"),
+        ({"process": ["traced", ["a"]]}, "expected alpha-cut"),
+        ({"out": 3}, "out 3; expected the name of a folder"),
         ({"rng": -1}, "rng -1"),
     ],
 )
@@ -323,6 +358,19 @@ def test_the_default_run_tells_the_story() -> None:
         assert em.mean > counted.mean + 0.05
         assert counted.limit is not None
         assert abs(counted.mean - counted.limit) < 0.02
+
+
+def test_a_file_is_called_by_its_name_without_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    tables: list[str] = []
+    for file in (tmp_path / "deep" / "my.json", tmp_path / "my.json"):
+        pn.write_network(pn.load_example("survey"), file)
+        out = tmp_path / f"run{len(tables)}"
+        how = ["--rows", "50", "--repeats", "1", "--imprecision", "1"]
+        subprocess.run([COMMAND, "evaluate", file, *how, "--out", out], capture_output=True, check=True, timeout=60)
+        tables.append((out / "results.csv").read_text())
+    assert tables[0] == tables[1]
+    assert tables[0].splitlines()[1].startswith("my,")
 
 
 def test_the_command_prints_a_table_to_read_aloud(tmp_path: Path) -> None:

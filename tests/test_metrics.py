@@ -66,7 +66,8 @@ def test_measures_computed_by_hand() -> None:
     found = compare(truth, learned, limit=two_nodes([[1, 0.2], [1, 1]]))
     assert found["child_mean_error"].value == pytest.approx(0.2)  # (.4/2 + .4/2)/2
     assert found["mean_error"].value == pytest.approx(0.1)
-    assert found["max_error"].value == pytest.approx(0.2)  # 0 for x; .4 in both contexts of y
+    assert found["max_error"].value == pytest.approx(0.4)
+    assert found["max_error_weighted"].value == pytest.approx(0.4)  # .4 * 1 and .4 * .5
     assert found["child_affinity"].value == pytest.approx(0.9)  # 1 - .2/2, no inconsistency
     assert found["affinity"].value == pytest.approx(0.95)
     assert found["child_affinity"].vacuous == pytest.approx(((1 - 0.4 / 2) + (1 - 0.45 / 2)) / 2)
@@ -80,7 +81,8 @@ def test_measures_computed_by_hand() -> None:
     )  # y2: max(.5, .6) for max(.2, .5)
     assert found["joint_distance"].value == pytest.approx((0 + 0.4 + 0.2 + 0) / 4)
     assert found["joint_distance_error"].value == 0.0
-    assert found["hamming"].value == found["hamming"].vacuous == 0.0
+    assert (found["hamming"].value, found["hamming"].vacuous) == (0.0, 1.0)  # ignorance has no edges
+    assert (found["essential_recall"].value, found["essential_recall"].vacuous) == (1.0, 0.0)
     assert found["contexts_left_out"].value == 0.0
     assert "child_affinity" in str(found)
     assert found.keys() == METRICS.keys()
@@ -200,7 +202,30 @@ def test_structural_distances_are_counted_pair_by_pair(dag: pn.Dag, data: st.Dat
     assert (found["essential_hamming"] == 0) == (dag.essential_graph() == other.essential_graph())
 
 
+def test_a_raw_network_is_at_no_distance_from_itself() -> None:
+    clinic = pn.load_example("clinic")
+    raw = pn.fit(clinic.dag, pn.sample(clinic, 200, process="traced", rng=1), method="histogram")
+    found = compare(raw, raw)
+    assert found["mean_error"].value == found["joint_distance"].value == found["marginal_distance"].value == 0.0
+
+
+def test_many_variables_of_one_state_are_compared() -> None:
+    scope = [pn.Variable(f"v{k}", ("only",)) for k in range(70)]
+    net = pn.Network(scope, pn.Dag({v.name: () for v in scope}), {v.name: [1.0] for v in scope})
+    assert compare(net, net)["joint_distance"].value == 0.0
+
+
+def test_ranks_of_large_tables_are_compared_in_blocks() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.random((300, 60)), rng.random((300, 60))
+    expected = [kendall(a.tolist(), b.tolist()) for a, b in zip(first[:5], second[:5], strict=True)]
+    assert rank_agreement(first, second)[:5] == pytest.approx(np.array(expected))
+
+
 def test_networks_over_other_variables_are_refused() -> None:
+    for wrong in (3, "asia"):
+        with pytest.raises(pn.InputError, match="is not a network"):
+            compare(pn.load_example("asia"), wrong)  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="other variables or states"):
         compare(pn.load_example("asia"), pn.load_example("clinic"))
     asia = pn.load_example("asia")

@@ -1,20 +1,21 @@
 """Work shared among processes: workers that die with their parent, and lost work done again.
 
 A `concurrent.futures.ProcessPoolExecutor` breaks as a whole when one of its workers is killed, and its workers outlive a
-parent that is killed. `workers` makes a pool whose processes watch their parent, and `completed` hands out results as they
-come and repeats what a broken pool lost.
+parent that is killed. `workers` makes a pool whose processes watch their parent, and `completed` hands out results as
+they come and repeats what a broken pool lost.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
 __all__ = ["completed", "cores", "workers"]
@@ -48,7 +49,6 @@ def workers(count: int | None = None) -> ProcessPoolExecutor:
 
 def _watch_parent() -> None:  # pragma: no cover - runs in the workers
     """End this process as soon as its parent is gone, and leave interrupts to the parent."""
-    import signal
     from multiprocessing.connection import wait as wait_for
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -64,38 +64,93 @@ def _watch_parent() -> None:  # pragma: no cover - runs in the workers
 
 
 def completed(
-    work: Callable[[Any], T], items: Sequence[Any], make: Callable[[], Executor], *, keep: bool = False
+    work: Callable[[Any], T], items: Sequence[Any], make: Callable[[int | None], Executor], *, keep: bool = False
 ) -> Iterator[tuple[int, T | BaseException]]:
     """Number and result (or error) of every item, as they are done.
 
-    ``make`` gives the executor. If it breaks because a worker was killed, a new one is made and what was lost is done
-    again, up to three times in a row without any progress. Executors are shut down at the end, unless ``keep``.
+    ``make`` gives the executor; it is told 1 if it shall have a single worker. If an executor breaks because a worker was
+    killed, what was running is done again, alone, one item after the other: an item whose worker dies twice more is given
+    up with an error, and the others go on. If the caller stops, running work is stopped too. Executors are shut down at the
+    end, unless ``keep``.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> sorted(completed(abs, [-1, 2], ThreadPoolExecutor))
     [(0, 1), (1, 2)]
     """
     left = dict(enumerate(items))
-    fruitless = 0
+    suspects: dict[int, int] = {}  # number -> how often it was alone in a pool that broke
     while left:
-        executor = make()
-        before = len(left)
-        try:
-            waiting: dict[Future[T], int] = {executor.submit(work, item): number for number, item in left.items()}
-            while waiting:
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    number = waiting.pop(future)
-                    error = future.exception()
-                    if isinstance(error, BrokenExecutor):
-                        continue  # lost: it stays among what is left
-                    del left[number]
+        alone = next(iter(suspects), None)
+        batch = {alone: left[alone]} if alone is not None else dict(left)
+        lost: set[int] = set()
+        for number, result in _run(work, batch, make(1 if alone is not None else None), lost, keep=keep):
+            del left[number]
+            suspects.pop(number, None)
+            yield number, result
+        if alone is None:
+            suspects.update(dict.fromkeys(sorted(lost), 0))
+        elif lost:
+            suspects[alone] += 1
+            if suspects[alone] >= _PATIENCE - 1:
+                del left[alone], suspects[alone]
+                yield alone, BrokenExecutor("the worker died, again and again; perhaps it ran out of memory")
+        if keep and (lost or left):
+            for number in sorted(left):
+                yield number, BrokenExecutor("the executor broke: a worker died")
+            return
+
+
+def _run(
+    work: Callable[[Any], T], items: Mapping[int, Any], executor: Executor, lost: set[int], *, keep: bool
+) -> Iterator[tuple[int, T | BaseException]]:
+    """Results of one executor, until all are there or it breaks; ``lost`` gets what was under way when it broke."""
+    todo = iter(items.items())
+    waiting: dict[Future[T], int] = {}
+    window = 2 * getattr(executor, "_max_workers", cores())
+    broken = False
+    try:
+        while True:
+            while len(waiting) < window and not broken:
+                entry = next(todo, None)
+                if entry is None:
+                    break
+                try:
+                    waiting[_submitted(executor, work, entry[1])] = entry[0]
+                except BrokenExecutor:
+                    broken = True
+                    lost.add(entry[0])
+            if not waiting:
+                return
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                number = waiting.pop(future)
+                error = future.exception()
+                if isinstance(error, BrokenExecutor):
+                    broken = True
+                    lost.add(number)
+                else:
                     yield number, future.result() if error is None else error
-        except BrokenExecutor:
-            pass
-        finally:
-            if not keep:
-                executor.shutdown(wait=False, cancel_futures=True)
-        fruitless = fruitless + 1 if len(left) == before else 0
-        if left and (fruitless >= _PATIENCE or (keep and fruitless)):
-            raise BrokenExecutor(f"{len(left)} pieces of work could not be done: workers keep dying")
+    finally:
+        for future in waiting:
+            future.cancel()
+        if not keep:
+            _stop(executor, at_once=bool(waiting))
+
+
+def _submitted(executor: Executor, work: Callable[[Any], T], item: object) -> Future[T]:
+    """Submit with interrupts held back, so that a worker that starts now inherits that and leaves them to its parent."""
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - not on every system
+        return executor.submit(work, item)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return executor.submit(work, item)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop(executor: Executor, *, at_once: bool) -> None:
+    """Shut an executor down; at once means that running work is not waited for."""
+    if at_once:
+        for process in list((getattr(executor, "_processes", None) or {}).values()):
+            process.terminate()
+    executor.shutdown(wait=True, cancel_futures=True)

@@ -36,6 +36,9 @@ class _Program(click.Group):
             return super().invoke(ctx)
         except PossnetError as error:
             raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            sys.exit(130)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -375,7 +378,12 @@ def evaluate(
 
     if metric not in _metrics():
         raise InputError(f"--metric {metric!r}; expected {listing(_metrics())}{did_you_mean(metric, _metrics())}")
-    chosen = {name: _network(name) for name in networks or (() if random else _default_networks())}
+    chosen: dict[str, Network] = {}
+    for file in networks or (() if random else _default_networks()):
+        name = Path(file).name.split(".")[0] if Path(file).suffix else file
+        if name in chosen:
+            raise InputError(f"two networks are called {name!r}; expected files of different names")
+        chosen[name] = _network(file)
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
     try:

@@ -73,11 +73,13 @@ def climb(
         return found
 
     def note(value: float) -> None:
+        if not isfinite(value):
+            raise PossnetError(f"fit_em: the log-likelihood is {value!r}, which cannot be; please report it")
         if trace and value < trace[-1] - _ROUNDING * max(abs(value), 1.0):
             raise PossnetError(
                 f"fit_em: the log-likelihood fell from {trace[-1]!r} to {value!r}, which cannot be; please report it"
             )
-        trace.append(max(value, trace[-1]) if trace else value)
+        trace.append(value)
 
     here = start
     value, after = evaluated(here)

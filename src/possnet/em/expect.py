@@ -24,6 +24,7 @@ __all__ = ["Part", "expected", "parts_of"]
 
 _PART_BYTES: Final = 1 << 22
 _ONE_HOT: Final = 1 << 23
+_SCALE_EVERY: Final = 8
 
 
 @dataclass(slots=True)
@@ -41,7 +42,7 @@ def parts_of(
 ) -> list[Part]:
     """Rows in parts of a few megabytes of tables."""
     place = {name: k for k, name in enumerate(component.columns)}
-    size = max(_PART_BYTES // (8 * max(component.plan.cells, 1)), 256)
+    size = max(_PART_BYTES // (8 * max(component.plan.cells, 1)), 1)
     parts = []
     for start in range(0, len(rows), size):
         chunk = rows[start : start + size]
@@ -62,7 +63,7 @@ def expected(part: Part, tables: list[Table]) -> tuple[float, list[Table | None]
     beliefs: list[Table] = []
     ups: list[Table] = []
     for number, clique in enumerate(plan.cliques):
-        table = _clique_table(part, tables, number, ups, rows)
+        table = _clique_table(part, tables, number, ups, logs)
         separator = prod(clique.shape[clique.residual :])
         up = table.reshape(-1, separator, rows).sum(axis=0)
         scale = up.sum(axis=0)
@@ -83,8 +84,10 @@ def expected(part: Part, tables: list[Table]) -> tuple[float, list[Table | None]
     return float(part.weights @ logs), sums
 
 
-def _clique_table(part: Part, tables: list[Table], number: int, ups: list[Table], rows: int) -> Table:
+def _clique_table(part: Part, tables: list[Table], number: int, ups: list[Table], logs: Table) -> Table:
+    """Product of a clique's factors and its children's messages; every few of them it is scaled, row by row, into logs."""
     plan = part.component.plan
+    rows = len(logs)
     clique = plan.cliques[number]
     pieces = []
     for factor in clique.factors:
@@ -97,8 +100,12 @@ def _clique_table(part: Part, tables: list[Table], number: int, ups: list[Table]
         pieces.append(ups[child].reshape(*shape, rows))
     full = (*clique.shape, rows)
     table = pieces[0] if clique.factors else pieces[0].copy()  # a child's message is read again on the way down
-    for piece in pieces[1:]:
+    for count, piece in enumerate(pieces[1:], start=1):
         table = np.multiply(table, piece, out=table if table.shape == full else None)
+        if count % _SCALE_EVERY == 0:
+            peak = table.reshape(-1, rows).max(axis=0)
+            logs += np.log(peak)
+            table = table / peak
     if table.shape != full:
         table = np.broadcast_to(table, full).copy()
     return table

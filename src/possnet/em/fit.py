@@ -26,6 +26,7 @@ from possnet.network import Network
 from possnet.parameters import corrected, normalised
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.randomset import MassFunction
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,7 +173,7 @@ def fit_em(
     >>> found.stopped
     'converged'
     """
-    _check(tolerance, max_steps, unknown, starts, pseudo)
+    _check(tolerance, max_steps, unknown, starts, pseudo, limit)
     check_conjunction(conjunction)
     observed = Observed(dag, data, unknown)
     thetas = _thetas(imprecision, list(observed.variables))
@@ -180,7 +181,7 @@ def fit_em(
         observed.add_whole_domains()
     model = Model(dag, observed, limit)
     problem = _Problem(model, observed, pseudo, executor)
-    chance = np.random.default_rng(rng if rng is not None else 0)
+    chance = np.random.default_rng(0 if rng is None else seed_of(rng))
     best: Climb | None = None
     steps = 0
     for number in range(starts):
@@ -237,6 +238,9 @@ class _Problem:
 
     def _continued(self, name: str, earlier: EmResult, equal: Table) -> Table:
         """Masses of an earlier result; cells that it did not know get a small share."""
+        given: object = earlier
+        if not isinstance(given, EmResult):
+            raise InputError(f"fit_em: start {earlier!r}; expected an earlier result of fit_em")
         if name not in earlier.masses or earlier.network.variable(name) != self.observed.variables[name]:
             raise InputError(
                 f"fit_em: the earlier result has no {name!r} with these states; expected one of the same kind"
@@ -251,7 +255,7 @@ class _Problem:
         for k, mask in enumerate(self.observed.masks[name]):
             if mask in place:
                 known[:, k] = flat[:, place[mask]]
-        mixed: Table = 0.999 * known + 0.001 * equal
+        mixed: Table = np.where(known > 0.0, known, equal / max(self.observed.rows, 1))  # new cells get a little
         shares: Table = mixed / mixed.sum(axis=1, keepdims=True)
         return shares
 
@@ -335,10 +339,7 @@ class _Problem:
             if name in thetas:
                 degrees = corrected(np.minimum(degrees, 1.0), thetas[name])
             degrees = np.minimum(normalised(degrees), 1.0)
-            vague = ~visited if pooled else ~known
-            if self.pseudo > 0.0:
-                vague = np.zeros_like(vague)
-            degrees[vague] = 1.0
+            degrees[~visited if pooled else ~known] = 1.0
             snap_tops(degrees, axis=-1)
             tables[name] = degrees.reshape(*family.shape, len(variable))
             cells = tuple(variable.states_in(mask) for mask in self.observed.masks[name])
@@ -381,11 +382,15 @@ def _nested(masses: Table, cells: Bools) -> Bools:
     return nested
 
 
-def _check(tolerance: object, max_steps: object, unknown: object, starts: object, pseudo: object) -> None:
+def _check(
+    tolerance: object, max_steps: object, unknown: object, starts: object, pseudo: object, limit: object
+) -> None:
     for value, what in ((tolerance, "tolerance"), (pseudo, "pseudo")):
         if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
             raise InputError(f"fit_em: {what} {value!r}; expected a number >= 0")
-    for value, what in ((max_steps, "max_steps"), (starts, "starts")):
+    if isinstance(pseudo, Real) and 0.0 < float(pseudo) < 1e-9:
+        raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
+    for value, what in ((max_steps, "max_steps"), (starts, "starts"), (1 if limit is None else limit, "limit")):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise InputError(f"fit_em: {what} {value!r}; expected a whole number from 1 on")
     if unknown not in get_args(Unknown):

@@ -134,7 +134,7 @@ class Model:
     def _refuse_table(name: str, shape: tuple[int, ...], cells: int, states: int, limit: int | None) -> None:
         needed = 8 * prod(shape) * (cells + 1) * states * 4
         allowed = memory_limit() if limit is None else limit
-        if needed > max(allowed, 1 << 20):
+        if needed > allowed:
             raise TooLarge(
                 f"fit_em: the masses of {name!r} ({prod(shape):,} contexts, {cells:,} cells) need "
                 f"{readable_bytes(needed)}; the limit is {readable_bytes(allowed)}; use fewer parents or states"

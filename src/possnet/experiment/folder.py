@@ -45,6 +45,9 @@ class Folder:
     """Where an experiment is kept."""
 
     def __init__(self, path: str | Path, grid: Grid) -> None:
+        given: object = path
+        if not isinstance(given, str | Path):
+            raise InputError(f"evaluate: out {path!r}; expected the name of a folder")
         self.path = Path(path)
         try:
             self._open(grid.description())
@@ -53,6 +56,10 @@ class Folder:
 
     def _open(self, description: dict[str, Any]) -> None:
         asked = self.path / "experiment.json"
+        for folder in (self.path, self.path / "cells"):
+            if folder.is_dir():
+                for begun in folder.glob(".*.part"):  # of a run that was killed while it wrote
+                    begun.unlink(missing_ok=True)
         if asked.exists():
             try:
                 known = json.loads(asked.read_text(encoding="utf-8"))

@@ -12,6 +12,7 @@ import numpy as np
 
 from possnet.em import fit_em
 from possnet.errors import InputError, did_you_mean, listing
+from possnet.network import Network
 from possnet.parameters import fit
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from possnet.dataset import Dataset
     from possnet.graph import Dag
-    from possnet.network import Network
     from possnet.possibility import Conjunction
 
     Learner: TypeAlias = Callable[[Dag, Dataset, float, Conjunction], Network]
@@ -63,9 +63,9 @@ class Cell:
         """Short text that names the cell in a file name."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
 
-    def seed(self, experiment: int) -> int:
-        """Seed of the rows: the same for every learner, and for more or fewer rows."""
-        told = json.dumps([experiment, self.network, self.process, self.imprecision, self.repeat])
+    def seed(self, experiment: int, network: str) -> int:
+        """Seed of the rows, given the network as JSON: the same for every learner, and for more or fewer rows."""
+        told = json.dumps([experiment, network, self.process, self.imprecision, self.repeat])
         return int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "little")
 
 
@@ -96,6 +96,9 @@ class Grid:
         if not networks:
             raise InputError("evaluate: no networks; expected at least one")
         for name, network in networks.items():
+            given: object = network
+            if not isinstance(given, Network):
+                raise InputError(f"evaluate: {network!r}, called {name!r}, is not a network")
             if not network.is_normalised:
                 raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
         return cls(
@@ -151,7 +154,8 @@ def numbers(values: object) -> tuple[Any, ...]:
 
 
 def _known(values: Iterable[str], names: tuple[str, ...], what: str) -> tuple[str, ...]:
-    listed = tuple(dict.fromkeys(values))
+    given: tuple[object, ...] = tuple(values)
+    listed = tuple(dict.fromkeys(value if isinstance(value, str) else repr(value) for value in given))
     for value in listed:
         if value not in names:
             raise InputError(f"evaluate: {what} {value!r}; expected {listing(names)}{did_you_mean(value, names)}")

@@ -82,12 +82,14 @@ class Results:
         network  process  theta  rows  likelihood  ignorance  limit
         """
         learners = list(dict.fromkeys(cell.learner for cell in self.cells))
-        lines: dict[tuple[str, str, float, int], dict[str, Summary]] = {}
+        lines: dict[tuple[str, str, float, int], dict[str, Summary]] = {
+            (cell.network, cell.process, cell.imprecision, cell.rows): {} for cell in self.cells
+        }
         for found in self.summary(metric):
             lines.setdefault((found.network, found.process, found.imprecision, found.rows), {})[found.learner] = found
         rows = [("network", "process", "theta", "rows", *learners, "ignorance", "limit")]
         for (network, process, theta, count), by_learner in lines.items():
-            some = next(iter(by_learner.values()))
+            some = next(iter(by_learner.values()), None)
             limit = next((s.limit for s in by_learner.values() if s.limit is not None), None)
             rows.append(
                 (
@@ -96,7 +98,7 @@ class Results:
                     "" if process == "precise" else f"{theta:g}",
                     f"{count:,}",
                     *(_shown(by_learner.get(learner)) for learner in learners),
-                    f"{some.vacuous:.3f}",
+                    "" if some is None else f"{some.vacuous:.3f}",
                     "" if limit is None else f"{limit:.3f}",
                 )
             )
@@ -116,22 +118,22 @@ class Results:
         >>> found.sentences()[0].split(":")[0]
         'asia, traced, theta = 1, 50 rows'
         """
-        last: dict[tuple[str, str, float], dict[str, Summary]] = {}
-        for found in self.summary(metric):
-            key = (found.network, found.process, found.imprecision)
-            known = last.setdefault(key, {})
-            if found.learner not in known or known[found.learner].rows <= found.rows:
-                known[found.learner] = found
+        most = max(cell.rows for cell in self.cells)
+        learners = list(dict.fromkeys(cell.learner for cell in self.cells))
+        settings = dict.fromkeys((c.network, c.process, c.imprecision) for c in self.cells)
+        found = {(s.network, s.process, s.imprecision, s.learner): s for s in self.summary(metric) if s.rows == most}
         told = []
-        for (network, process, theta), by_learner in last.items():
-            some = next(iter(by_learner.values()))
-            limit = next((s.limit for s in by_learner.values() if s.limit is not None), None)
-            parts = [f"{learner} {s.mean:.2f}" for learner, s in by_learner.items()]
-            parts.append(f"ignorance {some.vacuous:.2f}")
+        for setting in settings:
+            known = {learner: found[*setting, learner] for learner in learners if (*setting, learner) in found}
+            parts = [f"{n} {known[n].mean:.2f}" if n in known else f"{n} failed" for n in learners]
+            if known:
+                parts.append(f"ignorance {next(iter(known.values())).vacuous:.2f}")
+            limit = next((s.limit for s in known.values() if s.limit is not None), None)
             if limit is not None:
                 parts.append(f"limit of counting {limit:.2f}")
+            network, process, theta = setting
             where = "" if process == "precise" else f", theta = {theta:g}"
-            told.append(f"{network}, {process}{where}, {some.rows:,} rows: {', '.join(parts)}")
+            told.append(f"{network}, {process}{where}, {most:,} rows: {', '.join(parts)}")
         return told
 
     def __repr__(self) -> str:
@@ -142,7 +144,7 @@ def _summary(key: tuple[str, str, float, int, str, str], found: list[tuple[float
     values = np.array([measured[0] for measured in found])
     interval = None
     if len(values) > 1:
-        quantile = _STUDENT[len(values) - 2] if len(values) - 2 < len(_STUDENT) else 1.96
+        quantile = _STUDENT[len(values) - 2] if len(values) - 2 < len(_STUDENT) else 1.96 + 2.4 / (len(values) - 1)
         interval = float(quantile * values.std(ddof=1) / sqrt(len(values)))
     return Summary(
         *key, float(values.mean()), interval, float(np.mean([m[1] for m in found])), found[0][2], len(values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -16,10 +16,10 @@ from possnet.experiment.results import Results
 from possnet.io.examples import load_example
 from possnet.io.json_network import encode_network
 from possnet.network import Network
-from possnet.sampling.chance import seed_of
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
     from pathlib import Path
 
@@ -111,14 +111,15 @@ def _outcomes(
     tasks: list[Task], count: int | None, executor: Executor | None
 ) -> Iterator[Iterator[tuple[int, Outcome | BaseException]]]:
     """Outcomes as they come; a few cells, or one worker, need no processes."""
-    if count is not None and count < 1:
+    number: object = count
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
         raise InputError(f"evaluate: workers {count!r}; expected a whole number from 1 on")
     if executor is not None:
-        yield completed(run_cell, tasks, lambda: executor, keep=True)
+        yield completed(run_cell, tasks, lambda _: executor, keep=True)
     elif (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:
         yield ((number, run_cell(task)) for number, task in enumerate(tasks))
     else:
-        running = completed(run_cell, tasks, lambda: pool_of(count))
+        running = completed(run_cell, tasks, lambda alone: pool_of(alone or count))
         try:
             yield running
         finally:
@@ -128,7 +129,9 @@ def _outcomes(
 def _named(networks: object) -> dict[str, Network]:
     if isinstance(networks, Mapping):
         return dict(networks)
-    listed = [networks] if isinstance(networks, str | Network) else list(networks)  # type: ignore[call-overload]
+    if not isinstance(networks, str | Network | Iterable):
+        raise InputError(f"evaluate: networks {networks!r}; expected networks, or names of bundled ones")
+    listed = [networks] if isinstance(networks, str | Network) else list(networks)
     found: dict[str, Network] = {}
     for number, given in enumerate(listed, start=1):
         network = load_example(given) if isinstance(given, str) else given

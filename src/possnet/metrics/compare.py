@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError, listing
+from possnet.graph import Dag
 from possnet.inference import Inference
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
 from possnet.metrics.structures import structure_metrics
 from possnet.network import Network
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +36,8 @@ METRICS: Final = {
     "mean_error": "mean absolute difference of the degrees",
     "mean_error_weighted": "the same, contexts weighted by their possibility",
     "child_mean_error": "mean absolute difference in the tables of variables with parents",
-    "max_error": "largest absolute difference of a degree, mean over contexts",
-    "max_error_weighted": "the same, contexts weighted by their possibility",
+    "max_error": "largest absolute difference of any degree",
+    "max_error_weighted": "the same, each context weighted by its possibility",
     "rank_agreement": "Kendall's tau-b between the orders of the states",
     "top_agreement": "most possible states in common",
     "subnormality": "1 - largest degree of the learned rows, before they are normalised",
@@ -49,6 +51,8 @@ METRICS: Final = {
     "skeleton_recall": "share of the true edges that were learned, direction apart",
     "v_structure_precision": "share of the learned v-structures that are true",
     "v_structure_recall": "share of the true v-structures that were learned",
+    "essential_precision": "share of the edges of the learned essential graph that the true one has alike",
+    "essential_recall": "share of the edges of the true essential graph that the learned one has alike",
 }
 _EXACT: Final = 1 << 18
 _SAMPLED: Final = 20_000
@@ -117,6 +121,7 @@ def compare(
     ruler = _Ruler(truth, rng)
     values = ruler.measure(learned)
     vacuous = ruler.measure(vacuous_network(learned))
+    vacuous |= structure_metrics(truth.dag, Dag(dict.fromkeys(truth.dag.nodes, ())))  # no edges: nothing is known
     limits = None if limit is None else ruler.measure(limit)
     return Comparison(
         {name: Measured(values[name], vacuous[name], None if limits is None else limits[name]) for name in METRICS}
@@ -135,6 +140,10 @@ def vacuous_network(network: Network) -> Network:
 
 
 def _require_same(truth: Network, other: Network, what: str) -> None:
+    for given in (truth, other):
+        value: object = given
+        if not isinstance(value, Network):
+            raise InputError(f"compare: {given!r} is not a network; expected one")
     left, right = ({v.name: v.states for v in net.variables} for net in (truth, other))
     if left != right:
         odd = sorted(name for name in left.keys() | right.keys() if left.get(name) != right.get(name))
@@ -147,14 +156,17 @@ class _Ruler:
     def __init__(self, truth: Network, rng: np.random.Generator | int | None) -> None:
         self.truth = truth
         engine = Inference(truth)
-        self.marginals = {name: p.degrees for name, p in engine.marginals().items()}
+        self.marginals = {name: _divided(p.degrees) for name, p in engine.marginals().items()}
         self.weights = {name: p.degrees.max(axis=-1) for name, p in engine.families().items()}
         sizes = [len(v) for v in truth.variables]
         self.exact = prod(sizes) <= _EXACT
         if self.exact:
-            grid = np.indices(sizes).reshape(len(sizes), -1)
+            several = [k for k, size in enumerate(sizes) if size > 1]  # few enough for an array's axes
+            grid = np.zeros((len(sizes), prod(sizes)), dtype=np.int64)
+            if several:
+                grid[several] = np.indices([sizes[k] for k in several]).reshape(len(several), -1)
         else:
-            generator = np.random.default_rng(rng)
+            generator = np.random.default_rng(seed_of(rng))
             grid = np.stack([generator.integers(0, size, _SAMPLED) for size in sizes])
         self.states = {v.name: row for v, row in zip(truth.variables, grid, strict=True)}
         self.joint = self._joint(truth)
@@ -175,7 +187,7 @@ class _Ruler:
         degrees = np.ones(len(next(iter(self.states.values()))))
         for v in network.variables:
             place = tuple(self.states[n] for n in (*network.dag.parents(v.name), v.name))
-            degrees = network.conjunction.combine(degrees, network.table(v.name)[place])
+            degrees = network.conjunction.combine(degrees, _divided(network.table(v.name))[place])
         return degrees
 
     def _tables(self, learned: Network) -> dict[str, float]:
@@ -195,7 +207,7 @@ class _Ruler:
             left_out += int((~possible).sum())
             subnormality.append(float((1.0 - raw.max(axis=-1))[possible].mean()))
             children[v.name] = bool(self.truth.dag.parents(v.name))
-            truth, found = self.truth.table(v.name)[possible], _divided(raw)[possible]
+            truth, found = _divided(self.truth.table(v.name))[possible], _divided(raw)[possible]
             weights = self.weights[v.name][possible]
             for name, measure in measures.items():
                 rows.setdefault(name, []).append((measure(truth, found), weights))
@@ -207,8 +219,8 @@ class _Ruler:
             "mean_error": _mean(rows["mean_error"]),
             "mean_error_weighted": _mean(rows["mean_error"], weighted=True),
             "child_mean_error": _mean(rows["mean_error"], only=kept),
-            "max_error": _mean(rows["max_error"]),
-            "max_error_weighted": _mean(rows["max_error"], weighted=True),
+            "max_error": max(float(values.max(initial=0.0)) for values, _ in rows["max_error"]),
+            "max_error_weighted": max(float((values * w).max(initial=0.0)) for values, w in rows["max_error"]),
             "rank_agreement": _mean(rows["rank_agreement"]),
             "top_agreement": _mean(rows["top_agreement"]),
         }

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
 
+_BLOCK = 1 << 19
+
 __all__ = ["information_affinity", "rank_agreement", "top_agreement"]
 
 
@@ -43,14 +45,25 @@ def rank_agreement(first: ArrayLike, second: ArrayLike) -> Table:
     >>> rank_agreement([1, 0.6, 0.1], [1, 0.9, 0.8]), rank_agreement([1, 0.5], [0.5, 1]), rank_agreement([1, 1], [1, 0.5])
     (array(1.), array(-1.), array(0.))
     """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    left = np.sign(one[..., :, np.newaxis] - one[..., np.newaxis, :])
-    right = np.sign(other[..., :, np.newaxis] - other[..., np.newaxis, :])
-    agree = (left * right).sum(axis=(-2, -1))
-    lengths = np.sqrt((left**2).sum(axis=(-2, -1)) * (right**2).sum(axis=(-2, -1)))
-    both_constant = (left == 0).all(axis=(-2, -1)) & (right == 0).all(axis=(-2, -1))
+    one, other = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    states = one.shape[-1]
+    flat_one, flat_other = one.reshape(-1, states), other.reshape(-1, states)
+    step = max(_BLOCK // states**2, 1)
+    found = [
+        _tau(flat_one[start : start + step], flat_other[start : start + step])
+        for start in range(0, len(flat_one), step)
+    ]
+    return np.concatenate(found).reshape(one.shape[:-1])
+
+
+def _tau(one: Table, other: Table) -> Table:
+    left = np.sign(one[:, :, np.newaxis] - one[:, np.newaxis, :])
+    right = np.sign(other[:, :, np.newaxis] - other[:, np.newaxis, :])
+    agree = (left * right).sum(axis=(1, 2))
+    lengths = np.sqrt((left**2).sum(axis=(1, 2)) * (right**2).sum(axis=(1, 2)))
+    both_constant = ~left.any(axis=(1, 2)) & ~right.any(axis=(1, 2))
     tau = np.divide(agree, lengths, out=np.zeros_like(agree), where=lengths > 0)
-    return np.asarray(np.where(both_constant, 1.0, tau))
+    return np.where(both_constant, 1.0, tau)
 
 
 def top_agreement(first: ArrayLike, second: ArrayLike) -> Table:

@@ -11,7 +11,7 @@ __all__ = ["structure_metrics"]
 
 
 def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
-    """Structural Hamming distances, and precision and recall of the skeleton and of the v-structures.
+    """Structural Hamming distances, and precision and recall of the skeleton, v-structures and essential graph.
 
     The Hamming distance counts edges to add, to remove and to turn, between the DAGs and between their essential graphs.
     Precision or recall of nothing is 1.
@@ -20,11 +20,12 @@ def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
     >>> truth = pn.Dag({"a": (), "b": ("a",), "c": ("b",)})
     >>> structure_metrics(truth, pn.Dag({"a": ("b",), "b": (), "c": ("b",)}))
     {'hamming': 1.0, 'essential_hamming': 0.0, 'skeleton_precision': 1.0, 'skeleton_recall': 1.0,
-     'v_structure_precision': 1.0, 'v_structure_recall': 1.0}
+     'v_structure_precision': 1.0, 'v_structure_recall': 1.0, 'essential_precision': 1.0, 'essential_recall': 1.0}
     """
     skeletons = [_skeleton(dag) for dag in (truth, learned)]
     colliders: list[set[object]] = [set(dag.v_structures()) for dag in (truth, learned)]
     essentials = [_marks(dag.essential_graph()) for dag in (truth, learned)]
+    kinds: list[set[object]] = [{frozenset(mark) for mark in marks.values()} for marks in essentials]
     directed = [{frozenset(edge): {edge} for edge in dag.edges} for dag in (truth, learned)]
     return {
         "hamming": float(_differences(*directed)),
@@ -33,6 +34,8 @@ def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
         "skeleton_recall": _share(skeletons[1] & skeletons[0], skeletons[0]),
         "v_structure_precision": _share(colliders[1] & colliders[0], colliders[1]),
         "v_structure_recall": _share(colliders[1] & colliders[0], colliders[0]),
+        "essential_precision": _share(kinds[1] & kinds[0], kinds[1]),
+        "essential_recall": _share(kinds[1] & kinds[0], kinds[0]),
     }
 
 

@@ -9,33 +9,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["BLOCK", "Stream", "seed_of"]
+__all__ = ["BLOCK", "Stream"]
 
 BLOCK: Final = 65_536
 """Rows of a logical block: each has random streams of its own."""
-
-
-def seed_of(rng: np.random.Generator | int | None) -> int:
-    """The number that decides every row: the integer itself, or 128 bits taken from a generator.
-
-    >>> seed_of(7), seed_of(np.random.default_rng(7)) == seed_of(np.random.default_rng(7))
-    (7, True)
-    """
-    given: object = rng
-    if given is None:
-        given = np.random.default_rng()
-    if isinstance(given, np.random.Generator):
-        return int.from_bytes(given.bytes(16), "little")
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
-        raise InputError(f"rng {rng!r}; expected a whole number >= 0 or a numpy Generator")
-    return int(given)
 
 
 class Stream:

@@ -18,9 +18,10 @@ from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.possibility import Possibility
-from possnet.sampling.chance import BLOCK, seed_of
+from possnet.sampling.chance import BLOCK
 from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
 from possnet.sampling.sampler import Sampler
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,8 +11,8 @@ from possnet.counting import count
 from possnet.errors import InputError
 from possnet.network import Network
 from possnet.parameters import normalised
-from possnet.sampling.chance import seed_of
 from possnet.sampling.draw import sample_batches
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

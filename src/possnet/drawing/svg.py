@@ -1,0 +1,234 @@
+"""SVG text of graphs and bars: plain numbers and texts in, a picture out.
+
+Colours are CSS variables with a light and a dark set, so that one picture suits a light page, a dark page and paper.
+Nothing is fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from possnet.drawing.layers import Layout, layered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Bar", "Card", "Detail", "draw_bars", "draw_graph", "text_width"]
+
+Detail: TypeAlias = Literal["bars", "short", "names"]
+_LINE: Final = 15.0
+_HEAD: Final = 22.0
+_BAR: Final = 64.0
+_PAD: Final = 9.0
+_WIDTHS: Final = {**dict.fromkeys("mwMW@%", 0.92), **dict.fromkeys("fijlrtI.,:;|!'()[] ", 0.34)}
+_COLOURS: Final = {
+    "ink": ("#1d2733", "#e7edf3"),
+    "soft": ("#5c6b7a", "#a9b8c6"),
+    "card": ("#ffffff", "#1b242d"),
+    "edge": ("#8796a5", "#70808f"),
+    "line": ("#c7d0d9", "#3d4a56"),
+    "possible": ("#a9cfe0", "#2f5f75"),
+    "necessary": ("#0b6e99", "#5ec1e8"),
+    "mark": ("#c44e28", "#f08a5d"),
+    "added": ("#1f8a4c", "#58c98b"),
+    "paper": ("#ffffff", "#131a21"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One state: its label, how far it is possible (length) and certain (filled part), and whether it is marked."""
+
+    label: str
+    possible: float
+    necessary: float = 0.0
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One node: its states as bars, and whether it is marked (evidence)."""
+
+    bars: tuple[Bar, ...] = ()
+    marked: bool = False
+
+
+def text_width(text: str, size: float = 11.0) -> float:
+    """About how wide a text is in a sans-serif font.
+
+    >>> text_width("mill") < text_width("MMMM")
+    True
+    """
+    return size * sum(_WIDTHS.get(ch, 0.7 if ch.isupper() else 0.56) for ch in text)
+
+
+def draw_graph(
+    parents: Mapping[str, Sequence[str]],
+    cards: Mapping[str, Card] | None = None,
+    *,
+    detail: Detail | None = None,
+    added: frozenset[tuple[str, str]] = frozenset(),
+    removed: frozenset[tuple[str, str]] = frozenset(),
+    title: str = "",
+) -> str:
+    """A DAG in layers, every node a card with its states as bars.
+
+    Parameters
+    ----------
+    detail
+        ``bars`` for all states, ``short`` for at most three, ``names`` for none; by default as much as stays clear: bars
+        up to 20 nodes, three up to 60, names beyond.
+    added, removed
+        Edges (parent, child) to colour: those of a second graph only, and those it lacks.
+
+    >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
+    >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
+    (True, 1, True)
+    """
+    shown = detail or ("bars" if len(parents) <= 20 else "short" if len(parents) <= 60 else "names")
+    known = cards or {}
+    kept = {name: _cut(known.get(name, Card()), shown) for name in parents}
+    sizes = {name: _size(name, card) for name, card in kept.items()}
+    tight = len(parents) > 60
+    layout = layered(parents, sizes, gap=12.0 if tight else 22.0, rise=34.0 if tight else 44.0)
+    body = [_edge(edge, line, sizes, added, removed) for edge, line in layout.edges.items()]
+    body += [_node(name, kept[name], layout, sizes[name]) for name in parents]
+    return _page("".join(body), layout.width, layout.height, title or "graph")
+
+
+def draw_bars(bars: Sequence[Bar], *, title: str = "") -> str:
+    """The states of one variable as bars: length is possibility, the filled part necessity.
+
+    >>> draw_bars([Bar("none", 1.0, 0.4), Bar("mild", 0.6)], title="fever").count("<rect")
+    6
+    """
+    card = Card(tuple(bars))
+    width, height = _size(title, card)
+    layout = Layout({title: (width / 2, height / 2)}, {}, width, height)
+    return _page(_node(title, card, layout, (width, height)), width, height, title)
+
+
+def _cut(card: Card, detail: Detail) -> Card:
+    if detail == "names":
+        return Card((), card.marked)
+    if detail == "short" and len(card.bars) > 3:
+        best = sorted(range(len(card.bars)), key=lambda k: (-card.bars[k].possible, k))[:2]
+        more = Bar(f"… {len(card.bars) - 2} more", -1.0)
+        return Card((*(card.bars[k] for k in sorted(best)), more), card.marked)
+    if len(card.bars) > 12:
+        return Card((*card.bars[:11], Bar(f"… {len(card.bars) - 11} more", -1.0)), card.marked)
+    return card
+
+
+def _clipped(text: str, most: int = 24) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _size(name: str, card: Card) -> tuple[float, float]:
+    head = text_width(_clipped(name), 12.0) + 2 * _PAD
+    if not card.bars:
+        return max(head, 34.0), _HEAD
+    labels = max(text_width(_clipped(bar.label, 16)) for bar in card.bars)
+    return max(head, labels + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+
+
+def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> str:
+    (cx, cy), (width, height) = layout.nodes[name], size
+    x, y = cx - width / 2, cy - height / 2
+    frame = "mark" if card.marked else "line"
+    parts = [
+        f'<g class="node"><title>{escape(_described(name, card))}</title>',
+        (
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6" fill="var(--card)" '
+            f'stroke="var(--{frame})" stroke-width="{2.0 if card.marked else 1.2}"/>'
+        ),
+        _text(_clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
+    ]
+    labels = max((text_width(_clipped(bar.label, 16)) for bar in card.bars), default=0.0)
+    for number, bar in enumerate(card.bars):
+        middle = y + _HEAD + _LINE * (number + 0.5)
+        parts.append(_text(_clipped(bar.label, 16), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink"))
+        if bar.possible < 0.0:
+            continue
+        left = x + 2 * _PAD + labels
+        room = width - 3 * _PAD - labels - 30.0
+        parts.append(_bar(left, middle, room, bar))
+        parts.append(_text(f"{bar.possible:.2f}", x + width - _PAD, middle + 4.0, 10.0, "soft", anchor="end"))
+    return "".join(parts) + "</g>"
+
+
+def _bar(left: float, middle: float, room: float, bar: Bar) -> str:
+    height, y = 8.0, middle - 4.0
+    frame = f'<rect x="{left:.1f}" y="{y:.1f}" width="{room:.1f}" height="{height}" rx="2" fill="none"'
+    parts = [f'{frame} stroke="var(--line)" stroke-width="0.8"/>']
+    for share, colour in ((bar.possible, "possible"), (bar.necessary, "necessary")):
+        if share > 0.0:
+            parts.append(
+                f'<rect x="{left:.1f}" y="{y:.1f}" width="{room * min(share, 1.0):.1f}" height="{height}" rx="2" '
+                f'fill="var(--{colour})"/>'
+            )
+    return "".join(parts)
+
+
+def _described(name: str, card: Card) -> str:
+    if not card.bars:
+        return name
+    told = ", ".join(f"{bar.label} {bar.possible:.2f}" for bar in card.bars if bar.possible >= 0.0)
+    return f"{name}: {told}"
+
+
+def _edge(
+    edge: tuple[str, str],
+    line: Sequence[tuple[float, float]],
+    sizes: Mapping[str, tuple[float, float]],
+    added: frozenset[tuple[str, str]],
+    removed: frozenset[tuple[str, str]],
+) -> str:
+    """A smooth line from the parent's lower edge to the child's upper edge, through the points it passes."""
+    parent, child = edge
+    points = list(line)
+    points[0] = (points[0][0], points[0][1] + sizes[parent][1] / 2)
+    points[-1] = (points[-1][0], points[-1][1] - sizes[child][1] / 2 - 5.0)
+    text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    slopes = [(0.0, 0.9 * (points[1][1] - points[0][1]))]
+    slopes += [((c[0] - a[0]) / 2, (c[1] - a[1]) / 2) for a, c in zip(points, points[2:], strict=False)]
+    slopes.append((0.0, 0.9 * (points[-1][1] - points[-2][1])))
+    for ((x0, y0), (x1, y1)), ((u0, v0), (u1, v1)) in zip(pairwise(points), pairwise(slopes), strict=True):
+        text += f"C{x0 + u0 / 2.2:.1f} {y0 + v0 / 2.2:.1f} {x1 - u1 / 2.2:.1f} {y1 - v1 / 2.2:.1f} {x1:.1f} {y1:.1f}"
+    colour = "added" if edge in added else "mark" if edge in removed else "edge"
+    dashes = ' stroke-dasharray="5 4"' if edge in removed else ""
+    return (
+        f'<path d="{text}" fill="none" stroke="var(--{colour})" stroke-width="{1.4 if colour == "edge" else 2.2}"{dashes} '
+        f'marker-end="url(#tip-{colour})"/>'
+    )
+
+
+def _text(text: str, x: float, y: float, size: float, colour: str, *, anchor: str = "start", weight: int = 400) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="var(--{colour})" text-anchor="{anchor}" '
+        f'font-weight="{weight}">{escape(text)}</text>'
+    )
+
+
+def _page(body: str, width: float, height: float, title: str) -> str:
+    margin = 10.0
+    light = ";".join(f"--{name}:{colours[0]}" for name, colours in _COLOURS.items())
+    dark = ";".join(f"--{name}:{colours[1]}" for name, colours in _COLOURS.items())
+    tips = "".join(
+        f'<marker id="tip-{colour}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
+        f'markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="var(--{colour})"/></marker>'
+        for colour in ("edge", "added", "mark")
+    )
+    whole = (width + 2 * margin, height + 2 * margin)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="possnet" role="img" aria-label="{escape(title, quote=True)}" '
+        f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" viewBox="{-margin:g} {-margin:g} {whole[0]:.0f} {whole[1]:.0f}" '
+        'font-family="system-ui, sans-serif">'
+        f"<style>svg.possnet{{{light};max-width:100%;height:auto}}"
+        f"@media (prefers-color-scheme:dark){{svg.possnet{{{dark}}}}}"
+        f"@media print{{svg.possnet{{{light}}}}}</style>"
+        f"<defs>{tips}</defs>{body}</svg>"
+    )

@@ -1,0 +1,107 @@
+"""Drawings: layers, no overlaps, few crossings, sound SVG."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import possnet as pn
+from possnet.drawing import Bar, Card, draw_bars, draw_graph, layered
+from tests import strategies
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parents_of(dag: pn.Dag) -> dict[str, tuple[str, ...]]:
+    return {name: dag.parents(name) for name in dag.nodes}
+
+
+@given(strategies.dags(max_nodes=9), st.data())
+def test_children_are_below_their_parents_and_nothing_overlaps(dag: pn.Dag, data: st.DataObject) -> None:
+    sizes = {n: (data.draw(st.floats(20, 200)), data.draw(st.floats(15, 90))) for n in dag.nodes}
+    layout = layered(parents_of(dag), sizes)
+    for parent, child in dag.edges:
+        assert layout.nodes[parent][1] < layout.nodes[child][1]
+    for a, b in combinations(dag.nodes, 2):
+        (xa, ya), (xb, yb) = layout.nodes[a], layout.nodes[b]
+        apart_x = abs(xa - xb) - (sizes[a][0] + sizes[b][0]) / 2
+        apart_y = abs(ya - yb) - (sizes[a][1] + sizes[b][1]) / 2
+        assert max(apart_x, apart_y) > -1e-6
+    for name, (x, y) in layout.nodes.items():
+        assert x - sizes[name][0] / 2 >= -1e-6
+        assert x + sizes[name][0] / 2 <= layout.width + 1e-6
+        assert y - sizes[name][1] / 2 >= -1e-6
+        assert y + sizes[name][1] / 2 <= layout.height + 1e-6
+    assert set(layout.edges) == set(dag.edges)
+    for (parent, child), line in layout.edges.items():
+        assert line[0] == layout.nodes[parent]
+        assert line[-1] == layout.nodes[child]
+        assert all(above[1] <= below[1] for above, below in zip(line, line[1:], strict=False))
+
+
+def test_a_ladder_is_drawn_without_crossings() -> None:
+    """Two chains whose nodes are listed out of order: the orders must be sorted out."""
+    parents: dict[str, tuple[str, ...]] = {"a0": (), "b0": ()}
+    for k in range(1, 6):
+        pair = (f"b{k}", f"a{k}") if k % 2 else (f"a{k}", f"b{k}")
+        for name in pair:
+            parents[name] = (f"{name[0]}{k - 1}",)
+    parents["end"] = ("a5", "b5")
+    layout = layered(parents, dict.fromkeys(parents, (30.0, 20.0)))
+    sides = {layout.nodes[f"a{k}"][0] < layout.nodes[f"b{k}"][0] for k in range(6)}
+    assert len(sides) == 1
+
+
+def test_a_long_edge_passes_beside_the_nodes_of_its_layers() -> None:
+    parents = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c")}
+    sizes = dict.fromkeys(parents, (80.0, 30.0))
+    layout = layered(parents, sizes)
+    for x, y in layout.edges["a", "d"][1:-1]:
+        for name in ("b", "c"):
+            cx, cy = layout.nodes[name]
+            assert abs(x - cx) > 40 or abs(y - cy) > 15
+
+
+@pytest.mark.parametrize("nodes", [1, 3, 8, 37, 200])
+def test_pictures_are_sound_at_every_size(nodes: int) -> None:
+    net = pn.random_network(nodes, max_parents=2, states=(2, 5), rng=nodes)
+    cards = {v.name: Card(tuple(Bar(s, 1.0, 0.2) for s in v.states)) for v in net.variables}
+    root = ET.fromstring(draw_graph(parents_of(net.dag), cards))  # noqa: S314
+    assert len(root.findall(f"{SVG}g")) == nodes
+    assert len([p for p in root.findall(f"{SVG}path") if "marker-end" in p.attrib]) == len(net.dag.edges)
+    shown = {t.text for t in root.iter(f"{SVG}text")}
+    assert {v.name for v in net.variables} <= shown
+    assert ("s1" in shown or any(s in shown for s in net.variables[0].states)) == (nodes <= 60)
+    x, y, width, height = map(float, root.attrib["viewBox"].split())
+    for rect in root.iter(f"{SVG}rect"):
+        assert x <= float(rect.attrib["x"])
+        assert float(rect.attrib["x"]) + float(rect.attrib["width"]) <= x + width + 1
+        assert float(rect.attrib["y"]) + float(rect.attrib["height"]) <= y + height + 1
+
+
+def test_names_are_escaped_and_nothing_is_fetched() -> None:
+    text = draw_graph({"<b>&": ()}, {"<b>&": Card((Bar('"x"', 0.5),), marked=True)}, title='a "b" <c>')
+    ET.fromstring(text)  # noqa: S314
+    assert text.count("http") == 1  # the name space
+    assert draw_bars([Bar("none", 1.0)], title="<fever>").count("&lt;fever&gt;") >= 1
+
+
+def test_differences_are_coloured() -> None:
+    text = draw_graph(
+        {"a": (), "b": ("a",), "c": ("a",)}, added=frozenset({("a", "b")}), removed=frozenset({("a", "c")})
+    )
+    assert "url(#tip-added)" in text
+    assert 'stroke-dasharray="5 4"' in text
+
+
+def test_many_states_are_cut_short() -> None:
+    bars = tuple(Bar(f"s{k}", k / 30) for k in range(30))
+    assert "… 19 more" in draw_graph({"a": ()}, {"a": Card(bars)}, detail="bars")
+    short = draw_graph({"a": ()}, {"a": Card(bars)}, detail="short")
+    assert "… 28 more" in short
+    assert "s29" in short
+    assert "s29" not in draw_graph({"a": ()}, {"a": Card(bars)}, detail="names")
