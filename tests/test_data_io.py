@@ -56,6 +56,12 @@ def test_a_data_set_survives_every_file_format(name: str, data: pn.Dataset) -> N
         assert [p.name for p in Path(folder).iterdir()] == [name]
 
 
+def test_a_column_whose_name_begins_with_nul_is_a_column_like_any_other(tmp_path: Path) -> None:
+    data = pn.Dataset.from_rows([pn.Variable("\0x", ("a", "b")), pn.Variable("\0", ("c",))], [("a", "c"), ("b", None)])
+    pn.write_data(data, tmp_path / "rows.parquet")
+    assert pn.read_data(tmp_path / "rows.parquet") == data
+
+
 @given(data=datasets())
 def test_masks_in_parquet_keep_domains_and_weights_by_themselves(data: pn.Dataset) -> None:
     with tempfile.TemporaryDirectory() as folder:

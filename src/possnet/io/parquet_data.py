@@ -60,8 +60,8 @@ class ParquetSource:
             schema = opened.schema_arrow
             self._rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
         metadata = schema.metadata or {}
-        is_index = _INDEX_PREFIX if b"pandas" in metadata and _KEY not in metadata else "\0"
-        self._header = [name for name in schema.names if not name.startswith(is_index)]
+        has_index = b"pandas" in metadata and _KEY not in metadata
+        self._header = [name for name in schema.names if not (has_index and name.startswith(_INDEX_PREFIX))]
         self._nested = {name: str(schema.field(name).type) for name in self._header} if self._unique() else {}
         self._categories = {
             name for name in self._header if "dictionary" in self._nested[name] or "enum" in self._nested[name]
