@@ -31,7 +31,7 @@ for name, share in (("precise", 0.0), ("imprecise", 0.5)):
 """
 
 RUN = """
-import json, resource, sys, time
+import json, re, sys, time
 kind, path = sys.argv[1], sys.argv[2]
 import pyarrow, pyarrow.csv, pyarrow.parquet
 if kind == "pyarrow":
@@ -44,7 +44,6 @@ if kind == "pyarrow":
 else:
     import possnet as pn
     scope = pn.read_data(path.rsplit("/", 1)[0] + "/precise-masks.parquet").variables
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if kind == "read":
         work = lambda: pn.read_data(path)
     elif kind == "read with variables":
@@ -53,7 +52,7 @@ else:
         work = lambda: sum(len(batch) for batch in pn.scan_data(path, variables=scope))
 work()
 begin = time.perf_counter(); work(); seconds = time.perf_counter() - begin
-print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+print(json.dumps([seconds, int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024]))
 """
 
 KINDS = ("pyarrow", "read", "read with variables", "scan with variables")

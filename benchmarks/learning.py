@@ -5,7 +5,6 @@ imprecise; a hundred million streamed rows; and the choice of the counting kerne
 """
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -220,4 +219,3 @@ def table() -> str:
 
 if __name__ == "__main__":
     print(table())
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "MB", file=sys.stderr)

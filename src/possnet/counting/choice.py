@@ -25,9 +25,9 @@ def estimates(block: Block, parents: list[str], child: str) -> dict[Kernel, floa
     """Nanoseconds that each kernel would take; kernels that cannot count these cells, or surely lose, are left out."""
     names = [*parents, child]
     sizes = [len(block.words(name)) for name in names]
+    if block.weights is None and prod(sizes) <= _SURELY_BITMAPS:
+        return {"bitmaps": 0.0}
     found: dict[Kernel, float] = {"bitmaps": _bitmaps(block, sizes)}
-    if prod(sizes) <= _SURELY_BITMAPS and block.weights is None:
-        return found
     if all(block.is_precise(name) for name in names):
         found["codes"] = _codes(block, sizes)
     else:
