@@ -19,7 +19,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 INFERENCE = """Max-product marginals of all variables without evidence, planning included and no cache, on the gold-standard
 structures (probabilities turned into possibilities with `optimal`), beside pyAgrum's LazyPropagation (sum-product marginals
 on the same graph). Each timed possnet run makes its own plan. "Times faster" compares with the better of one and two
-threads.
+threads. Peak memory is that of the whole possnet process.
 
 """
 SECTIONS = {
