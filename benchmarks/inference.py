@@ -103,9 +103,7 @@ def marginals_table(folder: Path) -> str:
         )
         print(lines[-1], file=sys.stderr, flush=True)
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    lines.append(
-        f"\nGeometric mean: {mean:.1f} times faster; least {min(ratios):.1f}. link was not asked of pyAgrum."
-    )
+    lines.append(f"\nGeometric mean: {mean:.1f} times faster; least {min(ratios):.1f}. link was not asked of pyAgrum.")
     return "\n".join(lines)
 
 
