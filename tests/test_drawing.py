@@ -91,11 +91,29 @@ def test_names_are_escaped_and_nothing_is_fetched() -> None:
 
 
 def test_differences_are_coloured() -> None:
-    text = draw_graph(
-        {"a": (), "b": ("a",), "c": ("a",)}, added=frozenset({("a", "b")}), removed=frozenset({("a", "c")})
-    )
-    assert "url(#tip-added)" in text
-    assert 'stroke-dasharray="5 4"' in text
+    first = {"a": (), "b": ("a",), "c": ("a",), "d": ("c",)}
+    second = {"a": (), "b": ("a",), "c": ("d",), "d": ("a", "b")}
+    root = ET.fromstring(draw_graph(first, over=second))  # noqa: S314
+    kinds = [
+        next(kind for kind in ("edge", "added", "removed", "turned") if f"--{kind})" in path.attrib["stroke"])
+        for path in root.findall(f"{SVG}path")
+    ]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"edge": 1, "removed": 2, "added": 3, "turned": 2}
+    shown = {text.text for text in root.iter(f"{SVG}text")}
+    assert {"only in the first", "only in the second", "turned in the second"} <= shown
+
+
+@given(strategies.dags(max_nodes=7), st.data())
+def test_any_two_graphs_can_be_drawn_over_each_other(first: pn.Dag, data: st.DataObject) -> None:
+    """Every edge of either graph is there once, whatever cycles both together would close."""
+    order = data.draw(st.permutations(list(first.nodes)))
+    chosen = data.draw(st.sets(st.sampled_from(list(combinations(order, 2))))) if len(order) > 1 else set()
+    second = pn.Dag({n: [a for a, b in chosen if b == n] for n in first.nodes})
+    root = ET.fromstring(draw_graph(parents_of(first), over=parents_of(second), detail="names"))  # noqa: S314
+    drawn = [p for p in root.findall(f"{SVG}path") if "marker-end" in p.attrib or "marker-start" in p.attrib]
+    legend = len({p.attrib["stroke"] for p in drawn} - {"var(--edge)"})
+    both = {frozenset(e) for e in (*first.edges, *second.edges)}
+    assert len(drawn) == len(both) + legend
 
 
 def test_many_states_are_cut_short() -> None:

@@ -87,7 +87,8 @@ def test_results_are_tidy_and_say_nothing_of_time_or_place(tmp_path: Path) -> No
     assert table.num_rows == len(lines) - 1
     assert float(lines[1].split(",")[7]) == table.column("value")[0].as_py()
     timings = json.loads((tmp_path / "run" / "timings.json").read_text())
-    assert set(timings[0]["seconds"]) == {"sample", "learn", "compare"}
+    assert set(timings["versions"]) == {"Python", "possnet", "numpy", "pyarrow"}
+    assert set(timings["cells"][0]["seconds"]) == {"sample", "learn", "compare"}
 
 
 def test_a_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:

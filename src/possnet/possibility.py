@@ -363,6 +363,23 @@ class Possibility:
         """
         return self._variables == other._variables and bool(np.abs(self._degrees - other._degrees).max() <= tolerance)
 
+    def _repr_html_(self) -> str:
+        """Bars for notebooks, length possibility and filled part necessity; of many configurations the most possible."""
+        from possnet.drawing import Bar, draw_bars
+
+        degrees = self._degrees.reshape(-1)
+        top = np.sort(degrees)[-2:]
+        chosen = range(len(degrees)) if len(degrees) <= 12 else np.sort(np.argsort(-degrees, kind="stable")[:11])
+        bars = []
+        for k in chosen:
+            states = np.unravel_index(k, self._degrees.shape)
+            label = ", ".join(v.states[place] for v, place in zip(self._variables, states, strict=True))
+            others = top[0] if len(top) == 2 and degrees[k] == top[1] else 0.0 if len(top) < 2 else top[1]
+            bars.append(Bar(label, float(degrees[k]), max(0.0, float(1.0 - others)) if self.is_normalised else 0.0))
+        if len(degrees) > 12:
+            bars.append(Bar(f"… {len(degrees) - 11:,} more", -1.0))
+        return draw_bars(bars, title=", ".join(variable.name for variable in self._variables))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Possibility):
             return NotImplemented

@@ -207,6 +207,16 @@ class MassFunction:
     def __reduce__(self) -> tuple[object, ...]:
         return MassFunction.unchecked, (self._variable, self._masses)
 
+    def _repr_html_(self) -> str:
+        """Focal sets and their masses as a table, for notebooks."""
+        from possnet.drawing import draw_table
+
+        rows = [
+            [" | ".join(s for s in self._variable.states if s in states), f"{mass:.4g}"]
+            for states, mass in sorted(self.masses.items(), key=lambda item: -item[1])[:40]
+        ]
+        return draw_table([self._variable.name, "mass"], rows, caption=f"{len(self.masses)} focal sets")
+
     def __repr__(self) -> str:
         shown = [f"{_shown(self._variable, focal)} {mass:.6g}" for focal, mass in self._masses.items()]
         if len(shown) > 8:

@@ -238,6 +238,21 @@ class Counts:
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (self.variables, self._dag, self._families, self._rows, self._sizes, self._focal)
 
+    def _repr_html_(self) -> str:
+        """A line for every variable, for notebooks: contexts seen, and rows behind them."""
+        from possnet.drawing import draw_table
+
+        rows = []
+        for name in list(self._variables)[:60]:
+            totals = self._families[name].totals
+            size = prod(len(v) for v in self._scope(name)[:-1])
+            least, middle, most = (int(f(totals)) if len(totals) else 0 for f in (np.min, np.median, np.max))
+            parents = ", ".join(self._dag.parents(name))
+            rows.append([name, parents, f"{len(totals):,}", f"{size:,}", f"{least:,}", f"{middle:,}", f"{most:,}"])
+        head = ["variable", "parents", "contexts seen", "possible", "rows: least", "median", "most"]
+        left = len(self._variables) - 60
+        return draw_table(head, rows, caption=repr(self)[7:-1], note=f"… {left} more variables" if left > 0 else "")
+
     def __repr__(self) -> str:
         contexts = sum(len(family.contexts) for family in self._families.values())
         variables = len(self._variables)

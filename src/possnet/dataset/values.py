@@ -417,6 +417,26 @@ class Dataset:
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (self.variables, self._bitmaps, self._rows, self._unknown, self._weights)
 
+    def _repr_html_(self) -> str:
+        """The first rows as a table, for notebooks; ``?`` is a cell given as unknown."""
+        from possnet.drawing import draw_table
+
+        names = list(self._variables)[:12]
+        shown = self[:6]
+        unknown = {name: shown.missing(name) for name in names}
+        rows = []
+        for number in range(len(shown)):
+            row = shown.row(number)
+            cells = [
+                "?" if unknown[n][number] else " | ".join(s for s in self._variables[n].states if s in row[n])
+                for n in names
+            ]
+            rows.append([str(number), *cells])
+        left = len(self._variables) - len(names)
+        notes = [f"… {self._rows - len(shown):,} more rows"] if self._rows > len(shown) else []
+        notes += [f"{left} more variables: {listing(list(self._variables)[12:], 5)}"] if left else []
+        return draw_table(["row", *names], rows, caption=repr(self)[8:-1], note="; ".join(notes))
+
     def __repr__(self) -> str:
         variables = len(self._variables)
         text = f"{self._rows} row{'s' * (self._rows != 1)}, {variables} variable{'s' * (variables != 1)}"

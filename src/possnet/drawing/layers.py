@@ -1,11 +1,12 @@
 """A directed acyclic graph in layers (Sugiyama, Tagawa and Toda 1981): parents above children, few crossings, short edges.
 
-1. A node's layer is the length of the longest path to it; nodes without parents then sink towards their children.
+1. Layers are filled from above, up to a width, the nodes at the head of long paths first (Coffman and Graham 1972); nodes
+   with more children than parents then come down to their children.
 2. An edge over several layers gets a point in each layer that it passes.
 3. Every layer is ordered by the mean place of its neighbours, downwards and upwards by turns; the order with the fewest
    crossings is kept.
-4. Places along a layer are found by pulling every node towards the mean of its neighbours, as far as the nodes beside it
-   allow.
+4. Places along a layer are those of Brandes and Köpf (2002): see `possnet.drawing.places`. Long edges run straight down
+   past the layers between their ends.
 
 Components are laid out apart and set side by side, single nodes last. Everything is deterministic.
 """
@@ -18,6 +19,8 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
+from possnet.drawing.places import places
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -25,7 +28,6 @@ __all__ = ["Layout", "Sizes", "layered"]
 
 Sizes: TypeAlias = "Mapping[str, tuple[float, float]]"
 _SWEEPS = 24
-_PULLS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def layered(
     >>> found.nodes["a"][1] < found.nodes["b"][1], found.nodes["a"][0] == found.nodes["b"][0]
     (True, True)
     """
-    parts = [_component(group, parents, sizes, gap, rise) for group in _groups(parents)]
+    parts = [_component(group, parents, sizes, gap, rise, aspect) for group in _groups(parents)]
     parts.sort(key=lambda part: (len(part.nodes) == 1, -len(part.nodes)))
     return _packed(parts, gap, aspect)
 
@@ -87,11 +89,28 @@ def _groups(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
     return groups
 
 
-def _component(names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes, gap: float, rise: float) -> Layout:
-    points, layers, chains = _points(names, parents, sizes)
+def _component(
+    names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes, gap: float, rise: float, aspect: float
+) -> Layout:
+    area = sum((sizes[name][0] + gap) * (sizes[name][1] + rise) for name in names)
+    widths = {name: sizes[name][0] + gap for name in names}
+    points, layers, chains = _points(
+        names, parents, sizes, _depths(names, parents, widths, 1.2 * (area * aspect) ** 0.5)
+    )
     _order(points, layers)
-    _place(points, layers, gap)
+    xs = places(
+        layers,
+        [point.above for point in points],
+        [point.below for point in points],
+        [point.name is None for point in points],
+        [point.width + (gap if point.name is not None else gap * 0.5) for point in points],
+    )
+    for point, x in zip(points, xs, strict=True):
+        point.x = x
     heights = [max(points[k].height for k in layer) for layer in layers]
+    if len(layers) > 1:  # a flat drawing gets more room between its layers
+        flat = (max(xs) - min(xs)) / (2.0 * aspect) - sum(heights)
+        rise = min(max(rise, flat / (len(layers) - 1)), 3.0 * rise)
     tops = [sum(heights[:k]) + rise * k for k in range(len(layers))]
     middle = [top + height / 2 for top, height in zip(tops, heights, strict=True)]
     left = min(p.x - p.width / 2 for p in points)
@@ -111,10 +130,9 @@ def _component(names: list[str], parents: Mapping[str, Sequence[str]], sizes: Si
 
 
 def _points(
-    names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes
+    names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes, depth: Mapping[str, int]
 ) -> tuple[list[_Point], list[list[int]], dict[tuple[str, str], list[int]]]:
     """Nodes and passing points in their layers, and the points of every edge."""
-    depth = _depths(names, parents)
     points = [_Point(name, *sizes[name], depth[name], [], []) for name in names]
     place = {name: k for k, name in enumerate(names)}
     chains = {}
@@ -135,23 +153,53 @@ def _points(
     return points, layers, chains
 
 
-def _depths(names: list[str], parents: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Longest path from a root; then nodes without parents come down to just above their first child."""
+def _depths(
+    names: list[str], parents: Mapping[str, Sequence[str]], widths: Mapping[str, float], most: float
+) -> dict[str, int]:
+    """Layers filled from above, the start of the longest path first, each up to a width; then nodes come down.
+
+    Those with more children than parents come down to just above their first child, if there is room.
+    """
+    below: dict[str, list[str]] = {name: [] for name in names}
+    for child in names:
+        for parent in parents[child]:
+            below[parent].append(child)
+    ahead: dict[str, int] = {}
+    for name in reversed(_sorted(names, parents, below)):
+        ahead[name] = max((ahead[child] + 1 for child in below[name]), default=0)
     depth: dict[str, int] = {}
     waiting = list(names)
+    filled: list[float] = []
     while waiting:
-        later = []
-        for name in waiting:
-            if all(parent in depth for parent in parents[name]):
-                depth[name] = max((depth[parent] + 1 for parent in parents[name]), default=0)
-            else:
-                later.append(name)
-        waiting = later
-    for name in names:
-        children = [depth[child] for child in names if name in parents[child]]
-        if not parents[name] and children:
-            depth[name] = min(children) - 1
+        ready = [n for n in waiting if all(depth.get(p, len(filled)) < len(filled) for p in parents[n])]
+        used = 0.0
+        for name in sorted(ready, key=lambda n: -ahead[n]):
+            if used == 0.0 or used + widths[name] <= most:
+                depth[name] = len(filled)
+                used += widths[name]
+        filled.append(used)
+        waiting = [n for n in waiting if n not in depth]
+    for name in sorted(names, key=lambda name: -depth[name]):
+        if len(below[name]) > len(parents[name]):
+            for lower in range(min(depth[child] for child in below[name]) - 1, depth[name], -1):
+                if filled[lower] + widths[name] <= most:
+                    filled[depth[name]] -= widths[name]
+                    filled[lower] += widths[name]
+                    depth[name] = lower
+                    break
     return depth
+
+
+def _sorted(names: list[str], parents: Mapping[str, Sequence[str]], below: Mapping[str, list[str]]) -> list[str]:
+    """Parents before children."""
+    missing = {name: len(parents[name]) for name in names}
+    order = [name for name in names if not missing[name]]
+    for name in order:  # grows while it is walked
+        for child in below[name]:
+            missing[child] -= 1
+            if not missing[child]:
+                order.append(child)
+    return order
 
 
 def _order(points: list[_Point], layers: list[list[int]]) -> None:
@@ -187,57 +235,6 @@ def _crossings(points: list[_Point], layers: list[list[int]]) -> int:
             for end in ends:
                 insort(seen, end)
     return total
-
-
-def _place(points: list[_Point], layers: list[list[int]], gap: float) -> None:
-    """Places along the layers: packed at first, then pulled towards neighbours."""
-    for layer in layers:
-        x = 0.0
-        for k in layer:
-            x += points[k].width / 2
-            points[k].x = x
-            x += points[k].width / 2 + _gap(points[k], gap)
-        shift = (x - gap) / 2
-        for k in layer:
-            points[k].x -= shift
-    for pull in range(_PULLS):
-        order = layers if pull % 2 == 0 else layers[::-1]
-        for layer in order:
-            _pull(points, layer, gap, down=pull % 2 == 0, both=pull >= _PULLS - 4)
-
-
-def _gap(point: _Point, gap: float) -> float:
-    return gap if point.name is not None else gap * 0.6
-
-
-def _pull(points: list[_Point], layer: list[int], gap: float, *, down: bool, both: bool) -> None:
-    """Move a layer's points to the mean of their neighbours, in blocks that would overlap otherwise."""
-    wanted = []
-    for k in layer:
-        point = points[k]
-        near = (
-            point.above + point.below if both else (point.above if down else point.below) or point.below or point.above
-        )
-        weight = 4.0 if point.name is None else 1.0
-        wanted.append((fmean(points[n].x for n in near) if near else point.x, weight))
-    offsets = [0.0]
-    for before, after in pairwise(layer):
-        room = (points[before].width + points[after].width) / 2 + _gap(points[before], gap)
-        offsets.append(offsets[-1] + room)
-    blocks: list[list[float]] = []  # weight, mean of (wanted - offset), first member: pool adjacent violators
-    for number, (x, weight) in enumerate(wanted):
-        blocks.append([weight, x - offsets[number], float(number)])
-        while len(blocks) > 1 and blocks[-2][1] > blocks[-1][1]:
-            late = blocks.pop()
-            early = blocks[-1]
-            early[1] = (early[0] * early[1] + late[0] * late[1]) / (early[0] + late[0])
-            early[0] += late[0]
-    ends = [int(block[2]) for block in blocks[1:]] + [len(layer)]
-    start = 0
-    for block, end in zip(blocks, ends, strict=True):
-        for number in range(start, end):
-            points[layer[number]].x = block[1] + offsets[number]
-        start = end
 
 
 def _packed(parts: list[Layout], gap: float, aspect: float) -> Layout:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Bar", "Card", "Detail", "draw_bars", "draw_graph", "text_width"]
 
 Detail: TypeAlias = Literal["bars", "short", "names"]
+Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
 _LINE: Final = 15.0
 _HEAD: Final = 22.0
 _BAR: Final = 64.0
@@ -34,18 +35,44 @@ _COLOURS: Final = {
     "necessary": ("#0b6e99", "#5ec1e8"),
     "mark": ("#c44e28", "#f08a5d"),
     "added": ("#1f8a4c", "#58c98b"),
+    "removed": ("#c44e28", "#f08a5d"),
+    "turned": ("#7a4fb5", "#b796e8"),
     "paper": ("#ffffff", "#131a21"),
 }
+_KINDS: Final[dict[Kind, str]] = {
+    "edge": "",
+    "added": "only in the second",
+    "removed": "only in the first",
+    "turned": "turned in the second",
+}
+_DASHES: Final[dict[Kind, str]] = {"edge": "", "added": "", "removed": "6 4", "turned": "1.5 3.5"}
+
+
+class Picture(str):
+    """SVG or HTML text that a notebook shows as a picture.
+
+    >>> Picture("<svg></svg>")._repr_html_()
+    '<svg></svg>'
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One state: its label, how far it is possible (length) and certain (filled part), and whether it is marked."""
+    """One state: its label, how far it is possible (length) and certain (filled part), whether it is marked.
+
+    ``other`` is a second degree to compare with, drawn as a tick.
+    """
 
     label: str
     possible: float
     necessary: float = 0.0
     marked: bool = False
+    other: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +97,9 @@ def draw_graph(
     cards: Mapping[str, Card] | None = None,
     *,
     detail: Detail | None = None,
-    added: frozenset[tuple[str, str]] = frozenset(),
-    removed: frozenset[tuple[str, str]] = frozenset(),
+    over: Mapping[str, Sequence[str]] | None = None,
     title: str = "",
-) -> str:
+) -> Picture:
     """A DAG in layers, every node a card with its states as bars.
 
     Parameters
@@ -81,8 +107,8 @@ def draw_graph(
     detail
         ``bars`` for all states, ``short`` for at most three, ``names`` for none; by default as much as stays clear: bars
         up to 20 nodes, three up to 60, names beyond.
-    added, removed
-        Edges (parent, child) to colour: those of a second graph only, and those it lacks.
+    over
+        A second DAG over the same nodes: edges that only it has, that it lacks, and that it turns are coloured.
 
     >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
     >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
@@ -93,22 +119,73 @@ def draw_graph(
     kept = {name: _cut(known.get(name, Card()), shown) for name in parents}
     sizes = {name: _size(name, card) for name, card in kept.items()}
     tight = len(parents) > 60
-    layout = layered(parents, sizes, gap=12.0 if tight else 22.0, rise=34.0 if tight else 44.0)
-    body = [_edge(edge, line, sizes, added, removed) for edge, line in layout.edges.items()]
+    edges = _merged(parents, over)
+    layout = layered(_acyclic(parents, edges), sizes, gap=12.0 if tight else 22.0, rise=34.0 if tight else 44.0)
+    body = [_edge(edge, kind, layout, sizes) for edge, kind in edges.items()]
     body += [_node(name, kept[name], layout, sizes[name]) for name in parents]
-    return _page("".join(body), layout.width, layout.height, title or "graph")
+    entries = _entries(list(kept.values()), set(edges.values()))
+    return _page("".join(body), layout.width, layout.height, title or "graph", entries)
 
 
-def draw_bars(bars: Sequence[Bar], *, title: str = "") -> str:
+def draw_bars(bars: Sequence[Bar], *, title: str = "") -> Picture:
     """The states of one variable as bars: length is possibility, the filled part necessity.
 
     >>> draw_bars([Bar("none", 1.0, 0.4), Bar("mild", 0.6)], title="fever").count("<rect")
-    6
+    8
     """
     card = Card(tuple(bars))
     width, height = _size(title, card)
     layout = Layout({title: (width / 2, height / 2)}, {}, width, height)
-    return _page(_node(title, card, layout, (width, height)), width, height, title)
+    return _page(_node(title, card, layout, (width, height)), width, height, title, _entries([card], set()))
+
+
+def _merged(
+    parents: Mapping[str, Sequence[str]], over: Mapping[str, Sequence[str]] | None
+) -> dict[tuple[str, str], Kind]:
+    """Every edge of one or two graphs as (parent, child), and which of them has it; a turned edge as the second has it."""
+    first = [(parent, child) for child, above in parents.items() for parent in above]
+    if over is None:
+        return dict.fromkeys(first, "edge")
+    second = {(parent, child) for child, above in over.items() for parent in above}
+    edges: dict[tuple[str, str], Kind] = {}
+    for parent, child in first:
+        if (child, parent) in second:
+            edges[child, parent] = "turned"
+        else:
+            edges[parent, child] = "edge" if (parent, child) in second else "removed"
+    for child, above in over.items():
+        for parent in above:
+            edges.setdefault((parent, child), "added")
+    return edges
+
+
+def _acyclic(parents: Mapping[str, Sequence[str]], edges: Mapping[tuple[str, str], Kind]) -> dict[str, list[str]]:
+    """Parents for the layout: those of the first graph, and every other edge in a direction that closes no cycle."""
+    found = {child: list(above) for child, above in parents.items()}
+    for parent, child in edges:
+        if parent not in found[child] and child not in found[parent]:
+            above, waiting = {parent}, [parent]
+            while waiting:
+                for other in found[waiting.pop()]:
+                    if other not in above:
+                        above.add(other)
+                        waiting.append(other)
+            upper, lower = (child, parent) if child in above else (parent, child)
+            found[lower].append(upper)
+    return found
+
+
+def _entries(cards: Sequence[Card], kinds: set[Kind]) -> list[tuple[str, str]]:
+    """What the legend explains: (sign, words)."""
+    bars = [bar for card in cards for bar in card.bars if bar.possible >= 0.0]
+    entries = []
+    if bars:
+        entries += [("possible", "possible (Π)"), ("necessary", "certain (N)")]
+    if any(bar.other is not None for bar in bars):
+        entries.append(("other", "Π in the first network"))
+    if any(card.marked for card in cards):
+        entries.append(("known", "known"))
+    return entries + [(kind, words) for kind, words in _KINDS.items() if kind in kinds and words]
 
 
 def _cut(card: Card, detail: Detail) -> Card:
@@ -170,6 +247,9 @@ def _bar(left: float, middle: float, room: float, bar: Bar) -> str:
                 f'<rect x="{left:.1f}" y="{y:.1f}" width="{room * min(share, 1.0):.1f}" height="{height}" rx="2" '
                 f'fill="var(--{colour})"/>'
             )
+    if bar.other is not None:
+        x = left + room * min(max(bar.other, 0.0), 1.0) - 1.2
+        parts.append(f'<rect x="{x:.1f}" y="{y - 2:.1f}" width="2.4" height="{height + 4:g}" fill="var(--mark)"/>')
     return "".join(parts)
 
 
@@ -180,29 +260,27 @@ def _described(name: str, card: Card) -> str:
     return f"{name}: {told}"
 
 
-def _edge(
-    edge: tuple[str, str],
-    line: Sequence[tuple[float, float]],
-    sizes: Mapping[str, tuple[float, float]],
-    added: frozenset[tuple[str, str]],
-    removed: frozenset[tuple[str, str]],
-) -> str:
-    """A smooth line from the parent's lower edge to the child's upper edge, through the points it passes."""
-    parent, child = edge
-    points = list(line)
-    points[0] = (points[0][0], points[0][1] + sizes[parent][1] / 2)
-    points[-1] = (points[-1][0], points[-1][1] - sizes[child][1] / 2 - 5.0)
+def _edge(edge: tuple[str, str], kind: Kind, layout: Layout, sizes: Mapping[str, tuple[float, float]]) -> str:
+    """A smooth line between the lower edge of a card and the upper edge of another, with a tip at the child."""
+    upward = edge not in layout.edges
+    upper, lower = edge[::-1] if upward else edge
+    points = list(layout.edges[upper, lower])
+    above, below = (5.0, 0.0) if upward else (0.0, 5.0)
+    points[0] = (points[0][0], points[0][1] + sizes[upper][1] / 2 + above)
+    points[-1] = (points[-1][0], points[-1][1] - sizes[lower][1] / 2 - below)
     text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    slopes = [(0.0, 0.9 * (points[1][1] - points[0][1]))]
-    slopes += [((c[0] - a[0]) / 2, (c[1] - a[1]) / 2) for a, c in zip(points, points[2:], strict=False)]
-    slopes.append((0.0, 0.9 * (points[-1][1] - points[-2][1])))
-    for ((x0, y0), (x1, y1)), ((u0, v0), (u1, v1)) in zip(pairwise(points), pairwise(slopes), strict=True):
-        text += f"C{x0 + u0 / 2.2:.1f} {y0 + v0 / 2.2:.1f} {x1 - u1 / 2.2:.1f} {y1 - v1 / 2.2:.1f} {x1:.1f} {y1:.1f}"
-    colour = "added" if edge in added else "mark" if edge in removed else "edge"
-    dashes = ' stroke-dasharray="5 4"' if edge in removed else ""
+    for (x0, y0), (x1, y1) in pairwise(points):
+        bend = 0.5 * (y1 - y0)
+        curve = f"C{x0:.1f} {y0 + bend:.1f} {x1:.1f} {y1 - bend:.1f} {x1:.1f} {y1:.1f}"
+        text += f"L{x1:.1f} {y1:.1f}" if x0 == x1 else curve
+    return _path(text, kind, "start" if upward else "end")
+
+
+def _path(text: str, kind: Kind, end: str) -> str:
+    dashes = f' stroke-dasharray="{_DASHES[kind]}"' if _DASHES[kind] else ""
     return (
-        f'<path d="{text}" fill="none" stroke="var(--{colour})" stroke-width="{1.4 if colour == "edge" else 2.2}"{dashes} '
-        f'marker-end="url(#tip-{colour})"/>'
+        f'<path d="{text}" fill="none" stroke="var(--{kind})" stroke-width="{1.4 if kind == "edge" else 2.2}"{dashes} '
+        f'marker-{end}="url(#tip-{kind})"/>'
     )
 
 
@@ -213,17 +291,42 @@ def _text(text: str, x: float, y: float, size: float, colour: str, *, anchor: st
     )
 
 
-def _page(body: str, width: float, height: float, title: str) -> str:
+def _legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
+    """A line of signs and their meanings, and how wide it is."""
+    parts, x, middle = [], 0.0, top + 9.0
+    for sign, words in entries:
+        if sign in {"possible", "necessary"}:
+            parts.append(f'<rect x="{x:.1f}" y="{top + 4:.1f}" width="22" height="9" rx="2" fill="var(--{sign})"/>')
+        elif sign == "known":
+            parts.append(
+                f'<rect x="{x + 1:.1f}" y="{top + 3:.1f}" width="20" height="11" rx="3" fill="none" '
+                'stroke="var(--mark)" stroke-width="2"/>'
+            )
+        elif sign == "other":
+            parts.append(f'<rect x="{x + 9:.1f}" y="{top + 2:.1f}" width="2.4" height="13" fill="var(--mark)"/>')
+        else:
+            kind: Kind = "added" if sign == "added" else "removed" if sign == "removed" else "turned"
+            parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", kind, "end"))
+        parts.append(_text(words, x + 28.0, middle + 4.0, 11.0, "soft"))
+        x += 28.0 + text_width(words) + 18.0
+    return "".join(parts), x
+
+
+def _page(body: str, width: float, height: float, title: str, entries: Sequence[tuple[str, str]] = ()) -> Picture:
     margin = 10.0
+    if entries:
+        legend, wide = _legend(entries, height + 14.0)
+        body, width, height = body + legend, max(width, wide), height + 32.0
     light = ";".join(f"--{name}:{colours[0]}" for name, colours in _COLOURS.items())
     dark = ";".join(f"--{name}:{colours[1]}" for name, colours in _COLOURS.items())
     tips = "".join(
-        f'<marker id="tip-{colour}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" orient="auto" '
-        f'markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="var(--{colour})"/></marker>'
-        for colour in ("edge", "added", "mark")
+        f'<marker id="tip-{kind}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" '
+        f'orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="var(--{kind})"/></marker>'
+        for kind in _KINDS
+        if f"url(#tip-{kind})" in body
     )
     whole = (width + 2 * margin, height + 2 * margin)
-    return (
+    return Picture(
         f'<svg xmlns="http://www.w3.org/2000/svg" class="possnet" role="img" aria-label="{escape(title, quote=True)}" '
         f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" viewBox="{-margin:g} {-margin:g} {whole[0]:.0f} {whole[1]:.0f}" '
         'font-family="system-ui, sans-serif">'

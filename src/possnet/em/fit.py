@@ -9,7 +9,7 @@ device shows (a set A) when the parents' true states are a. Their contour, divid
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
@@ -52,7 +52,7 @@ class CellMasses(NamedTuple):
     table: Table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EmResult:
     """What `fit_em` found.
 
@@ -90,7 +90,26 @@ class EmResult:
     support: dict[str, Table]
     unvisited: dict[str, Bools]
     confounded: dict[str, Bools]
-    consonant: dict[str, Bools] = field(repr=False)
+    consonant: dict[str, Bools]
+
+    def __repr__(self) -> str:
+        text = f"{self.steps} steps, {self.stopped.replace('_', ' ')}, log-likelihood {self.log_likelihood[-1]:.6g}"
+        for what, flags in (("unvisited", self.unvisited), ("confounded", self.confounded)):
+            number = sum(int(flag.sum()) for flag in flags.values())
+            text += f", {number} contexts {what}" if number else ""
+        return f"EmResult({self.network!r}, {text})"
+
+    def _repr_html_(self) -> str:
+        from possnet.drawing import draw_table
+
+        rows = []
+        for name, support in self.support.items():
+            flags = [f"{int(found[name].sum()):,}" for found in (self.unvisited, self.confounded)]
+            rows.append(
+                [name, f"{support.size:,}", f"{support.min():,.1f}", *flags, f"{len(self.masses[name].cells):,}"]
+            )
+        head = ["variable", "contexts", "least expected rows", "unvisited", "confounded", "distinct cells"]
+        return draw_table(head, rows[:60], caption=repr(self)[9:-1])
 
     def mass_function(self, name: str, given: Mapping[str, str] | None = None) -> MassFunction:
         """Masses of a variable's cell for given true states of its parents.

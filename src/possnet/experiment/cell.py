@@ -15,12 +15,15 @@ from possnet.metrics import compare
 from possnet.sampling import sample, sampling_limit
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from possnet.experiment.grid import Cell
     from possnet.network import Network
 
-__all__ = ["Outcome", "Task", "run_cell"]
+__all__ = ["Outcome", "Task", "failed", "run_cell"]
 
 _LIMIT_BYTES = 1 << 28
+_CONTEXTS = 4_000
 
 
 class Task(NamedTuple):
@@ -32,11 +35,16 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a cell: metric -> (value, ignorance, limit or None), or the error; and the seconds it took."""
+    """What came of a cell: metric -> (value, ignorance, limit or None), or the error; and the seconds it took.
+
+    ``contexts`` has the mean absolute difference of every variable in every context, in table order; None where it is not
+    defined. Of networks with very many contexts it has one number a variable, the mean.
+    """
 
     measures: dict[str, tuple[float, float, float | None]]
     error: str | None
     seconds: dict[str, float]
+    contexts: dict[str, list[float | None]]
 
 
 def run_cell(task: Task) -> Outcome:
@@ -62,8 +70,28 @@ def run_cell(task: Task) -> Outcome:
         found = compare(truth, learned, limit=limit, rng=np.random.default_rng(drawn))
         seconds["compare"] = time.perf_counter() - begin
     except Exception as error:  # noqa: BLE001 - whatever a learner does, the other cells go on
-        return Outcome({}, f"{type(error).__name__}: {error}", seconds)
-    return Outcome({name: (m.value, m.vacuous, m.limit) for name, m in found.items()}, None, seconds)
+        return failed(error, seconds)
+    measures = {name: (m.value, m.vacuous, m.limit) for name, m in found.items()}
+    return Outcome(measures, None, seconds, _listed(found.contexts))
+
+
+def failed(error: BaseException, seconds: dict[str, float] | None = None) -> Outcome:
+    """What came of a cell that ended with an error.
+
+    >>> failed(ValueError("no rows")).error
+    'ValueError: no rows'
+    """
+    return Outcome({}, f"{type(error).__name__}: {error}", seconds or {}, {})
+
+
+def _listed(contexts: dict[str, NDArray[np.float64]]) -> dict[str, list[float | None]]:
+    """Errors as plain numbers of five digits."""
+    if sum(errors.size for errors in contexts.values()) > _CONTEXTS:
+        contexts = {name: np.array([np.nanmean(errors)]) for name, errors in contexts.items()}
+    return {
+        name: [None if np.isnan(e) else float(f"{e:.5g}") for e in np.ravel(errors).tolist()]
+        for name, errors in contexts.items()
+    }
 
 
 def sampling_options(process: str) -> dict[str, Any]:

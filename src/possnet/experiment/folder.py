@@ -2,7 +2,8 @@
 
 ``experiment.json`` says what is asked; ``cells/`` has a file for every finished cell, written beside and renamed, so that a
 run that is killed at any moment goes on where it was. ``results.csv`` and ``results.parquet`` are made of the cells alone:
-the same whatever interrupted the run, and however many workers there were.
+the same whatever interrupted the run, and however many workers there were. ``networks.json`` keeps the networks, so that
+`read_experiment` finds everything in the folder; ``timings.json`` what ran, and how long.
 """
 
 from __future__ import annotations
@@ -10,21 +11,27 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from possnet.errors import InputError
 from possnet.experiment.cell import Outcome
-from possnet.io.files import file_error, write_text
+from possnet.experiment.grid import Grid
+from possnet.experiment.results import Results
+from possnet.io.files import file_error, read_bytes, write_text
+from possnet.io.json_files import parse_object, require_format
+from possnet.io.json_network import decode_network, encode_network
 from possnet.io.tidy import write_tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.experiment.grid import Cell, Grid
+    from possnet.experiment.grid import Cell
 
-__all__ = ["Folder"]
+__all__ = ["Experiment", "Folder", "read_experiment"]
 
 COLUMNS: dict[str, type] = {
     "network": str,
@@ -41,6 +48,88 @@ COLUMNS: dict[str, type] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What a folder holds: what was asked, what came out, and the versions of the programs that ran."""
+
+    grid: Grid
+    results: Results
+    versions: dict[str, str]
+
+
+def read_experiment(folder: str | Path) -> Experiment:
+    """A finished experiment, from the folder that `possnet.evaluate` wrote.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pn.evaluate(["asia"], rows=50, imprecision=1, learners="likelihood", repeats=1, rng=1, out=folder)
+    ...     read_experiment(folder).results
+    Results(2 cells, 0 failed)
+    """
+    path = Path(folder)
+    asked = path / "experiment.json"
+    if not asked.is_file():
+        raise InputError(f"{path}: no experiment there; expected a folder that possnet evaluate --out wrote")
+    description = parse_object(read_bytes(asked), str(asked), "an experiment of possnet")
+    require_format(description, str(asked), "possnet-experiment", 1)
+    kept = path / "networks.json"
+    documents = parse_object(read_bytes(kept), str(kept), "the networks of the experiment")
+    try:
+        networks = {
+            name: decode_network(json.dumps(document).encode(), f"{kept}, {name!r}")
+            for name, document in documents.items()
+        }
+        grid = Grid.of(
+            networks,
+            description["processes"],
+            description["imprecision"],
+            description["rows"],
+            description["learners"],
+            description["repeats"],
+            description["seed"],
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"
+        ) from None
+    cells = grid.cells()
+    found = [load_cell(path, cell) for cell in cells]
+    lacking = sum(outcome is None for outcome in found)
+    if lacking:
+        raise InputError(
+            f"{path}: {lacking} of {len(cells)} runs are not finished; expected all. Run possnet evaluate again with the "
+            "same options to go on"
+        )
+    results = Results(tuple(cells), tuple(outcome for outcome in found if outcome is not None))
+    return Experiment(grid, results, _versions_in(path / "timings.json"))
+
+
+def _versions_in(file: Path) -> dict[str, str]:
+    try:
+        return {str(k): str(v) for k, v in json.loads(file.read_text(encoding="utf-8"))["versions"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what an experiment's numbers depend on.
+
+    >>> sorted(versions())
+    ['Python', 'numpy', 'possnet', 'pyarrow']
+    """
+    return {"Python": platform.python_version(), **{name: version(name) for name in ("possnet", "numpy", "pyarrow")}}
+
+
+def load_cell(folder: Path, cell: Cell) -> Outcome | None:
+    """What came of a cell, if it is finished; a file damaged from outside counts as not finished."""
+    try:
+        found = json.loads((folder / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
+        measures = {n: tuple(m) for n, m in found["measures"].items()}
+        return Outcome(measures, found["error"], found["seconds"], found["contexts"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
 class Folder:
     """Where an experiment is kept."""
 
@@ -50,11 +139,12 @@ class Folder:
             raise InputError(f"evaluate: out {path!r}; expected the name of a folder")
         self.path = Path(path)
         try:
-            self._open(grid.description())
+            self._open(grid)
         except OSError as error:
             raise file_error(self.path, error) from None
 
-    def _open(self, description: dict[str, Any]) -> None:
+    def _open(self, grid: Grid) -> None:
+        description = grid.description()
         asked = self.path / "experiment.json"
         for folder in (self.path, self.path / "cells"):
             if folder.is_dir():
@@ -73,19 +163,14 @@ class Folder:
             raise InputError(f"{self.path} is not empty and holds no experiment; expected a new or an empty folder")
         else:
             self.path.mkdir(parents=True, exist_ok=True)
+            documents = {name: json.loads(encode_network(network)) for name, network in grid.networks.items()}
+            write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
             write_text(asked, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
         (self.path / "cells").mkdir(exist_ok=True)
 
     def load(self, cell: Cell) -> Outcome | None:
         """What came of a cell, if it is finished."""
-        file = self.path / "cells" / f"{cell.key}.json"
-        try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            return Outcome({n: tuple(m) for n, m in found["measures"].items()}, found["error"], found["seconds"])
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None  # damaged from outside: run it again
+        return load_cell(self.path, cell)
 
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep what came of a cell, whole or not at all."""
@@ -102,7 +187,8 @@ class Folder:
         writer.writerows(["" if value is None else value for value in row] for row in rows)
         write_text(self.path / "results.csv", text.getvalue())
         write_tidy(COLUMNS, rows, self.path / "results.parquet")
-        timings = [{**asdict(cell), "seconds": outcome.seconds} for cell, outcome in listed]
+        seconds = [{**asdict(cell), "seconds": outcome.seconds} for cell, outcome in listed]
+        timings = {"versions": versions(), "cells": seconds}
         write_text(self.path / "timings.json", json.dumps(timings, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -73,6 +73,24 @@ class Results:
                     groups.setdefault(key, []).append(measured)
         return [_summary(key, found) for key, found in groups.items()]
 
+    def contexts(
+        self, network: str, process: str, imprecision: float, rows: int, learner: str
+    ) -> dict[str, list[float]]:
+        """Mean over repeats of the error of every variable in every context, in table order; NaN where it is undefined.
+
+        >>> import possnet as pn
+        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=2, rng=1)
+        >>> len(found.contexts("asia", "traced", 1.0, 50, "em")["dysp"])
+        4
+        """
+        wanted = (network, process, imprecision, rows, learner)
+        lists: dict[str, list[list[float]]] = {}
+        for cell, outcome in zip(self.cells, self.outcomes, strict=True):
+            if (cell.network, cell.process, cell.imprecision, cell.rows, cell.learner) == wanted:
+                for name, errors in outcome.contexts.items():
+                    lists.setdefault(name, []).append([nan if e is None else e for e in errors])
+        return {name: np.mean(found, axis=0).tolist() for name, found in lists.items()}
+
     def table(self, metric: str = "child_affinity") -> str:
         """The means of one metric as text: a line for each setting, a column for each learner, ignorance and the limit.
 
@@ -80,6 +98,23 @@ class Results:
         >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=1, rng=1)
         >>> print(found.table().splitlines()[0])
         network  process  theta  rows  likelihood  ignorance  limit
+        """
+        rows = self.table_rows(metric)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(
+                f"{cell:<{w}}" if k < 2 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        )
+
+    def table_rows(self, metric: str = "child_affinity") -> list[tuple[str, ...]]:
+        """The head and the lines of `table`, as texts.
+
+        >>> import possnet as pn
+        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=1, rng=1)
+        >>> found.table_rows()[1][:4]
+        ('asia', 'traced', '1', '50')
         """
         learners = list(dict.fromkeys(cell.learner for cell in self.cells))
         lines: dict[tuple[str, str, float, int], dict[str, Summary]] = {
@@ -102,13 +137,7 @@ class Results:
                     "" if limit is None else f"{limit:.3f}",
                 )
             )
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(
-                f"{cell:<{w}}" if k < 2 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        )
+        return rows
 
     def sentences(self, metric: str = "child_affinity") -> list[str]:
         """The results at the largest number of rows, to be read aloud.
@@ -136,6 +165,14 @@ class Results:
             told.append(f"{network}, {process}{where}, {most:,} rows: {', '.join(parts)}")
         return told
 
+    def _repr_html_(self) -> str:
+        from possnet.drawing import draw_table
+        from possnet.metrics import METRICS
+
+        metric = "child_affinity"
+        head, *rows = self.table_rows(metric)
+        return draw_table(head, rows, caption=f"{METRICS[metric]} (mean ± 95 % interval)", note=repr(self))
+
     def __repr__(self) -> str:
         return f"Results({len(self.cells)} cell{'s' * (len(self.cells) != 1)}, {len(self.failed)} failed)"
 
@@ -149,12 +186,6 @@ def _summary(key: tuple[str, str, float, int, str, str], found: list[tuple[float
     return Summary(
         *key, float(values.mean()), interval, float(np.mean([m[1] for m in found])), found[0][2], len(values)
     )
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    """Cells of a line, the first two to the left, numbers to the right."""
-    cells = [f"{cell:<{w}}" if k < 2 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths, strict=True))]
-    return "  ".join(cells).rstrip()
 
 
 def _shown(found: Summary | None) -> str:

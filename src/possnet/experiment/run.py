@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from possnet.errors import InputError
 from possnet.executors import completed, cores
 from possnet.executors import workers as pool_of
-from possnet.experiment.cell import Outcome, Task, run_cell
+from possnet.experiment.cell import Outcome, Task, failed, run_cell
 from possnet.experiment.folder import Folder
 from possnet.experiment.grid import Grid, numbers
 from possnet.experiment.results import Results
@@ -94,7 +94,7 @@ def evaluate(
         for number, outcome in done:
             cell = cells[todo[number]]
             if isinstance(outcome, BaseException):
-                outcome = Outcome({}, f"{type(outcome).__name__}: {outcome}", {})  # noqa: PLW2901
+                outcome = failed(outcome)  # noqa: PLW2901
             found[todo[number]] = outcome
             if folder is not None:
                 folder.save(cell, outcome)

@@ -251,6 +251,12 @@ class Dag:
     def __hash__(self) -> int:
         return hash(frozenset(self._parents.items()))
 
+    def _repr_html_(self) -> str:
+        """The graph in layers, for notebooks."""
+        from possnet.drawing import draw_graph
+
+        return draw_graph(self._parents, title=f"graph of {len(self._parents)} nodes")
+
     def __repr__(self) -> str:
         families = [f"{node} <- {', '.join(parents)}" if parents else node for node, parents in self._parents.items()]
         if len(families) > 12:

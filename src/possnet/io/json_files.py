@@ -9,7 +9,11 @@ from possnet.io.files import position_of
 
 __all__ = ["explain", "parse_object", "require_format"]
 
-_KINDS = {"possnet-network": "a network", "possnet-counts": "a file of counts"}
+_KINDS = {
+    "possnet-counts": "a file of counts",
+    "possnet-experiment": "an experiment",
+    "possnet-network": "a network",
+}
 
 
 def parse_object(content: bytes, owner: str, expected: str) -> dict[str, Any]:

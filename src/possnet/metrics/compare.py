@@ -21,7 +21,7 @@ from possnet.network import Network
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,7 @@ METRICS: Final = {
     "max_error_weighted": "the same, each context weighted by its possibility",
     "rank_agreement": "Kendall's tau-b between the orders of the states",
     "top_agreement": "most possible states in common",
+    "child_noise": "mean absolute difference from what the learner converges to, in the tables of variables with parents",
     "subnormality": "1 - largest degree of the learned rows, before they are normalised",
     "contexts_left_out": "contexts that the truth calls impossible, and that are not compared",
     "marginal_distance": "mean absolute difference of the marginal degrees",
@@ -69,13 +70,34 @@ class Measured(NamedTuple):
 class Comparison(dict[str, Measured]):
     """Metric -> `Measured`; prints as a table.
 
+    ``contexts`` has, for every variable, the mean absolute difference in each of its contexts, axes as its true parents;
+    NaN in contexts that the truth calls impossible.
+
     >>> import possnet as pn
     >>> rash = pn.Variable("rash", ("yes", "no"))
     >>> truth = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [0.1, 1]})
     >>> found = pn.compare(truth, truth.with_table("rash", [1, 0.5]))
     >>> found["affinity"].value, found["affinity"].vacuous, found["affinity"].limit
     (0.4, 0.775, None)
+    >>> found.contexts["rash"]
+    array(0.7)
     """
+
+    def __init__(self, measures: Mapping[str, Measured], contexts: Mapping[str, Table] | None = None) -> None:
+        super().__init__(measures)
+        self.contexts = dict(contexts or {})
+
+    def _repr_html_(self) -> str:
+        from possnet.drawing import draw_table
+
+        rows = [
+            [name, f"{m.value:.4g}", f"{m.vacuous:.4g}", "" if m.limit is None else f"{m.limit:.4g}", METRICS[name]]
+            for name, m in self.items()
+        ]
+        return draw_table(["metric", "learned", "ignorance", "limit", "meaning"], rows)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         rows = [("", "learned", "ignorance", "limit")]
@@ -123,9 +145,13 @@ def compare(
     vacuous = ruler.measure(vacuous_network(learned))
     vacuous |= structure_metrics(truth.dag, Dag(dict.fromkeys(truth.dag.nodes, ())))  # no edges: nothing is known
     limits = None if limit is None else ruler.measure(limit)
-    return Comparison(
-        {name: Measured(values[name], vacuous[name], None if limits is None else limits[name]) for name in METRICS}
-    )
+    measures = {}
+    for name in METRICS:
+        if name != "child_noise":
+            measures[name] = Measured(values[name], vacuous[name], None if limits is None else limits[name])
+        elif limit is not None:
+            measures[name] = Measured(ruler.noise(learned, limit), ruler.noise(vacuous_network(learned), limit), 0.0)
+    return Comparison(measures, ruler.contexts(learned))
 
 
 def vacuous_network(network: Network) -> Network:
@@ -182,6 +208,25 @@ class _Ruler:
         found["joint_distance"] = float(apart.mean())
         found["joint_distance_error"] = 0.0 if self.exact else float(apart.std(ddof=1) / np.sqrt(len(apart)))
         return {**found, **structure_metrics(self.truth.dag, learned.dag)}
+
+    def noise(self, learned: Network, limit: Network) -> float:
+        """Mean absolute difference between two networks in the true contexts of variables with parents."""
+        rows, children = [], []
+        for v in self.truth.variables:
+            possible = self.weights[v.name] > 0.0
+            first, second = (_divided(_conditional(net, v.name, self.truth))[possible] for net in (learned, limit))
+            rows.append((np.asarray(np.abs(first - second).mean(axis=-1)), self.weights[v.name][possible]))
+            children.append(bool(self.truth.dag.parents(v.name)))
+        return _mean(rows, only=children)
+
+    def contexts(self, learned: Network) -> dict[str, Table]:
+        """Mean absolute difference in every context."""
+        found = {}
+        for v in self.truth.variables:
+            raw = _divided(_conditional(learned, v.name, self.truth))
+            errors = np.asarray(np.abs(_divided(self.truth.table(v.name)) - raw).mean(axis=-1))
+            found[v.name] = np.where(self.weights[v.name] > 0.0, errors, np.nan)
+        return found
 
     def _joint(self, network: Network) -> Table:
         degrees = np.ones(len(next(iter(self.states.values()))))

@@ -299,6 +299,30 @@ class Network:
             self.variables, self._dag, self._tables, self._conjunction, self._support, self._name, self._description,
         )  # fmt: skip
 
+    def _repr_html_(self) -> str:
+        """The graph for notebooks; a state's bar shows its largest degree, and its smallest necessity, in any context.
+
+        These bound the marginals: Π(x) <= max_a π(x | a) and N(x) >= min_a N(x | a). See `possnet.draw_network` for the
+        marginals themselves.
+        """
+        from possnet.drawing import Bar, Card, draw_graph
+
+        cards = {}
+        for name, variable in self._by_name.items():
+            table = self._tables[name].reshape(-1, len(variable))
+            ordered = np.sort(table, axis=-1)
+            first, second = ordered[:, -1:], ordered[:, -2:-1] if len(variable) > 1 else np.zeros((len(table), 1))
+            others = np.where(
+                table == first, np.where((table == first).sum(-1, keepdims=True) > 1, first, second), first
+            )
+            certain = np.maximum(0.0, 1.0 - others).min(axis=0) if self.is_normalised else np.zeros(len(variable))
+            possible = table.max(axis=0)
+            cards[name] = Card(
+                tuple(Bar(s, float(p), float(n)) for s, p, n in zip(variable.states, possible, certain, strict=True))
+            )
+        parents = {name: self._dag.parents(name) for name in self._by_name}
+        return draw_graph(parents, cards, title=self._name or "network")
+
     def __repr__(self) -> str:
         edges = len(self._dag.edges)
         parts = [

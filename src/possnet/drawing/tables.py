@@ -1,0 +1,48 @@
+"""Tables as HTML text for notebooks and reports: plain texts in, a table out that suits light and dark pages."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from possnet.drawing.svg import Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["draw_table"]
+
+_CELL = "padding:.15em .9em .15em 0;border-bottom:1px solid rgba(128,128,128,.25);font-variant-numeric:tabular-nums"
+
+
+def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", note: str = "") -> Picture:
+    """A table with its caption above and a note below; the first column and texts to the left, numbers to the right.
+
+    >>> draw_table(["state", "degree"], [["mild", "0.6"]], caption="fever").count("<td")
+    2
+    """
+    sides = ["left" if any(not _is_number(row[k]) for row in rows) else "right" for k in range(len(head))]
+    tops = "".join(
+        f'<th scope="col" style="{_CELL};text-align:{side}">{escape(text)}</th>'
+        for text, side in zip(head, sides, strict=True)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{_CELL};text-align:{side}">{escape(text)}</td>' for text, side in zip(row, sides, strict=True)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    above = f'<div style="font-weight:600;margin:.3em 0">{escape(caption)}</div>' if caption else ""
+    below = f'<div style="opacity:.75;margin:.3em 0">{escape(note)}</div>' if note else ""
+    return Picture(
+        f'{above}<table class="possnet" style="border-collapse:collapse;margin:0"><thead><tr>{tops}</tr></thead>'
+        f"<tbody>{body}</tbody></table>{below}"
+    )
+
+
+def _is_number(text: str) -> bool:
+    return (
+        not text or text.replace(",", "").replace(" ", "").strip("±-+%.").replace(".", "", 2).replace("±", "").isdigit()
+    )
