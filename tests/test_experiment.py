@@ -115,6 +115,42 @@ def test_a_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
         assert (broken / name).read_bytes() == (whole / name).read_bytes()
 
 
+def test_a_script_without_a_main_guard_can_use_workers(tmp_path: Path) -> None:
+    """Workers must not run the script again, which would start workers that start workers."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import possnet as pn\n"
+        "found = pn.evaluate(['asia'], rows=[20, 30, 40], imprecision=1, repeats=2, rng=1, workers=2)\n"
+        "print(found)\n"
+    )
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "Results(24 cells, 0 failed)\n"
+
+
+class Doomed:
+    """An executor whose workers die as soon as they start."""
+
+    started = 0
+
+    def __init__(self, _: int | None) -> None:
+        Doomed.started += 1
+
+    def submit(self, *_: Any) -> Any:
+        raise BrokenExecutor("dead")
+
+    def shutdown(self, **_: Any) -> None:
+        pass
+
+
+def test_workers_that_never_start_end_the_run_soon() -> None:
+    Doomed.started = 0
+    found = list(completed(abs, range(1000), Doomed))  # type: ignore[arg-type]
+    assert len(found) == 1000
+    assert all(isinstance(error, BrokenExecutor) for _, error in found)
+    assert Doomed.started < 10
+
+
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"

@@ -10,8 +10,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -43,8 +46,26 @@ def workers(count: int | None = None) -> ProcessPoolExecutor:
     ...     pool.submit(abs, -3).result()
     3
     """
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(cores() if count is None else count, mp_context=context, initializer=_watch_parent)
+    return ProcessPoolExecutor(cores() if count is None else count, mp_context=_Context(), initializer=_watch_parent)
+
+
+class _Worker(SpawnProcess):
+    """A fresh process that does not run the caller's script again: work and items are possnet's own, not the script's.
+
+    Otherwise a script without ``if __name__ == "__main__":`` would start workers that start workers.
+    """
+
+    def start(self) -> None:
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = script
+
+
+class _Context(SpawnContext):
+    Process = _Worker
 
 
 def _watch_parent() -> None:  # pragma: no cover - runs in the workers
@@ -70,8 +91,8 @@ def completed(
 
     ``make`` gives the executor; it is told 1 if it shall have a single worker. If an executor breaks because a worker was
     killed, what was running is done again, alone, one item after the other: an item whose worker dies twice more is given
-    up with an error, and the others go on. If the caller stops, running work is stopped too. Executors are shut down at the
-    end, unless ``keep``.
+    up with an error, and the others go on. If executors break several times before anything is done, all are given up. If
+    the caller stops, running work is stopped too. Executors are shut down at the end, unless ``keep``.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> sorted(completed(abs, [-1, 2], ThreadPoolExecutor))
@@ -79,6 +100,7 @@ def completed(
     """
     left = dict(enumerate(items))
     suspects: dict[int, int] = {}  # number -> how often it was alone in a pool that broke
+    broken, fruitful = 0, False
     while left:
         alone = next(iter(suspects), None)
         batch = {alone: left[alone]} if alone is not None else dict(left)
@@ -86,6 +108,7 @@ def completed(
         for number, result in _run(work, batch, make(1 if alone is not None else None), lost, keep=keep):
             del left[number]
             suspects.pop(number, None)
+            fruitful = True
             yield number, result
         if alone is None:
             suspects.update(dict.fromkeys(sorted(lost), 0))
@@ -94,9 +117,11 @@ def completed(
             if suspects[alone] >= _PATIENCE - 1:
                 del left[alone], suspects[alone]
                 yield alone, BrokenExecutor("the worker died, again and again; perhaps it ran out of memory")
-        if keep and (lost or left):
+        broken += bool(lost)
+        if (keep and (lost or left)) or (broken >= 2 * _PATIENCE and not fruitful):
+            told = "the executor broke: a worker died" if keep else "workers die before they have done anything"
             for number in sorted(left):
-                yield number, BrokenExecutor("the executor broke: a worker died")
+                yield number, BrokenExecutor(told)
             return
 
 

@@ -1,0 +1,237 @@
+"""Learning curves of an experiment, and their error split into bias and noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.metrics import METRICS
+from possnet.plots.style import COLOURS, figure_of, learner_style, learner_words, process_words, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from possnet.experiment import Results, Summary
+
+__all__ = ["error_split", "learning_curves"]
+
+
+class _Panel(NamedTuple):
+    """One pair of axes: where it stands, what it is called, and what is drawn there."""
+
+    row: int
+    column: int
+    title: str
+    found: list[Summary]
+
+
+def learning_curves(
+    results: Results,
+    metric: str = "child_affinity",
+    *,
+    against: Literal["rows", "imprecision"] = "rows",
+    network: str | None = None,
+) -> Figure:
+    """A metric against the number of rows, or against imprecision at the most rows: mean and 95 % interval of each learner.
+
+    Total ignorance is dotted; the limit of counting, where it is known, is a thin line: what endless rows would give.
+
+    >>> import possnet as pn
+    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> figure = learning_curves(found)
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['rows']
+    """
+    panels = _panels(results, metric, against, network)
+    learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    errors = "error" in metric or "distance" in metric or "noise" in metric
+
+    def draw(axes: Axes, found: list[Summary]) -> None:
+        place: Callable[[Summary], float] = (lambda s: s.rows) if against == "rows" else (lambda s: s.imprecision)
+        _baselines(axes, found, place)
+        for learner in learners:
+            _line(axes, [s for s in found if s.learner == learner], place, learner, learners)
+        _scales(axes, [place(s) for s in found], rows=against == "rows", errors=errors)
+
+    label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.cells):,} rows"
+    return _grid(panels, draw, xlabel=label, ylabel=_short(metric))
+
+
+def error_split(results: Results, learner: str = "likelihood", *, network: str | None = None) -> Figure:
+    """Error of a learner whose limit is known, split into bias (limit - truth) and noise (learned - limit).
+
+    Bias stays whatever the number of rows; noise falls like 1/sqrt(rows). Where they cross, more rows stop helping.
+
+    >>> import possnet as pn
+    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> sorted(error_split(found).axes[0].get_legend_handles_labels()[1])
+    ['bias: limit − truth', 'error of EM', 'error of counting', 'ignorance', 'noise: learned − limit']
+    """
+    known = [s for s in results.summary("child_mean_error") if s.learner == learner and s.limit is not None]
+    if not known:
+        raise InputError(f"error_split: no limit is known for {learner!r} in these results; expected one")
+    noise = {s[:4]: s.mean for s in results.summary("child_noise") if s.learner == learner}
+    settings = {(s.network, s.process, s.imprecision) for s in known}
+    panels = [
+        panel
+        for panel in _panels(results, "child_mean_error", "rows", network)
+        if any((s.network, s.process, s.imprecision) in settings for s in panel.found)
+    ]
+    learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+
+    def draw(axes: Axes, found: list[Summary]) -> None:
+        own = [s for s in found if s.learner == learner and s.limit is not None]
+        limits = [s.limit for s in own if s.limit is not None]
+        rows = [s.rows for s in own]
+        axes.plot(rows, [s.vacuous for s in own], color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
+        for other in learners:
+            here = [s for s in found if s.learner == other]
+            if other in {learner, "em"}:
+                style = learner_style(other, learners)
+                axes.plot(
+                    [s.rows for s in here],
+                    [s.mean for s in here],
+                    color=COLOURS[style.colour][0],
+                    ls=style.dashes,
+                    marker=style.marker,
+                    ms=4.5,
+                    lw=1.9,
+                    label=f"error of {learner_words(other)}",
+                )
+        axes.plot(rows, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
+        axes.plot(
+            rows, [noise[s[:4]] for s in own], color=COLOURS["soft"][0], lw=1.5, ls="-.", marker="x", ms=4.5,
+            label="noise: learned − limit",
+        )  # fmt: skip
+        _scales(axes, rows, rows=True, errors=True)
+
+    return _grid(panels, draw, xlabel="rows", ylabel="mean error of a degree")
+
+
+def _panels(results: Results, metric: str, against: str, network: str | None) -> list[_Panel]:
+    """Panels for every network, process and (against rows) imprecision."""
+    if metric not in METRICS:
+        raise InputError(f"plots: metric {metric!r}; expected {listing(METRICS)}{did_you_mean(metric, METRICS)}")
+    names = list(dict.fromkeys(cell.network for cell in results.cells))
+    if network is not None and network not in names:
+        raise InputError(f"plots: network {network!r}; expected {listing(names)}{did_you_mean(network, names)}")
+    chosen = names if network is None else [network]
+    found = [s for s in results.summary(metric) if s.network in chosen]
+    if against == "imprecision":
+        most = max(cell.rows for cell in results.cells)
+        found = [s for s in found if s.rows == most and s.process != "precise"]
+    if not found:
+        raise InputError(f"plots: no run has {metric} against {against}; expected results that have it")
+    processes = list(dict.fromkeys(s.process for s in found))
+    thetas = sorted({s.imprecision for s in found if s.process != "precise"}) or [0.0]
+    panels = []
+    for name in chosen:
+        for process in processes:
+            here = [s for s in found if s.network == name and s.process == process]
+            title = (f"{name}, " if len(chosen) > 1 else "") + process_words(process)
+            if against == "imprecision":
+                panels.append(_Panel(chosen.index(name), processes.index(process), title, here))
+                continue
+            row = chosen.index(name) * len(processes) + processes.index(process)
+            for theta in dict.fromkeys(s.imprecision for s in here):
+                part = [s for s in here if s.imprecision == theta]
+                told = title if process == "precise" else f"{title}, theta = {theta:g}"
+                panels.append(_Panel(row, 0 if process == "precise" else thetas.index(theta), told, part))
+    return [panel for panel in panels if panel.found]
+
+
+def _grid(panels: Sequence[_Panel], draw: Callable[[Axes, list[Summary]], None], *, xlabel: str, ylabel: str) -> Figure:
+    """Panels in a grid with common scales, labels on the outer sides, and one legend above."""
+    rows = sorted({panel.row for panel in panels})
+    columns = 1 + max(panel.column for panel in panels)
+    wide = min(3.1 * columns + 0.9, 11.0) if columns > 1 else 5.2
+    with figure_of(wide, 2.15 * len(rows) + 0.75) as figure:
+        grid = figure.subplots(len(rows), columns, sharex=True, sharey=True, squeeze=False)
+        used = {(rows.index(panel.row), panel.column): panel for panel in panels}
+        for (row, column), axes in np.ndenumerate(grid):
+            panel = used.get((row, column))
+            if panel is None:
+                axes.set_visible(False)
+                continue
+            draw(axes, panel.found)
+            axes.set_title(panel.title)
+            tidy(axes)
+            if (row + 1, column) not in used:
+                axes.set_xlabel(xlabel)
+                axes.tick_params(labelbottom=True)
+            if column == 0:
+                axes.set_ylabel(ylabel)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 2 * columns + 1), frameon=False)
+        return figure
+
+
+def _baselines(axes: Axes, found: Sequence[Summary], place: Callable[[Summary], float]) -> None:
+    """Ignorance, and the limit of counting where it is known."""
+    by_place = {place(s): s for s in found}
+    xs = sorted(by_place)
+    axes.plot(xs, [by_place[x].vacuous for x in xs], color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
+    limits = {place(s): s.limit for s in found if s.limit is not None and s.learner == "likelihood"}
+    if limits:
+        xs = sorted(limits)
+        label = "limit of counting (endless rows)"
+        axes.plot(xs, [limits[x] for x in xs], color=COLOURS["ink"][0], lw=1.1, label=label)
+
+
+def _line(
+    axes: Axes, own: list[Summary], place: Callable[[Summary], float], learner: str, among: Sequence[str]
+) -> None:
+    """Mean and interval of one learner."""
+    own = sorted(own, key=place)
+    if not own:
+        return
+    style = learner_style(learner, among)
+    colour = COLOURS[style.colour][0]
+    xs, means = [place(s) for s in own], np.array([s.mean for s in own])
+    half = np.array([s.interval or 0.0 for s in own])
+    axes.fill_between(xs, means - half, means + half, color=colour, alpha=0.16, lw=0)
+    axes.plot(
+        xs, means, color=colour, ls=style.dashes, marker=style.marker, ms=4.5, lw=1.9, label=learner_words(learner)
+    )
+
+
+def _scales(axes: Axes, xs: Sequence[float], *, rows: bool, errors: bool) -> None:
+    """Logarithmic scales where they help, ticks at what was run."""
+    ticks = sorted(set(xs))
+    if rows and len(ticks) > 1:
+        axes.set_xscale("log")
+    if errors:
+        axes.set_yscale("log")
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        axes.set_ylim(top=1.005 if axes.get_ylim()[1] <= 1.1 else None)
+    axes.set_xticks(ticks, [_count(x) if rows else f"{x:g}" for x in ticks])
+    if rows:
+        axes.minorticks_off()
+
+
+def _count(number: float) -> str:
+    """A number of rows, short.
+
+    >>> _count(100), _count(1000), _count(2_500_000)
+    ('100', '1,000', '2.5 M')
+    """
+    return f"{number / 1e6:g} M" if number >= 1e6 else f"{number / 1e3:g} k" if number >= 1e5 else f"{number:,.0f}"
+
+
+def _short(metric: str) -> str:
+    """A metric as the label of an axis."""
+    return {
+        "child_affinity": "information affinity",
+        "affinity": "information affinity",
+        "child_mean_error": "mean error of a degree",
+        "mean_error": "mean error of a degree",
+        "max_error": "largest error of a degree",
+        "hamming": "edges to mend",
+    }.get(metric, metric.replace("_", " "))

@@ -1,0 +1,178 @@
+"""Where the errors are: heat maps by variable and by context."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.plots.style import figure_of, learner_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from possnet.experiment import Results
+    from possnet.network import Network
+
+__all__ = ["context_heatmap", "variable_heatmap", "worst_variable"]
+
+_MOST = 40
+
+
+class _Column(NamedTuple):
+    process: str
+    imprecision: float
+    learner: str
+
+    @property
+    def words(self) -> str:
+        theta = "" if self.process == "precise" else f", {self.imprecision:g}"
+        return f"{self.process}{theta}"
+
+
+def variable_heatmap(results: Results, network: str, *, rows: int | None = None) -> Figure:
+    """Mean error of every variable's degrees, for every learner and setting, at the most rows (or as many as given).
+
+    >>> import possnet as pn
+    >>> found = pn.evaluate(["asia"], rows=100, imprecision=1, process="traced", repeats=1, rng=1)
+    >>> [axes.get_title("left") for axes in variable_heatmap(found, "asia").axes[:2]]
+    ['counting', 'EM']
+    """
+    most, columns = _columns(results, network, rows)
+    errors = [_by_variable(results, network, most, column) for column in columns]
+    names = list(errors[0])
+    if len(names) > _MOST:
+        worst = sorted(names, key=lambda n: -max(found.get(n, 0.0) for found in errors))[:_MOST]
+        names = [name for name in names if name in set(worst)]
+    values = np.array([[found.get(name, np.nan) for found in errors] for name in names])
+    return _heat(values, names, columns, f"mean error of a degree, {most:,} rows")
+
+
+def context_heatmap(
+    results: Results, network: Network, *, name: str = "", variable: str | None = None, rows: int | None = None
+) -> Figure:
+    """Mean error in every context of a variable; by default of the variable with the largest mean error.
+
+    Parameters
+    ----------
+    name
+        What the network is called in the results; by default its own name.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> found = pn.evaluate({"asia": asia}, rows=100, imprecision=1, process="traced", repeats=1, rng=1)
+    >>> figure = context_heatmap(found, asia, variable="dysp")
+    >>> [text.get_text() for text in figure.axes[0].get_yticklabels()][0]
+    'bronc = yes, either = yes'
+    """
+    name = name or network.name
+    most, columns = _columns(results, name, rows)
+    chosen = network.variable(variable).name if variable else worst_variable(results, name, rows=rows)
+    errors = [results.contexts(name, c.process, c.imprecision, most, c.learner).get(chosen, []) for c in columns]
+    size = max(map(len, errors), default=0)
+    parents = network.dag.parents(chosen)
+    contexts = list(product(*(network.variable(p).states for p in parents)))
+    if size != len(contexts):
+        raise InputError(
+            f"context_heatmap: errors of {chosen!r} by context were not kept, as {name!r} has very many contexts; "
+            "expected a smaller network"
+        )
+    labels = [", ".join(f"{p} = {s}" for p, s in zip(parents, states, strict=True)) or chosen for states in contexts]
+    values = np.array([found or [np.nan] * size for found in errors]).T
+    order: Sequence[int] = range(size)
+    if size > _MOST:
+        worst = np.nan_to_num(values, nan=-1.0).max(axis=1)
+        order = sorted(np.argsort(-worst, kind="stable")[:_MOST].tolist())
+    what = f"mean error of {chosen} in each context, {most:,} rows"
+    return _heat(values[list(order)], [labels[k] for k in order], columns, what)
+
+
+def worst_variable(results: Results, network: str, *, rows: int | None = None) -> str:
+    """The variable with parents whose mean error, over all learners and settings, is the largest.
+
+    >>> import possnet as pn
+    >>> found = pn.evaluate(["asia"], rows=100, imprecision=1, process="traced", repeats=1, rng=1)
+    >>> worst_variable(found, "asia") in pn.load_example("asia").dag.nodes
+    True
+    """
+    most, columns = _columns(results, network, rows)
+    sums: dict[str, float] = {}
+    several: set[str] = set()
+    for column in columns:
+        for name, errors in results.contexts(network, *column[:2], most, column.learner).items():
+            sums[name] = sums.get(name, 0.0) + float(np.nanmean(errors))
+            if len(errors) > 1:
+                several.add(name)
+    return max(sums, key=lambda name: (name in several, sums[name]))
+
+
+def _columns(results: Results, network: str, rows: int | None) -> tuple[int, list[_Column]]:
+    names = dict.fromkeys(cell.network for cell in results.cells)
+    if network not in names:
+        raise InputError(f"plots: network {network!r}; expected {listing(names)}{did_you_mean(network, names)}")
+    most = rows or max(cell.rows for cell in results.cells if cell.network == network)
+    found = dict.fromkeys(
+        _Column(c.process, c.imprecision, c.learner)
+        for c, o in zip(results.cells, results.outcomes, strict=True)
+        if c.network == network and c.rows == most and o.error is None
+    )
+    if not found:
+        raise InputError(f"plots: no run of {network!r} with {most:,} rows; expected one that did not fail")
+    return most, list(found)
+
+
+def _by_variable(results: Results, network: str, rows: int, column: _Column) -> dict[str, float]:
+    found = results.contexts(network, column.process, column.imprecision, rows, column.learner)
+    return {name: float(np.nanmean(errors)) for name, errors in found.items()}
+
+
+def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[_Column], what: str) -> Figure:
+    """A panel for each learner with a common scale; every cell has its number too."""
+    learners = list(dict.fromkeys(column.learner for column in columns))
+    settings = list(dict.fromkeys((c.process, c.imprecision) for c in columns))
+    longest = max(map(len, labels))
+    wide = 0.5 + 0.072 * longest + max(len(settings) * 0.62, 1.0) * len(learners) + 1.0
+    with figure_of(max(wide, 4.6), 1.55 + 0.245 * len(labels)) as figure:
+        grid = figure.subplots(1, len(learners), sharey=True, squeeze=False)[0]
+        drawn: list[QuadMesh] = []
+        top = max(float(np.nanmax(values, initial=0.0)), 1e-6)
+        for axes, learner in zip(grid, learners, strict=True):
+            part = np.full((len(labels), len(settings)), np.nan)
+            words = []
+            for number, (process, theta) in enumerate(settings):
+                column = _Column(process, theta, learner)
+                words.append(column.words)
+                if column in columns:
+                    part[:, number] = values[:, columns.index(column)]
+            drawn.append(_panel(axes, part, top))
+            axes.set_title(learner_words(learner))
+            axes.set_xticks(np.arange(len(settings)) + 0.5, words, rotation=40, ha="right", rotation_mode="anchor")
+            axes.set_yticks(np.arange(len(labels)) + 0.5, labels)
+            axes.tick_params(length=0, labelsize=8.5)
+        bar = figure.colorbar(drawn[0], ax=grid, shrink=min(1.0, 5.0 / len(labels) + 0.25), pad=0.02, aspect=16)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0, labelsize=8.5)
+        figure.suptitle(what, x=0.01, ha="left", fontsize=9.5)
+        return figure
+
+
+def _panel(axes: Axes, part: NDArray[np.float64], top: float) -> QuadMesh:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = LinearSegmentedColormap.from_list("errors", ["#f4f8fa", "#a9cfe0", "#3d8fb4", "#0a5576", "#062c40"])
+    drawn = axes.pcolormesh(np.ma.masked_invalid(part), cmap=shades, vmin=0.0, vmax=top, edgecolors="white", lw=1.2)
+    for (row, column), value in np.ndenumerate(part):
+        text = "–" if np.isnan(value) else f"{value:.2f}".removeprefix("0")
+        light = not np.isnan(value) and value > 0.5 * top
+        colour = "#fdfdfd" if light else "#10171e" if not np.isnan(value) else "#8a949e"
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=colour)
+    axes.invert_yaxis()
+    axes.spines[:].set_visible(False)
+    return drawn

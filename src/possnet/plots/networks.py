@@ -1,0 +1,82 @@
+"""Networks as pictures: marginals given evidence, and two networks over each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from possnet.drawing import Bar, Card, Picture, draw_graph
+from possnet.errors import InputError
+from possnet.inference import Inference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from possnet.drawing import Detail
+    from possnet.inference.evidence import Evidence
+    from possnet.network import Network
+    from possnet.possibility import Possibility
+
+__all__ = ["draw_difference", "draw_network"]
+
+
+def draw_network(
+    network: Network, evidence: Evidence | None = None, *, detail: Detail | None = None, title: str = ""
+) -> Picture:
+    """A network as SVG text: every variable a card with the possibility and the necessity of its states, given evidence.
+
+    Parameters
+    ----------
+    evidence
+        What is known (see `possnet.Inference`); these cards are marked.
+    detail
+        ``bars`` for all states, ``short`` for at most three, ``names`` for none; by default as much as stays clear.
+
+    >>> import possnet as pn
+    >>> picture = draw_network(pn.load_example("clinic"), {"fever": {"mild", "high"}})
+    >>> picture.startswith("<svg"), "known" in picture
+    (True, True)
+    """
+    known = evidence or {}
+    marginals = Inference(network).marginals(evidence)
+    cards = {name: _card(found, marked=name in known) for name, found in marginals.items()}
+    return draw_graph(_parents(network), cards, detail=detail, title=title or network.name or "network")
+
+
+def draw_difference(first: Network, second: Network, *, detail: Detail | None = None, title: str = "") -> Picture:
+    """Two networks over each other: edges that only one has or that the second turns, and both marginals.
+
+    Bars are the second network's marginals; a tick marks the first one's possibility.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> "only in the first" in draw_difference(asia, pn.Network(asia.variables, pn.Dag(dict.fromkeys(asia.dag.nodes, ())),
+    ...     {v.name: [1] * len(v) for v in asia.variables}))
+    True
+    """
+    left, right = ({v.name: v.states for v in net.variables} for net in (first, second))
+    if left != right:
+        raise InputError("draw_difference: the networks have different variables or states; expected the same")
+    before, after = (Inference(net).marginals() for net in (first, second))
+    cards = {name: _card(after[name], other=before[name]) for name in left}
+    names = " and ".join(net.name or "network" for net in (first, second))
+    return draw_graph(_parents(first), cards, over=_parents(second), detail=detail, title=title or names)
+
+
+def _parents(network: Network) -> Mapping[str, tuple[str, ...]]:
+    return {variable.name: network.dag.parents(variable.name) for variable in network.variables}
+
+
+def _card(found: Possibility, *, marked: bool = False, other: Possibility | None = None) -> Card:
+    certain = found.is_normalised
+    return Card(
+        tuple(
+            Bar(
+                state,
+                float(found[state]),
+                float(found.necessity({state})) if certain else 0.0,
+                other=None if other is None else float(other[state]),
+            )
+            for state in found.variables[0].states
+        ),
+        marked,
+    )
