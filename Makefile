@@ -8,12 +8,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint gold bench fixtures lock clean
+.PHONY: demo test quick lint gold bench fixtures pictures lock clean
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
 	@echo; echo "  How well is a network learned back from imprecise rows drawn from it? (possnet evaluate)"; echo
-	@$(BIN)/possnet evaluate
+	@rm -rf build/demo && $(BIN)/possnet evaluate --out build/demo
 
 test: lint
 	@$(BIN)/python -m pytest -q -n 2 --cov --cov-report=term
@@ -52,6 +52,11 @@ gold: .venv/.gold
 
 bench: fixtures
 	$(BIN)/python benchmarks/report.py
+
+# The committed pictures of README.md and docs/: made anew, then looked at.
+pictures: demo
+	$(BIN)/python examples/figures/report_picture.py
+	$(BIN)/python examples/recovering.py --write
 
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -181,6 +182,20 @@ def test_impossible_evidence_gets_exit_code_1() -> None:
     assert "has possibility 0 in this network" in shown.stderr
 
 
+def everything(master: int) -> bytes:
+    """What was written to a pseudo-terminal whose other side is closed; it comes in pieces."""
+    drawn = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # the end, on Linux
+            piece = b""
+        if not piece:
+            os.close(master)
+            return drawn
+        drawn += piece
+
+
 def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
     pn.write_data(pn.Dataset.from_table({"x": ["a", "b"] * 1000}), tmp_path / "a.parquet")
     master, slave = pty.openpty()
@@ -188,8 +203,7 @@ def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave)
     stdout, _ = process.communicate(timeout=60)
     os.close(slave)
-    drawn = os.read(master, 65536)
-    os.close(master)
+    drawn = everything(master)
     assert process.returncode == 0
     assert stdout == b""
     assert b"2000/2000" in drawn
@@ -353,3 +367,24 @@ def test_a_wrong_command_line_gets_exit_code_2_and_a_hint() -> None:
     assert run("frobnicate").returncode == 2
     assert "no command 'frobnicate' (" in run("frobnicate").stderr
     assert run("info").returncode == 2
+
+
+def readme_commands() -> list[list[str]]:
+    """Every ``possnet`` line of README.md, without its comment."""
+    text = (Path(__file__).parent.parent / "README.md").read_text()
+    lines, fence = [], None
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fence = line if fence is None else None
+        elif fence == "```":
+            lines.append(line)
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("possnet ")]
+
+
+def test_every_command_of_the_readme_runs_in_its_order(tmp_path: Path) -> None:
+    commands = readme_commands()
+    assert len(commands) >= 8
+    for words in commands:
+        run = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert run.returncode == 0, (words, run.stderr)
+    assert (tmp_path / "my-run" / "report.html").exists()

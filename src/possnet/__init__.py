@@ -11,6 +11,7 @@ Names are loaded when they are first used, so that ``possnet --help`` need not w
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from possnet import plots as plots
     from possnet.counting import Counts, count
     from possnet.dataset import Dataset
     from possnet.em import EmResult, fit_em
@@ -40,8 +41,10 @@ if TYPE_CHECKING:
     from possnet.metrics import Comparison, compare, information_affinity
     from possnet.network import Network, normalise_tables, random_network
     from possnet.parameters import RandomSets, fit, fit_random_sets
+    from possnet.plots import draw_difference, draw_network
     from possnet.possibility import MIN, PRODUCT, Conjunction, Possibility
     from possnet.randomset import MassFunction
+    from possnet.report import write_report
     from possnet.sampling import (
         SampleStream,
         SimulatedLimit,
@@ -87,6 +90,8 @@ __all__ = [
     "chanas",
     "compare",
     "count",
+    "draw_difference",
+    "draw_network",
     "evaluate",
     "fit",
     "fit_em",
@@ -116,6 +121,7 @@ __all__ = [
     "write_data",
     "write_evidence",
     "write_network",
+    "write_report",
 ]
 
 _ROOMS = {
@@ -178,6 +184,8 @@ _ROOMS = {
         "Results",
         "evaluate",
     ),
+    "plots": ("draw_difference", "draw_network"),
+    "report": ("write_report",),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),
 }
@@ -190,6 +198,8 @@ def __getattr__(name: str) -> object:
     if name in _HOME:
         globals()[name] = value = getattr(import_module(f"possnet.{_HOME[name]}"), name)
         return value
+    if name == "plots":
+        return import_module("possnet.plots")
     raise AttributeError(f"module 'possnet' has no attribute {name!r}")
 
 

@@ -367,7 +367,7 @@ def evaluate(
 
     Draw rows with a process and an imprecision, learn, compare with the original; over all combinations, several times.
     Every measure stands beside total ignorance and, where it can be computed, what counting converges to with endless
-    rows. Without arguments: bundled networks, in under a minute.
+    rows. Without arguments: bundled networks, in under a minute. With --out, a report to show to others: DIR/report.html.
 
     \b
     Examples:
@@ -407,6 +407,30 @@ def evaluate(
         click.echo(f"Stopped. {told}", err=True)
         sys.exit(130)
     click.echo(evaluation_page(found, metric, out))
+    if out is not None:
+        _write_report(out)
+
+
+def _write_report(folder: str) -> None:
+    with _progress(None, "figures") as advance:
+        page = pn.write_report(folder, progress=advance)
+    click.echo(
+        f"\nReport: {page}\nAll measures: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}"
+    )
+
+
+@main.command()
+@click.argument("folder", metavar="DIR")
+def report(folder: str) -> None:
+    """Write the report of a finished experiment again: report.html, and figures/ as SVG and PDF.
+
+    DIR is what possnet evaluate --out wrote.
+
+    \b
+    Examples:
+      possnet report clinic-run
+    """
+    _write_report(folder)
 
 
 def _metrics() -> tuple[str, ...]:

@@ -267,8 +267,8 @@ def evaluation_page(found: Results, metric: str, out: str | None) -> str:
     if found.failed:
         parts += ["", f"{len(found.failed)} of {len(found.cells)} runs failed:"]
         parts += [f"  {cell.network}, {cell.process}, {cell.learner}: {error}" for cell, error in found.failed[:5]]
-    if out is not None:
-        parts += ["", f"All measures: {out}/results.csv, {out}/results.parquet"]
+    if out is None:
+        parts += ["", "With --out DIR every result is kept there, with a report to show to others."]
     return "\n".join(parts)
 
 

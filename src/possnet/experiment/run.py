@@ -61,6 +61,7 @@ def evaluate(
     out
         A folder. Every finished cell is kept there, so that a run that was killed goes on where it was when it is started
         again with the same options; ``results.csv``, ``results.parquet`` and ``timings.json`` are written at the end.
+        `possnet.write_report` makes a page of it.
     workers, executor
         How many processes share the work (by default one for each core), or any ``concurrent.futures`` executor.
     progress

@@ -1,6 +1,7 @@
 """Figures from values. Drawings of networks need nothing more; the others need matplotlib (``possnet[plot]``)."""
 
 from possnet.plots.curves import error_split, learning_curves
+from possnet.plots.drawings import drawing_figure
 from possnet.plots.heat import context_heatmap, variable_heatmap, worst_variable
 from possnet.plots.learned import em_climb, support_calibration
 from possnet.plots.networks import draw_difference, draw_network
@@ -11,6 +12,7 @@ __all__ = [
     "context_heatmap",
     "draw_difference",
     "draw_network",
+    "drawing_figure",
     "em_climb",
     "error_split",
     "has_matplotlib",

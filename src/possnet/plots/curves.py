@@ -49,6 +49,9 @@ def learning_curves(
     """
     panels = _panels(results, metric, against, network)
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    everything = [s for panel in panels for s in panel.found]
+    heights = [y for s in everything for y in (s.mean, s.vacuous, s.limit) if y is not None]
+    heights += [] if max(heights) > 1.0 or min(heights) < 0.0 or "affinity" not in metric else [1.0]
     errors = "error" in metric or "distance" in metric or "noise" in metric
 
     def draw(axes: Axes, found: list[Summary]) -> None:
@@ -56,7 +59,7 @@ def learning_curves(
         _baselines(axes, found, place)
         for learner in learners:
             _line(axes, [s for s in found if s.learner == learner], place, learner, learners)
-        _scales(axes, [place(s) for s in found], rows=against == "rows", errors=errors)
+        _scales(axes, [place(s) for s in found], heights, rows=against == "rows", errors=errors)
 
     label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.cells):,} rows"
     return _grid(panels, draw, xlabel=label, ylabel=_short(metric))
@@ -83,6 +86,9 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         if any((s.network, s.process, s.imprecision) in settings for s in panel.found)
     ]
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    shown = [s for panel in panels for s in panel.found]
+    heights = [y for s in shown for y in (s.mean, s.vacuous, s.limit) if s.learner in {learner, "em"} and y is not None]
+    heights += [noise[s[:4]] for s in shown if s[:4] in noise]
 
     def draw(axes: Axes, found: list[Summary]) -> None:
         own = [s for s in found if s.learner == learner and s.limit is not None]
@@ -108,7 +114,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
             rows, [noise[s[:4]] for s in own], color=COLOURS["soft"][0], lw=1.5, ls="-.", marker="x", ms=4.5,
             label="noise: learned − limit",
         )  # fmt: skip
-        _scales(axes, rows, rows=True, errors=True)
+        _scales(axes, rows, heights, rows=True, errors=True)
 
     return _grid(panels, draw, xlabel="rows", ylabel="mean error of a degree")
 
@@ -200,20 +206,28 @@ def _line(
     )
 
 
-def _scales(axes: Axes, xs: Sequence[float], *, rows: bool, errors: bool) -> None:
-    """Logarithmic scales where they help, ticks at what was run."""
+def _scales(axes: Axes, xs: Sequence[float], ys: Sequence[float], *, rows: bool, errors: bool) -> None:
+    """Logarithmic scales where they help, ticks at what was run; all that is in ``ys`` is in view."""
     ticks = sorted(set(xs))
     if rows and len(ticks) > 1:
         axes.set_xscale("log")
-    if errors:
-        axes.set_yscale("log")
-        axes.minorticks_off()
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    else:
-        axes.set_ylim(top=1.005 if axes.get_ylim()[1] <= 1.1 else None)
     axes.set_xticks(ticks, [_count(x) if rows else f"{x:g}" for x in ticks])
     if rows:
-        axes.minorticks_off()
+        axes.xaxis.minorticks_off()
+    low, high = min(ys), max(ys)
+    if errors and high > 0.0:
+        low = min(y for y in ys if y > 0.0)
+        from matplotlib.ticker import LogLocator, NullFormatter
+
+        axes.set_yscale("log")
+        axes.set_ylim(low / 1.35, high * 1.35)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.minorticks_off()
+    else:
+        pad = 0.06 * (high - low) or 0.05
+        axes.set_ylim(low - pad, high + pad)
 
 
 def _count(number: float) -> str:

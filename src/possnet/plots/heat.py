@@ -33,7 +33,7 @@ class _Column(NamedTuple):
 
     @property
     def words(self) -> str:
-        theta = "" if self.process == "precise" else f", {self.imprecision:g}"
+        theta = "" if self.process == "precise" else f", theta {self.imprecision:g}"
         return f"{self.process}{theta}"
 
 
@@ -173,6 +173,6 @@ def _panel(axes: Axes, part: NDArray[np.float64], top: float) -> QuadMesh:
         light = not np.isnan(value) and value > 0.5 * top
         colour = "#fdfdfd" if light else "#10171e" if not np.isnan(value) else "#8a949e"
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=colour)
-    axes.invert_yaxis()
+    axes.set_ylim(len(part), 0)
     axes.spines[:].set_visible(False)
     return drawn

@@ -81,7 +81,7 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
         axes.plot(
             ends, 0.5 / np.sqrt(ends), color=COLOURS["ink"][0], lw=1.2, label="largest standard error, 1/(2√rows)"
         )
-        shown = np.maximum(found, 1e-5)
+        shown = np.maximum(found, 1e-4)
         axes.plot(
             rows, shown, ls="", marker="o", ms=3.8, color=COLOURS["blue"][0], alpha=0.45, mew=0, label="a context"
         )
@@ -90,6 +90,7 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
             axes.plot(*np.array(middles).T, color=COLOURS["orange"][0], lw=2.0, marker="s", ms=4.5, label="median")
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_xlabel("rows behind the context (support)")
         axes.set_ylabel("mean error of a degree")

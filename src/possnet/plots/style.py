@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from possnet.drawing import Picture
@@ -43,7 +44,7 @@ COLOURS: Final = {
     "orange": ("#c44e28", "#f08a5d"),
     "green": ("#2c8f6b", "#63d0a6"),
     "purple": ("#7a4fb5", "#b796e8"),
-    "ochre": ("#a67c00", "#e0b83c"),
+    "ochre": ("#5f4700", "#f7e3a0"),
     "pink": ("#c2568f", "#eb94c0"),
     "sky": ("#4a9fd1", "#94d3f7"),
     "brick": ("#8f3a1c", "#d9906f"),
@@ -82,6 +83,7 @@ _SETTINGS: Final[dict[Any, Any]] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "svg.hashsalt": "possnet",
+    "text.parse_math": False,
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
     "text.color": COLOURS["ink"][0],
@@ -154,7 +156,10 @@ def figure_of(width: float, height: float) -> Iterator[Figure]:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_SETTINGS):
-        yield Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # everything has its place now; saving need not find it again
 
 
 def tidy(axes: Axes, *, grid: bool = True) -> None:
@@ -175,33 +180,40 @@ def svg_text(figure: Figure, title: str) -> Picture:
     >>> text.startswith("<svg"), "var(--blue,#0b6e99)" in text, "http" in text.replace("http://www.w3.org", "")
     (True, True, False)
     """
+    return _themed(_svg(figure), title)
+
+
+def save_figure(figure: Figure, stem: Path, title: str = "figure") -> Picture:
+    """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
+    import matplotlib as mpl
+
+    from possnet.io.files import replacing, write_text
+
+    text = _svg(figure)
+    write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
+    with mpl.rc_context(_SETTINGS), replacing(stem.parent / f"{stem.name}.pdf") as beside:
+        figure.savefig(beside, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
+    return _themed(text, title)
+
+
+def _svg(figure: Figure) -> str:
+    """SVG text as matplotlib writes it, without its preface and metadata."""
     import matplotlib as mpl
 
     stream = io.StringIO()
     with mpl.rc_context(_SETTINGS):
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    return re.sub(r"\n\s*", "\n", text).strip()
+
+
+def _themed(text: str, title: str) -> Picture:
+    """The same with a size that fits its page, a name, and colours that follow the page."""
     width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3  # type: ignore[index]
-    head = f'<svg class="plot" role="img" aria-label="{title}" style="width:{width:.0f}px;max-width:100%;height:auto"'
+    label = escape(title, quote=True)
+    head = f'<svg class="plot" role="img" aria-label="{label}" style="width:{width:.0f}px;max-width:100%;height:auto"'
     text = re.sub(r'<svg|(?<=") (?:width|height)="[\d.]+pt"', lambda m: head if m[0] == "<svg" else "", text, count=3)
     for name, (light, _) in COLOURS.items():
         text = text.replace(light, f"var(--{name},{light})")
-    text = text.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
-    return Picture(re.sub(r"\n\s*", "\n", text).strip())
-
-
-def save_figure(figure: Figure, stem: Path) -> None:
-    """Write a figure for papers: ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time."""
-    import matplotlib as mpl
-
-    from possnet.io.files import replacing
-
-    with mpl.rc_context(_SETTINGS):
-        for kind in ("svg", "pdf"):
-            dates = {"Date": None} if kind == "svg" else {"CreationDate": None}
-            with replacing(stem.parent / f"{stem.name}.{kind}") as beside:
-                figure.savefig(
-                    beside, format=kind, metadata={**dates, "Creator": None}, facecolor="white", bbox_inches="tight"
-                )
+    return Picture(text.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'"))

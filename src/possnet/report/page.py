@@ -1,0 +1,194 @@
+"""The report as one HTML page: no outside request, light and dark, narrow and wide, screen and paper."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from possnet.metrics import METRICS
+from possnet.plots import COLOURS, learner_words
+from possnet.report.words import answer, command, methods, question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from possnet.experiment import Experiment, Results, Summary
+
+__all__ = ["Shown", "page"]
+
+_MOST_ROWS: Final = 3_000
+_COLUMNS: Final = {
+    "child_affinity": "affinity",
+    "child_mean_error": "mean error",
+    "max_error": "largest error",
+    "rank_agreement": "rank agreement",
+}
+_STRUCTURE: Final = {
+    "hamming": "edges to mend",
+    "skeleton_precision": "skeleton precision",
+    "skeleton_recall": "skeleton recall",
+    "essential_hamming": "essential edges to mend",
+}
+_STYLE: Final = """
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
+main{max-width:1080px;margin:0 auto;padding:1.6rem 1.2rem 4rem}
+h1{font-size:1.75rem;line-height:1.25;margin:.2rem 0 1rem;text-wrap:balance}
+h2{font-size:1.2rem;margin:2.6rem 0 .5rem}
+p{max-width:46rem;margin:.5rem 0}
+.kind{color:var(--soft);margin:0;letter-spacing:.02em}
+.answer{border-left:4px solid var(--blue);padding:.1rem 0 .1rem 1rem;margin:1rem 0;max-width:48rem}
+.answer p{font-size:1.06rem}
+nav{color:var(--soft);font-size:.9rem;margin:1rem 0}
+nav a{margin-right:1rem;white-space:nowrap;display:inline-block}
+a{color:var(--blue)}
+figure{margin:1rem 0 1.6rem}
+figcaption{color:var(--soft);font-size:.9rem;max-width:46rem;margin-top:.3rem}
+.wide{overflow-x:auto}
+@media (max-width:600px){.wide svg.plot{min-width:620px}.wide svg.possnet{min-width:520px}main{padding:1rem .9rem 3rem}
+h1{font-size:1.35rem}}
+table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
+th,td{padding:.22rem .7rem .22rem 0;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
+th:first-child,td:first-child,.text{text-align:left}
+thead th{position:sticky;top:0;background:var(--paper);vertical-align:bottom;border-bottom:1.5px solid var(--soft)}
+th button{all:unset;cursor:pointer;font-weight:600}
+th button:focus-visible{outline:2px solid var(--blue)}
+th[aria-sort=ascending]::after{content:" \\25B4"}
+th[aria-sort=descending]::after{content:" \\25BE"}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1.2rem;margin:.6rem 0}
+dt{color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere}
+pre{background:var(--rule);padding:.7rem .9rem;border-radius:6px;font-size:.86rem}
+pre{white-space:pre-wrap;overflow-wrap:anywhere}
+.warn{color:var(--orange)}
+@page{margin:15mm}
+@media print{body{font-size:10.5pt}main{max-width:none;padding:0}nav{display:none}figure,tr,.answer{break-inside:avoid}
+h2{break-after:avoid}.wide{overflow:visible}thead th{position:static}table{font-size:7.5pt}
+.wide svg.plot,.wide svg.possnet{min-width:0;max-height:22cm}th,td{padding-right:.35rem}}
+"""
+_SORT: Final = """
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  heads.forEach((head, k) => head.querySelector("button").addEventListener("click", () => {
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    const key = row => { const v = row.cells[k].dataset.v; return v === undefined ? row.cells[k].textContent : Number(v); };
+    const order = (a, b) => { const x = key(a), y = key(b); return x < y ? -1 : x > y ? 1 : 0; };
+    const rows = [...body.rows].sort((a, b) => up ? order(a, b) : order(b, a));
+    body.append(...rows);
+    heads.forEach(h => h.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+  }));
+}
+"""
+
+
+class Shown(NamedTuple):
+    """A picture of the report: which section it belongs to, SVG text, and a sentence about it."""
+
+    section: str
+    picture: str
+    caption: str
+
+
+def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str] = ()) -> str:
+    """The whole page as text."""
+    asked = question(experiment)
+    sections = list(dict.fromkeys(shown.section for shown in pictures))
+    parts = [
+        '<p class="kind">possnet: learning a network back from imprecise rows</p>',
+        f"<h1>{escape(asked)}</h1>",
+        '<div class="answer">' + "".join(f"<p>{escape(text)}</p>" for text in answer(experiment.results)) + "</div>",
+        _links([*sections, "Table", "Methods", "Do it again"]),
+        *(f'<p class="warn">{escape(note)}</p>' for note in notes),
+    ]
+    for section in sections:
+        parts.append(_heading(section))
+        parts += [_figure(shown) for shown in pictures if shown.section == section]
+    parts += [_heading("Table"), _table(experiment.results), _failures(experiment.results), _heading("Methods")]
+    facts = "".join(f"<dt>{escape(topic)}</dt><dd>{escape(words)}</dd>" for topic, words in methods(experiment))
+    parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(command(experiment))}</pre>"]
+    parts.append(
+        "<p>All measures of all runs are in <code>results.csv</code> and <code>results.parquet</code> beside this page, "
+        "the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. Same seed, same "
+        "numbers, whatever the number of workers.</p>"
+    )
+    light, dark = (";".join(f"--{name}:{c[k]}" for name, c in COLOURS.items()) for k in (0, 1))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{escape(asked)}</title>\n<style>\n:root{{{light};--paper:#fff}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark};--paper:#131a21}}}}\n{_STYLE}</style>\n</head>\n"
+        f"<body>\n<main>\n{chr(10).join(part for part in parts if part)}\n</main>\n"
+        f"<script>{_SORT}</script>\n</body>\n</html>\n"
+    )
+
+
+def _figure(shown: Shown) -> str:
+    label = escape(shown.caption, quote=True)
+    return (
+        f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{shown.picture}</div>'
+        f"<figcaption>{escape(shown.caption)}</figcaption></figure>"
+    )
+
+
+def _heading(section: str) -> str:
+    return f'<h2 id="{_anchor(section)}">{escape(section)}</h2>'
+
+
+def _links(sections: Sequence[str]) -> str:
+    return "<nav>" + "".join(f'<a href="#{_anchor(s)}">{escape(s)}</a>' for s in sections) + "</nav>"
+
+
+def _anchor(section: str) -> str:
+    return "".join(ch if ch.isalnum() else "-" for ch in section.lower())
+
+
+def _table(results: Results) -> str:
+    """A line for every setting and learner, sorted by a click on a column's head."""
+    by_line: dict[tuple[str, str, float, int, str], dict[str, Summary]] = {}
+    for s in results.summary():
+        by_line.setdefault((s.network, s.process, s.imprecision, s.rows, s.learner), {})[s.metric] = s
+    learned = any(found["hamming"].mean > 0 for found in by_line.values())
+    columns = {**_COLUMNS, **(_STRUCTURE if learned else {})}
+    heads = ["network", "process", "theta", "rows", "learner"]
+    for metric, words in columns.items():
+        heads += [words, *(["ignorance", "limit"] if metric in {"child_affinity", "child_mean_error"} else [])]
+    head = "".join(f'<th scope="col"><button type="button">{escape(text)}</button></th>' for text in heads)
+    lines = []
+    for (network, process, theta, rows, learner), found in list(by_line.items())[:_MOST_ROWS]:
+        cells = [f'<td class="text">{escape(text)}</td>' for text in (network, process)]
+        cells += [_number(theta, f"{theta:g}"), _number(rows, f"{rows:,}")]
+        cells.append(f'<td class="text">{escape(learner_words(learner))}</td>')
+        for metric in columns:
+            s = found[metric]
+            spread = "" if s.interval is None else f" ±{s.interval:.3f}"
+            cells.append(_number(s.mean, f"{s.mean:.3f}{spread}"))
+            if metric in {"child_affinity", "child_mean_error"}:
+                cells.append(_number(s.vacuous, f"{s.vacuous:.3f}"))
+                cells.append(_number(-1.0, "") if s.limit is None else _number(s.limit, f"{s.limit:.3f}"))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    more = len(by_line) - _MOST_ROWS
+    note = f"<p>… {more:,} more lines in <code>results.csv</code>.</p>" if more > 0 else ""
+    legend = "; ".join(f"{words}: {METRICS[metric]}" for metric, words in columns.items())
+    return (
+        "<p>Means over repeats with 95 % intervals. A click on a heading sorts.</p>"
+        '<div class="wide" tabindex="0" role="group" aria-label="results"><table class="sortable">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+        f"{note}<p><small>{escape(legend)}.</small></p>"
+    )
+
+
+def _number(value: float, text: str) -> str:
+    return f'<td data-v="{value:.10g}">{text}</td>'
+
+
+def _failures(results: Results) -> str:
+    if not results.failed:
+        return ""
+    shown = "".join(
+        f"<li>{escape(f'{cell.network}, {cell.process}, {cell.rows:,} rows, {cell.learner}: {error}')}</li>"
+        for cell, error in results.failed[:20]
+    )
+    return f'<p class="warn">{len(results.failed)} of {len(results.cells)} runs failed:</p><ul>{shown}</ul>'

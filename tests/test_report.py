@@ -1,0 +1,229 @@
+"""The report: one page that needs nothing from outside, on narrow and wide screens, in dark mode and on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import possnet as pn
+from possnet.experiment import read_experiment
+from possnet.report.words import answer, command, question
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+COMMAND = Path(sys.executable).parent / "possnet"
+SETTINGS: dict[str, Any] = {
+    "rows": [50, 400],
+    "imprecision": [0.5, 1],
+    "process": ["alpha-cut", "traced"],
+    "repeats": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "run"
+    pn.evaluate(["asia"], **SETTINGS, rng=1, workers=1, out=path)
+    pn.write_report(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def opened(browser: Browser, folder: Path, width: int, scheme: Any = "light") -> tuple[Page, list[str], list[str]]:
+    """The report in a window, and what it asked for and complained about."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    asked: list[str] = []
+    told: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.goto((folder / "report.html").as_uri(), wait_until="load")
+    return page, asked, told
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of ``rgb(r, g, b)`` (WCAG 2)."""
+    parts = [int(c) / 255 for c in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.needs("browser")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_report_is_readable_and_asks_nobody(browser: Browser, folder: Path, width: int, scheme: str) -> None:
+    page, asked, told = opened(browser, folder, width, scheme)
+    assert told == []
+    assert [url for url in asked if not url.startswith("data:")] == [(folder / "report.html").as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    colours = page.evaluate(
+        "['h1', '.answer p', 'figcaption', 'td', 'dd', 'nav a'].map(s => getComputedStyle(document.querySelector(s)).color)"
+    )
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (luminance(paper) < 0.1) == (scheme == "dark")
+    assert all(contrast(colour, paper) >= 4.5 for colour in colours)
+    smallest = page.evaluate(
+        "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
+    )
+    assert smallest >= 8
+    inks = page.evaluate(
+        "[...document.querySelectorAll('svg.plot text')].slice(0, 5).map(t => getComputedStyle(t).fill)"
+    )
+    assert all(contrast(ink, paper) >= 4.5 for ink in inks)
+    page.close()
+
+
+@pytest.mark.needs("browser")
+def test_a_click_sorts_the_table(browser: Browser, folder: Path) -> None:
+    page, _, told = opened(browser, folder, 1400)
+    values = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => Number(r.cells[5].dataset.v))"
+    before = page.evaluate(values)
+    heading = page.get_by_role("button", name="affinity", exact=True)
+    heading.click()
+    assert page.evaluate(values) == sorted(before)
+    heading.press("Enter")
+    assert page.evaluate(values) == sorted(before, reverse=True)
+    names = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => r.cells[0].textContent)"
+    page.get_by_role("button", name="network", exact=True).click()
+    assert page.evaluate(names) == sorted(page.evaluate(names))
+    assert told == []
+    page.close()
+
+
+@pytest.mark.needs("browser")
+def test_the_report_prints_in_light_colours_whatever_the_screen(browser: Browser, folder: Path) -> None:
+    page, _, _ = opened(browser, folder, 1400, "dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.9
+    assert luminance(page.evaluate("getComputedStyle(document.querySelector('h1')).color")) < 0.1
+    assert luminance(page.evaluate("getComputedStyle(document.querySelector('svg.possnet text')).fill")) < 0.1
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
+    page.close()
+
+
+def test_the_page_is_self_contained_and_small(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    assert len(text) < 2_000_000
+    assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
+    assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
+    for section in ("Learning curves", "Bias and noise", "Where the errors are", "Networks", "Table", "Methods"):
+        assert f">{section}</h2>" in text
+    found = read_experiment(folder)
+    assert question(found) in text
+    assert all(sentence in text for sentence in answer(found.results))
+    assert command(found) in text
+    for summary in found.results.summary("child_affinity"):
+        assert f'data-v="{summary.mean:.10g}"' in text
+    assert all(f"{name} {number}" in text for name, number in found.versions.items())
+
+
+def test_every_figure_is_there_as_svg_and_pdf_and_again_the_same(folder: Path, tmp_path: Path) -> None:
+    stems = {
+        f"{kind}-asia" for kind in ("curves-rows", "curves-imprecision", "split", "variables", "contexts", "network")
+    }
+    assert {p.name for p in (folder / "figures").iterdir()} == {f"{s}.{kind}" for s in stems for kind in ("svg", "pdf")}
+    shutil.copytree(folder, tmp_path / "copy")
+    run = subprocess.run([COMMAND, "report", tmp_path / "copy"], capture_output=True, text=True, check=True)
+    assert f"Report: {tmp_path / 'copy' / 'report.html'}" in run.stdout
+    for file in [folder / "report.html", *(folder / "figures").iterdir()]:
+        assert (tmp_path / "copy" / file.relative_to(folder)).read_bytes() == file.read_bytes()
+
+
+def test_the_command_in_the_report_gives_the_same_results(folder: Path, tmp_path: Path) -> None:
+    words = command(read_experiment(folder)).split()
+    assert words[0] == "possnet"
+    subprocess.run([COMMAND, *words[1:]], capture_output=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "again" / "results.csv").read_bytes() == (folder / "results.csv").read_bytes()
+
+
+def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
+    results = read_experiment(folder).results
+    first, second, third = answer(results)
+    for process, words in (("alpha-cut", "on alpha-cut rows"), ("traced", "on traced rows")):
+        last = [s for s in results.summary("child_affinity") if s.rows == 400 and s.process == process]
+        means = {name: sum(s.mean for s in last if s.learner == name) / 2 for name in ("likelihood", "em")}
+        clause = first.partition(words)[2].partition(")")[0]
+        assert f"{max(means.values()):.2f}, against {min(means.values()):.2f}" in clause
+        assert f"{last[0].vacuous:.2f} for knowing nothing" in clause
+        assert ("would be better" in clause) == (max(means.values()) < last[0].vacuous)
+    errors = [s for s in results.summary("child_mean_error") if s.rows == 400 and s.learner == "likelihood"]
+    assert f"still err by {sum(s.limit or 0 for s in errors) / len(errors):.3f}" in second
+    assert "From 50 to 400 rows" in third
+
+
+def test_failed_runs_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", repeats=1, rng=1, out=path)
+    for cell in found.cells:
+        file = path / "cells" / f"{cell.key}.json"
+        document = json.loads(file.read_text())
+        file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
+    text = pn.write_report(path).read_text()
+    assert "2 of 2 runs failed" in text
+    assert "MemoryError: &lt;no room&gt;" in text
+    assert "Every run failed" in text
+
+
+def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    a, b = pn.Variable("<a>&$x$", ("y$1$", '"no"')), pn.Variable("b_{2}", ("u", "v"))
+    net = pn.Network((a, b), pn.Dag({a.name: (), b.name: (a.name,)}), {a.name: [1, 0.5], b.name: [[1, 0.2], [0.1, 1]]})
+    pn.evaluate({"<i>odd": net}, rows=[20, 60], imprecision=1, process="traced", repeats=1, rng=1, out=tmp_path / "run")
+    text = pn.write_report(tmp_path / "run").read_text()
+    assert "<i>odd" not in text
+    assert "<a>&$" not in text
+    assert "&lt;a&gt;&amp;$x$ = y$1$" in text
+
+
+def test_without_matplotlib_the_report_has_its_table_and_says_so(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("possnet.report.write.has_matplotlib", lambda: False)
+    monkeypatch.setattr("possnet.plots.style.has_matplotlib", lambda: False)
+    shutil.copytree(folder, tmp_path / "copy")
+    text = pn.write_report(tmp_path / "copy").read_text()
+    assert "need matplotlib: pip install" in text
+    assert 'class="possnet"' in text
+    assert ">Table</h2>" in text
+    with pytest.raises(pn.InputError, match="matplotlib is not installed"):
+        pn.plots.learning_curves(read_experiment(folder).results)
+
+
+def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(pn.InputError, match="no experiment there"):
+        pn.write_report(tmp_path)
+    shutil.copytree(folder, tmp_path / "copy")
+    next((tmp_path / "copy" / "cells").iterdir()).unlink()
+    with pytest.raises(pn.InputError, match="1 of 32 runs are not finished"):
+        pn.write_report(tmp_path / "copy")
+    (tmp_path / "copy" / "experiment.json").write_text('{"format": "possnet-experiment", "version": 1}')
+    with pytest.raises(pn.InputError, match="missing or of the wrong kind"):
+        pn.write_report(tmp_path / "copy")
+    run = subprocess.run([COMMAND, "report", tmp_path / "nowhere"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "no experiment there" in run.stderr
