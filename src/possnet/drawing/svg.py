@@ -39,6 +39,7 @@ _COLOURS: Final = {
     "turned": ("#7a4fb5", "#b796e8"),
     "paper": ("#ffffff", "#131a21"),
 }
+_WORDS: Final = ("possible (Π)", "certain (N)")
 _KINDS: Final[dict[Kind, str]] = {
     "edge": "",
     "added": "only in the second",
@@ -77,10 +78,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One node: its states as bars, and whether it is marked (evidence)."""
+    """One node: its states as bars, whether it is marked (evidence), and how long labels may be."""
 
     bars: tuple[Bar, ...] = ()
     marked: bool = False
+    longest: int = 16
 
 
 def text_width(text: str, size: float = 11.0) -> float:
@@ -99,6 +101,7 @@ def draw_graph(
     detail: Detail | None = None,
     over: Mapping[str, Sequence[str]] | None = None,
     title: str = "",
+    words: tuple[str, str] = _WORDS,
 ) -> Picture:
     """A DAG in layers, every node a card with its states as bars.
 
@@ -109,6 +112,8 @@ def draw_graph(
         up to 20 nodes, three up to 60, names beyond.
     over
         A second DAG over the same nodes: edges that only it has, that it lacks, and that it turns are coloured.
+    words
+        What the length of a bar and its filled part mean.
 
     >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
     >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
@@ -123,7 +128,7 @@ def draw_graph(
     layout = layered(_acyclic(parents, edges), sizes, gap=12.0 if tight else 22.0, rise=34.0 if tight else 44.0)
     body = [_edge(edge, kind, layout, sizes) for edge, kind in edges.items()]
     body += [_node(name, kept[name], layout, sizes[name]) for name in parents]
-    entries = _entries(list(kept.values()), set(edges.values()))
+    entries = _entries(list(kept.values()), set(edges.values()), words)
     return _page("".join(body), layout.width, layout.height, title or "graph", entries)
 
 
@@ -133,10 +138,10 @@ def draw_bars(bars: Sequence[Bar], *, title: str = "") -> Picture:
     >>> draw_bars([Bar("none", 1.0, 0.4), Bar("mild", 0.6)], title="fever").count("<rect")
     8
     """
-    card = Card(tuple(bars))
+    card = Card(tuple(bars), longest=40)
     width, height = _size(title, card)
     layout = Layout({title: (width / 2, height / 2)}, {}, width, height)
-    return _page(_node(title, card, layout, (width, height)), width, height, title, _entries([card], set()))
+    return _page(_node(title, card, layout, (width, height)), width, height, title, _entries([card], set(), _WORDS))
 
 
 def _merged(
@@ -175,17 +180,17 @@ def _acyclic(parents: Mapping[str, Sequence[str]], edges: Mapping[tuple[str, str
     return found
 
 
-def _entries(cards: Sequence[Card], kinds: set[Kind]) -> list[tuple[str, str]]:
+def _entries(cards: Sequence[Card], kinds: set[Kind], words: tuple[str, str]) -> list[tuple[str, str]]:
     """What the legend explains: (sign, words)."""
     bars = [bar for card in cards for bar in card.bars if bar.possible >= 0.0]
     entries = []
     if bars:
-        entries += [("possible", "possible (Π)"), ("necessary", "certain (N)")]
+        entries += [("possible", words[0]), ("necessary", words[1])]
     if any(bar.other is not None for bar in bars):
         entries.append(("other", "Π in the first network"))
     if any(card.marked for card in cards):
         entries.append(("known", "known"))
-    return entries + [(kind, words) for kind, words in _KINDS.items() if kind in kinds and words]
+    return entries + [(kind, told) for kind, told in _KINDS.items() if kind in kinds and told]
 
 
 def _cut(card: Card, detail: Detail) -> Card:
@@ -208,7 +213,7 @@ def _size(name: str, card: Card) -> tuple[float, float]:
     head = text_width(_clipped(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
-    labels = max(text_width(_clipped(bar.label, 16)) for bar in card.bars)
+    labels = max(text_width(_clipped(bar.label, card.longest)) for bar in card.bars)
     return max(head, labels + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
 
 
@@ -224,10 +229,12 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
         ),
         _text(_clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
     ]
-    labels = max((text_width(_clipped(bar.label, 16)) for bar in card.bars), default=0.0)
+    labels = max((text_width(_clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
     for number, bar in enumerate(card.bars):
         middle = y + _HEAD + _LINE * (number + 0.5)
-        parts.append(_text(_clipped(bar.label, 16), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink"))
+        parts.append(
+            _text(_clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink")
+        )
         if bar.possible < 0.0:
             continue
         left = x + 2 * _PAD + labels

@@ -321,7 +321,8 @@ class Network:
                 tuple(Bar(s, float(p), float(n)) for s, p, n in zip(variable.states, possible, certain, strict=True))
             )
         parents = {name: self._dag.parents(name) for name in self._by_name}
-        return draw_graph(parents, cards, title=self._name or "network")
+        words = ("possible at most (Π)", "certain at least (N)")
+        return draw_graph(parents, cards, title=self._name or "network", words=words)
 
     def __repr__(self) -> str:
         edges = len(self._dag.edges)
