@@ -21,11 +21,12 @@ from possnet.inference.batch import answer_rows
 from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.evidence import Evidence, describe, read_evidence
 from possnet.inference.plan import Plan, make_plan
+from possnet.inference.rows import RowMarginals
 from possnet.inference.run import JoinTree
 from possnet.possibility import PRODUCT, Possibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,6 +72,7 @@ class Inference:
         self._plan: Plan | None = None
         self._trees: dict[str, JoinTree] = {}
         self._facts: tuple[list[bool], list[float]] | None = None
+        self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowMarginals] = {}
 
     @property
     def plan(self) -> Plan:
@@ -174,14 +176,7 @@ class Inference:
         array([[1. , 0.1], [1. , 1. ]])
         """
         number = self._number(target)
-        for variable in data.variables:
-            known = self._variables.get(variable.name)
-            if known is None or known[1].states != variable.states:
-                what = "no such variable" if known is None else f"states {listing(known[1].states)}"
-                raise InputError(
-                    f"query_many: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
-                    "expected columns of the network's own variables"
-                )
+        self._require_own(data, "query_many")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables if v.name != target}
         algebra = self._algebra(dict.fromkeys(columns, np.ones(1)))
         scopes, tables, dropped = self._relevant([number], set(columns))
@@ -194,6 +189,74 @@ class Inference:
                 plan, scopes, tables, algebra, number, columns, len(data), self.network.variables, budget
             )
             return _normalised_rows(rows, algebra)
+
+    def marginals_many(self, data: Dataset) -> dict[str, Table]:
+        """Possibility of every variable given every row of a data set, name -> array (rows, states).
+
+        Cells are the evidence, a variable's own cell included, so that states outside the cell have degree 0. Every row is
+        conditioned and peaks at 1; rows of impossible evidence are NaN. All variables come from one pass up and one down,
+        and equal pieces of evidence are computed once.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> data = pn.Dataset.from_rows([clinic.variable("rash")], [("spots",), ({"spots", "none"},)])
+        >>> found = Inference(clinic).marginals_many(data)
+        >>> found["fever"], found["rash"]
+        (array([[1.  , 0.8 , 0.64], [1.  , 0.8 , 0.64]]), array([[0. , 1. , 0. ], [1. , 0.2, 0. ]]))
+        """
+        wanted = {v.name: np.ones(len(data), dtype=np.bool_) for v in self.network.variables}
+        found = {v.name: np.empty((len(data), len(v))) for v in self.network.variables}
+        for start, stop, tables, _ in self.marginal_blocks(data, wanted):
+            for name, table in tables.items():
+                found[name][start:stop] = table
+        return found
+
+    def marginal_blocks(
+        self, data: Dataset, wanted: Mapping[str, NDArray[np.bool_]]
+    ) -> Iterator[tuple[int, int, dict[str, Table], NDArray[np.bool_]]]:
+        """The same, some rows at a time and only where asked for: what filling a large table needs.
+
+        ``wanted`` says for every variable of interest which rows it is wanted for. Blocks are (first row, end, name ->
+        array (wanted rows of the block, states), which rows of the block are possible).
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"dysp": ["yes", "no"]}, pn.load_example("asia").variable("dysp"))
+        >>> blocks = Inference(pn.load_example("asia")).marginal_blocks(data, {"bronc": np.array([True, False])})
+        >>> [(start, stop, found["bronc"], possible) for start, stop, found, possible in blocks]
+        [(0, 2, array([[1. , 0.1]]), array([ True,  True]))]
+        """
+        self._require_own(data, "marginal_blocks")
+        columns = {self._number(v.name): data.column(v.name) for v in data.variables}
+        numbers = {self._number(name): mask for name, mask in wanted.items()}
+        prepared = self._row_marginals(frozenset(columns.keys() | numbers.keys()), frozenset(columns))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for start, stop, found, possible in prepared.blocks(columns, len(data), numbers):
+                yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
+
+    def _row_marginals(self, targets: frozenset[int], observed: frozenset[int]) -> RowMarginals:
+        """The families that matter for some variables under evidence on others, planned and combined once."""
+        if (targets, observed) not in self._prepared:
+            algebra = self._algebra(dict.fromkeys(observed, np.ones(1)))
+            scopes, tables, dropped = self._relevant(sorted(targets), set(observed))
+            plan = make_plan(self._sizes, scopes, dropped=dropped) if dropped else self.plan
+            plan.refuse_if_large(self._names, self._limit)
+            budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
+            tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
+            self._prepared.clear()  # one is kept: batches of a stream have the same columns
+            self._prepared[targets, observed] = RowMarginals(
+                plan, scopes, tables, algebra, self.network.variables, budget
+            )
+        return self._prepared[targets, observed]
+
+    def _require_own(self, data: Dataset, owner: str) -> None:
+        for variable in data.variables:
+            known = self._variables.get(variable.name)
+            if known is None or known[1].states != variable.states:
+                what = "no such variable" if known is None else f"states {listing(known[1].states)}"
+                raise InputError(
+                    f"{owner}: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
+                    "expected columns of the network's own variables"
+                )
 
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
