@@ -11,6 +11,7 @@ Names are loaded when they are first used, so that ``possnet --help`` need not w
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from possnet.completion import Completion, CompletionStream, CompletionSummary, complete
     from possnet.counting import Counts, count
     from possnet.dataset import Dataset
     from possnet.em import EmResult, fit_em
@@ -62,6 +63,9 @@ __all__ = [
     "MIN",
     "PRODUCT",
     "Comparison",
+    "Completion",
+    "CompletionStream",
+    "CompletionSummary",
     "Conjunction",
     "Counts",
     "Dag",
@@ -86,6 +90,7 @@ __all__ = [
     "Variable",
     "chanas",
     "compare",
+    "complete",
     "count",
     "evaluate",
     "fit",
@@ -119,6 +124,12 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "completion": (
+        "Completion",
+        "CompletionStream",
+        "CompletionSummary",
+        "complete",
+    ),
     "dataset": ("Dataset",),
     "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
     "inference": ("Explanation", "Inference"),
