@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         random_set_log_likelihood,
         random_set_log_likelihood_by_family,
     )
+    from possnet.measurements import BinnedColumn, Measure, bin_measurements
     from possnet.metrics import Comparison, compare, information_affinity
     from possnet.network import Network, normalise_tables, random_network
     from possnet.parameters import RandomSets, fit, fit_random_sets
@@ -62,6 +63,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MIN",
     "PRODUCT",
+    "BinnedColumn",
     "Comparison",
     "Completion",
     "CompletionStream",
@@ -78,6 +80,7 @@ __all__ = [
     "Inference",
     "InputError",
     "MassFunction",
+    "Measure",
     "Network",
     "Possibility",
     "PossnetError",
@@ -88,6 +91,7 @@ __all__ = [
     "TooLarge",
     "UndirectedGraph",
     "Variable",
+    "bin_measurements",
     "chanas",
     "compare",
     "complete",
@@ -179,6 +183,11 @@ _ROOMS = {
     "em": (
         "EmResult",
         "fit_em",
+    ),
+    "measurements": (
+        "BinnedColumn",
+        "Measure",
+        "bin_measurements",
     ),
     "metrics": (
         "Comparison",
