@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations, pairwise, product
-from math import log, log2, prod
+from math import inf, log, log2, prod
 
 import possnet as pn
 
@@ -299,3 +300,9 @@ def completed_cell(net: pn.Network, row: dict[str, frozenset[str]], name: str) -
     if net.conjunction is pn.PRODUCT:
         return {state: degree / top for state, degree in joint.items()}
     return {state: 1.0 if degree == top else degree for state, degree in joint.items()}
+
+
+def met_bins(lower: Fraction | float, upper: Fraction | float, edges: Sequence[Fraction]) -> list[int]:
+    """Numbers of the bins [-inf, e1), [e1, e2), ..., [ek, inf) that a closed interval meets, one bin after the other."""
+    ends: list[Fraction | float] = [-inf, *edges, inf]
+    return [k for k, (low, high) in enumerate(pairwise(ends)) if lower < high and upper >= low]

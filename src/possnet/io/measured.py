@@ -89,10 +89,21 @@ def settle(
                 f"{did_you_mean(name, known)}"
             )
         if isinstance(measure.edges, str):
-            parts = [_readings(name, t.column(name)).middles() for source in sources for t in source.raw([name])]
-            measure = measure.settled(np.concatenate(parts), f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
+            numbers = np.concatenate([_numbers(name, source) for source in sources])
+            measure = measure.settled(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
         settled[name] = _named_after(measure, name, known.get(name))
     return settled
+
+
+def _numbers(name: str, source: Source) -> Numbers:
+    """What edges are computed from, of all rows of a file."""
+    try:
+        return np.concatenate(
+            [np.zeros(0), *(_readings(name, table.column(name)).middles() for table in source.raw([name]))]
+        )
+    except InputError as error:
+        place = "" if str(error).startswith(source.owner) else f"{source.owner}: "
+        raise InputError(f"{place}{error}") from None
 
 
 def _named_after(measure: Measure, name: str, variable: Variable | None) -> Measure:

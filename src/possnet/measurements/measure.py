@@ -17,7 +17,7 @@ Rules, all on purpose:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -31,8 +31,6 @@ from possnet.measurements.readings import Readings, readings_of
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
@@ -102,11 +100,11 @@ class Measure:
     possnet.errors.InputError: edges by quantile need bins=, how many; expected a whole number from 2 on, found None
     """
 
-    edges: tuple[float, ...] | Literal["quantile", "width"]
+    edges: Sequence[float] | Literal["quantile", "width"]
     bins: int | None = None
     error: float | str = 0.0
     relative: float = 0.0
-    labels: tuple[str, ...] | None = None
+    labels: Sequence[str] | None = None
     open_ended: bool = True
 
     def __post_init__(self) -> None:
@@ -158,13 +156,13 @@ class Measure:
         """
         if isinstance(self.edges, str):
             raise InputError(f"measure of {name!r}: edges by {self.edges} are not known yet; expected settled ones")
-        names = default_labels(self.edges, open_ended=self.open_ended)
+        names = default_labels(tuple(self.edges), open_ended=self.open_ended)
         if self.labels is not None and len(self.labels) != len(names):
             raise InputError(
                 f"labels {listing(self.labels)}: {len(self.labels)} for {len(names)} bins ({listing(names)}); "
                 "expected one for each"
             )
-        return Variable(name, self.labels or names, ordered=True)
+        return Variable(name, tuple(self.labels or names), ordered=True)
 
     def cells(self, readings: Readings, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
         """Cells of readings; ``error`` (a number, or one for each) stands in for the measure's own.
@@ -194,7 +192,7 @@ class Measure:
             issues[outside & ~unknown] = _OUTSIDE
             unknown |= outside
         first[unknown] = last[unknown] = -1
-        return BinnedColumn(variable, self.edges, first, last, issues, self._findings(readings))  # type: ignore[arg-type]
+        return BinnedColumn(variable, tuple(self.edges), first, last, issues, self._findings(readings))  # type: ignore[arg-type]
 
     def _share_of(self, numbers: Numbers) -> Numbers:
         """The relative error as an absolute one; none for what is infinite."""
