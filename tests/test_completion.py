@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
+import pty
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import possnet as pn
+from possnet.io import write_long
 from tests.oracles import completed_cell
 from tests.strategies import cells, networks
+from tests.test_cli import COMMAND, run, run_real
 
 
 @st.composite
@@ -255,3 +262,144 @@ def test_data_that_do_not_fit_the_network_are_told_apart() -> None:
         pn.complete(asia, "rows.csv")  # type: ignore[call-overload]
     with pytest.raises(pn.InputError, match="'dypsnoea' .*|no variable 'dypsnoea'"):
         pn.complete(asia, pn.Dataset.from_rows([asia.variable("dysp")], [(None,)])).of(0, "dypsnoea")
+
+
+def test_the_long_form_goes_to_a_file_batch_by_batch(tmp_path: Path) -> None:
+    net = pn.load_example("clinic")
+    found = pn.complete(net, pn.sample(net, 300, imprecision=1.0, rng=3))
+    stream = pn.complete(net, pn.sample_batches(net, 300, imprecision=1.0, rng=3, batch=64))
+    write_long(found, tmp_path / "whole.csv")
+    write_long(stream, tmp_path / "parts.csv")
+    assert (tmp_path / "whole.csv").read_bytes() == (tmp_path / "parts.csv").read_bytes()
+    write_long(stream, tmp_path / "parts.parquet")
+    lines, expected = pl.read_parquet(tmp_path / "parts.parquet"), found.long()
+    assert lines["row"].to_list() == (expected["row"] + 1).tolist()  # files number their rows from 1
+    assert lines["possibility"].to_list() == expected["possibility"].tolist()
+    assert pl.DataFrame(found)["state"].to_list() == expected["state"].tolist()
+    with pytest.raises(pn.InputError, match="unknown suffix '.txt'; expected .csv or .parquet"):
+        write_long(found, tmp_path / "a.txt")
+
+
+PATIENTS = "ward,contact,measles,fever,rash\nA,yes,?,mild|high,widespread\nB,no,no,none,none\nA,?,yes|no,!none,spots\n"
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> Path:
+    path = tmp_path / "patients.csv"
+    path.write_text(PATIENTS)
+    return path
+
+
+def test_the_command_writes_the_resolved_table_and_says_what_it_did(patients: Path) -> None:
+    out = patients.parent / "out.csv"
+    done = run_real("complete", "clinic", patients, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert out.read_text() == (
+        "contact,measles,fever,rash\nyes,yes,high,widespread\nno,no,none,none\nno,no,mild,spots\n"
+    )
+    assert done.stdout.startswith(f"{patients}: 3 rows, 5 ambiguous cells\n\n  resolved to one state      5  100.0 %")
+    assert "measles           2         2         0     0     0" in done.stdout
+    assert done.stderr == "Columns that clinic lacks were left out: ward. Name those to keep with --keep.\n"
+
+
+def test_the_command_keeps_columns_that_the_network_lacks(patients: Path) -> None:
+    out = patients.parent / "out.csv"
+    done = run("complete", "clinic", patients, "--keep", "ward", "--as", "narrowed", "--threshold", "0.5", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    first = out.read_text().splitlines()[:2]
+    assert first == ["ward,contact,measles,fever,rash", "A,yes,yes,mild|high,widespread"]
+    wrong = run("complete", "clinic", patients, "--keep", "wrad", "--out", out)
+    assert wrong.returncode == 1
+    assert "no column 'wrad'" in wrong.stderr
+    assert "did you mean 'ward'?" in wrong.stderr
+
+
+def test_the_command_writes_degrees_in_the_long_form(patients: Path) -> None:
+    out = patients.parent / "long.parquet"
+    done = run("complete", "clinic", patients, "--as", "long", "--out", out, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["rows"], told["ambiguous"]) == (3, 5)
+    assert told["variables"]["measles"]["resolved"] == 2
+    assert told["impossible_rows"] == {"count": 0, "first": []}
+    lines = pl.read_parquet(out)
+    assert lines.columns == ["row", "variable", "state", "possibility", "necessity", "most_possible", "tied"]
+    assert lines["row"].unique().sort().to_list() == [1, 3]
+
+
+def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> None:
+    a, b = pn.Variable("a", ("x", "y")), pn.Variable("b", ("x", "y"))
+    tables: dict[str, Any] = {"a": [1, 1], "b": [[1, 0], [0.5, 1]]}
+    pn.write_network(pn.Network((a, b), pn.Dag({"a": (), "b": ("a",)}), tables), tmp_path / "net.json")
+    (tmp_path / "rows.csv").write_text("a,b\nx,y\n?,?\nx|y,y\n" + "x,y\n" * 20)
+    done = run("complete", tmp_path / "net.json", tmp_path / "rows.csv", "--out", tmp_path / "out.csv")
+    assert (
+        "21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ...\n" in done.stdout
+    )
+    assert "tied: the row cannot tell  2" in done.stdout
+    assert (tmp_path / "out.csv").read_text().splitlines()[1:4] == ["x,y", "?,?", "y,y"]
+
+
+def test_the_command_bins_measurements_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "wards.csv").write_text("fever,off,rash\n36.9,.1,none\n38.4,.2,?\n>39,,spots\n")
+    measure = "fever: edges=37.5,38.5 error=off"
+    done = run("complete", "clinic", tmp_path / "wards.csv", "--measure", measure, "--out", tmp_path / "out.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out.csv").read_text() == "fever,rash\nnone,none\nmild,none\nhigh,spots\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "out.txt"], "--out out.txt: unknown suffix '.txt'; expected .csv or .parquet"),
+        (["--out", "nowhere/out.csv"], "no such folder"),
+        (["--threshold", ".5"], "--threshold 0.5 is for --as narrowed"),
+        (["--as", "narrowed", "--threshold", "0"], "threshold 0.0; expected a degree above 0"),
+        (["--measure", "fever"], "--measure 'fever'; expected COLUMN: edges=..."),
+        (["--measure", "fever: egdes=3"], "did you mean 'edges'?"),
+        (["--measure", "fever: error=3"], "no edges=; expected numbers, or quantile or width with bins="),
+        (["--measure", "fever: edges=3,a"], "edges: 'a' is not a number"),
+        (["--measure", "fever: edges=3 edges=4"], "'edges' appears twice"),
+        (["--measure", "fever: edges=3 ends=half"], "ends=half; expected open or closed"),
+        (["--measure", "fever: edges=3 error=-1"], "error -1.0; expected a number from 0 on"),
+        (["--measure", "fever: edges=1,2", "--measure", "fever: edges=1"], "'fever' is given twice"),
+        (["--measure", "fever: edges=1,2"], "'mild|high' is not a reading"),
+        (["--measure", "fever: edges=1"], "and the variable has 3 states (none, mild, high)"),
+    ],
+)
+def test_a_wrong_command_says_what_was_meant_and_writes_nothing(
+    patients: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(patients.parent)
+    target = [] if "--out" in arguments else ["--out", "out.csv"]
+    done = run("complete", "clinic", patients, *arguments, *target)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert os.listdir(patients.parent) == ["patients.csv"]  # noqa: PTH208
+
+
+def test_a_file_without_the_networks_columns_is_refused(patients: Path) -> None:
+    done = run("complete", "asia", patients, "--out", patients.parent / "out.csv")
+    assert done.returncode == 1
+    assert "no column (ward, contact, measles, fever, rash) is a variable of the network (asia, tub" in done.stderr
+
+
+def test_the_command_draws_progress_on_a_terminal(tmp_path: Path) -> None:
+    pn.write_data(pn.sample(pn.load_example("clinic"), 2000, imprecision=1, rng=1), tmp_path / "a.parquet")
+    master, slave = pty.openpty()
+    command = [str(COMMAND), "complete", "clinic", str(tmp_path / "a.parquet"), "--out", str(tmp_path / "b.csv")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave)
+    stdout, _ = process.communicate(timeout=60)
+    os.close(slave)
+    drawn = os.read(master, 65536)
+    os.close(master)
+    assert process.returncode == 0
+    assert b"2,000 rows" in stdout
+    assert b"2000/2000" in drawn
+
+
+def test_weights_go_through_the_command(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("bronc,dysp,n\n?,yes,3\nyes,?,2\n")
+    done = run("complete", "asia", tmp_path / "a.csv", "--weights", "n", "--out", tmp_path / "b.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "b.csv").read_text() == "bronc,dysp,n\nyes,yes,3\nyes,yes,2\n"

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import possnet as pn
 from tests.oracles import met_bins
+from tests.test_cli import run
 
 tenths = st.integers(-60, 60)
 edge_sets = st.lists(st.integers(-50, 50), min_size=1, max_size=6, unique=True).map(sorted)
@@ -343,3 +344,22 @@ def test_states_with_dots_survive_csv(states: list[str], ordered: bool) -> None:
         assert set(pn.read_data(path).variables[0].states) == set(states)
         if "5..10" in states and not {"5", "10"} <= set(states):
             assert "5..10" in path.read_text()
+
+
+def test_convert_bins_measurements(tmp_path: Path) -> None:
+    (tmp_path / "readings.csv").write_text(READINGS)
+    convert = ("convert", tmp_path / "readings.csv", tmp_path / "out.parquet", "--weights", "n")
+    done = run(*convert, "--measure", "temp: edges = 37.5, 38.5 error=off")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    measures = {"temp": pn.Measure([37.5, 38.5], error="off")}
+    assert pn.read_data(tmp_path / "out.parquet") == pn.read_data(
+        tmp_path / "readings.csv", weights="n", measures=measures
+    )
+    options = "temp: edges=0,37,40 error=1% relative=.5% labels=low,high ends=closed"
+    assert run(*convert, "--measure", options, "--measure", "off: edges=width bins=2").returncode == 0
+    assert [v.states for v in pn.read_data(tmp_path / "out.parquet").variables[:2]] == [
+        ("low", "high"),
+        ("<0.15", ">=0.15"),
+    ]
+    network = run("convert", "asia", tmp_path / "asia.json", "--measure", "temp: edges=1")
+    assert "is for data, and asia is a network" in network.stderr

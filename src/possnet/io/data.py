@@ -100,11 +100,17 @@ def scan_data(
     escape: str = "\\",
     delimiter: str = ",",
     measures: Mapping[str, Measure] | None = None,
+    keep: Sequence[str] = (),
 ) -> DataStream:
     """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
 
     Without ``variables``, and unless every file declares its domains, the files are read once just to find the states.
-    Options are those of `read_data`.
+    Options are those of `read_data`, and one more.
+
+    Parameters
+    ----------
+    keep
+        Columns to read beside those of ``variables``; their states are found in a pass of its own.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +126,23 @@ def scan_data(
     domain = _known_domain(sources, variables)
     if domain is None:
         domain = _found_domain([(source, source.batches(source.names())) for source in sources])
-    return DataStream(sources, domain)
+    return DataStream(sources, _with_kept(sources, domain, keep))
+
+
+def _with_kept(sources: Sequence[Source], domain: Sequence[Variable], keep: Sequence[str]) -> tuple[Variable, ...]:
+    """The variables and those of the kept columns, in the order of the first file's columns."""
+    known = {variable.name: variable for variable in domain}
+    wanted = [name for name in dict.fromkeys(keep) if name not in known]
+    if not wanted:
+        return tuple(domain)
+    for source in sources:
+        names = source.names()
+        for name in wanted:
+            if name not in names:
+                raise InputError(f"{source.owner}: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
+    found = _found_domain([(source, source.batches(wanted)) for source in sources], wanted)
+    known |= {variable.name: variable for variable in found}
+    return tuple(known[name] for name in sources[0].names() if name in known)
 
 
 def column_names(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
@@ -327,13 +349,15 @@ def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
         raise InputError(f"{report.owner}: {error}") from None
 
 
-def _found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Variable, ...]:
+def _found_domain(
+    files: Sequence[tuple[Source, Iterable[Batch]]], names: Sequence[str] | None = None
+) -> tuple[Variable, ...]:
     """Variables made from the cells of all files, read once.
 
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
     """
     first, _ = files[0]
-    seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
+    seen: dict[str, set[Seen]] = {name: set() for name in names or first.names()}
     for source, batches in files:
         report = Report(source.owner)
         first_row = 0
