@@ -232,6 +232,26 @@ def test_values_that_are_no_readings_are_named(values: Any, message: str) -> Non
         pn.bin_measurements(values, edges=[5])
 
 
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=8), st.text("0123456789.<>=±+-eE ", max_size=8), st.none(), st.floats(), st.integers()
+        ),
+        max_size=6,
+    )
+)
+def test_whatever_is_written_is_a_reading_or_a_finding(values: list[Any]) -> None:
+    try:
+        found = pn.bin_measurements(values, edges=[-1, 0, 2.5], error=0.5, relative=0.1)
+    except pn.InputError as error:
+        assert "reading" in str(error) or "backwards" in str(error)
+    else:
+        assert len(found) == len(values)
+        assert all(
+            first == last == -1 or 0 <= first <= last <= 3 for first, last in zip(found.first, found.last, strict=True)
+        )
+
+
 READINGS = "temp,off,rash,n\n36.9,.1,no,2\n37.4,.2,yes,1\n>39,,no|yes,1\n?,.1,?,1\n"
 
 

@@ -11,6 +11,7 @@ from possnet.dataset import Dataset, require_rows
 from possnet.errors import InputError, listing
 from possnet.inference import Inference
 from possnet.kernels import bitmaps
+from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     Progress: TypeAlias = Callable[[int, int], None] | None
 
 __all__ = ["CompletionStream", "complete"]
+
+_BATCH_ROWS = 1 << 16
+_BATCH_BYTES = 1 << 26  # of degrees, if every cell of a part is unknown
 
 
 @overload
@@ -66,12 +70,15 @@ def complete(
     engine = Inference(network, limit=limit)
     _own_columns(network, data.variables)
     if isinstance(data, Dataset):
+        _refuse_if_large(network, data, limit)
         return _completed(engine, data, 0, len(data), progress)
     return CompletionStream(engine, data, progress)
 
 
 class CompletionStream:
-    """The completion of a stream, batch by batch, as often as it is iterated; only one batch is in memory.
+    """The completion of a stream, part by part, as often as it is iterated; only one part is in memory.
+
+    A part is a batch of the stream, or some rows of a large one.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -87,8 +94,12 @@ class CompletionStream:
 
     def __iter__(self) -> Iterator[Completion]:
         first_row, total = 0, self._stream.rows or 0
+        states = sum(len(variable) for variable in self._stream.variables)
+        most = max(min(_BATCH_BYTES // (8 * states), _BATCH_ROWS), 1)
         for batch in self._stream:
-            yield _completed(self._engine, batch, first_row, total, self._progress)
+            for start in range(0, max(len(batch), 1), most):
+                part = batch[start : start + most]
+                yield _completed(self._engine, part, first_row + start, total, self._progress)
             first_row += len(batch)
 
     def resolved(self, *, watch: Callable[[Completion], None] | None = None) -> Batches:
@@ -174,6 +185,17 @@ def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]
             f"({listing(known)}); expected at least one"
         )
     return [variable.name for variable in own]
+
+
+def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None:
+    """Raise `TooLarge` if the degrees of all ambiguous cells would not fit in memory."""
+    needed = 0
+    for name in _own_columns(network, data.variables):
+        ambiguous = data.imprecise_share(name) if data.weights is None else 1.0
+        needed += int(8 * ambiguous * len(data)) * len(data.variable(name))
+    if needed > _BATCH_BYTES:
+        remedy = "complete a stream instead, which holds a part at a time: scan_data(...)"
+        refuse_over(2 * needed, f"completing {len(data):,} rows", remedy, limit=limit)
 
 
 def _completed(engine: Inference, data: Dataset, first_row: int, total: int, progress: Progress) -> Completion:
