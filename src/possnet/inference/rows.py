@@ -180,29 +180,30 @@ class _Block:
         above = {
             k: np.empty((prod(self.plan.cliques[k].shape[self.plan.cliques[k].residual :]), count)) for k in children
         }
+        theirs = {k: self._numbers_of_child(keys, count, self.up[k]) for k in children}
         for chosen, parts in pieces:
             width = chosen.stop - chosen.start
             belief = clique_tables(self.potentials[number], parts, clique.shape, width, algebra)
             for v in read:
                 marginals[v][:, chosen] = self._kept(belief, clique, (v,))
             for k in children:
-                above[k][:, chosen] = self._kept(belief, clique, self.plan.cliques[k].separator)
+                said = self._kept(belief, clique, self.plan.cliques[k].separator)
+                if algebra.divide is not None:  # what the child has not said itself; the minimum need not take it out
+                    own = np.take(self.up[k].table, theirs[k][chosen], axis=1, mode="clip")
+                    said = np.fmax(algebra.divide(said, own), algebra.zero)
+                above[k][:, chosen] = said
         for v in read:
             found[v] = marginals[v][:, keys[asked[v]]].T
         for k in children:
-            down[k] = self._without(above[k], keys, self.up[k])
+            down[k] = _Message(above[k], keys)
 
-    def _without(self, above: Table, keys: Codes, said: _Message) -> _Message:
-        """What a child has not said itself; combining twice is combining once for the minimum."""
-        if self.algebra.divide is None:
-            return _Message(above, keys)
+    def _numbers_of_child(self, keys: Codes, count: int, said: _Message) -> Codes:
+        """The child's message in every combination of its parent's, which determines it."""
         if keys is self.identity:
-            own = said.table if said.keys is self.identity else said.table[:, said.keys]
-        else:
-            theirs = np.zeros(above.shape[1], dtype=np.int64)
-            theirs[keys] = said.keys  # a combination of the parent's determines the child's message
-            own = said.table[:, theirs]
-        return _Message(np.fmax(self.algebra.divide(above, own), self.algebra.zero), keys)
+            return said.keys
+        theirs = np.zeros(count, dtype=np.int64)
+        theirs[keys] = said.keys
+        return theirs
 
     def _pieces(
         self, clique: Clique, above: _Message | None
