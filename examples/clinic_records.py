@@ -2,6 +2,8 @@
 
 python examples/clinic_records.py
 python examples/clinic_records.py --picture clinic.svg
+
+It needs matplotlib.
 """
 
 # %% [markdown]

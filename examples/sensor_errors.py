@@ -4,6 +4,7 @@
     python examples/sensor_errors.py --picture sensor.svg
 
 The wines are scikit-learn's bundled data set of 178 Italian wines of three cultivars, measured in a laboratory.
+It needs matplotlib and scikit-learn.
 """
 
 # %% [markdown]

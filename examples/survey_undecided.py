@@ -2,6 +2,8 @@
 
 python examples/survey_undecided.py
 python examples/survey_undecided.py --picture survey.svg
+
+It needs matplotlib.
 """
 
 # %% [markdown]

@@ -21,6 +21,7 @@ from possnet.inference.batch import answer_rows
 from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.evidence import Evidence, describe, read_evidence
 from possnet.inference.plan import Plan, make_plan
+from possnet.inference.pruning import connected, sliced, target_table
 from possnet.inference.rows import RowMarginals
 from possnet.inference.run import JoinTree
 from possnet.possibility import PRODUCT, Possibility
@@ -365,17 +366,17 @@ class Inference:
         }  # the states that are still possible
         hard = {v: int(states[0]) for v, states in left.items() if len(states) == 1 and known[v][states[0]] == 1.0}
         sizes = [len(left[v]) if v in left else size for v, size in enumerate(self._sizes)]
-        sliced = [_slice(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
-        sliced += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
+        kept = [sliced(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
+        kept += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
         if algebra is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
-            sliced = _connected(sliced, targets)
+            kept = connected(kept, targets)
         if algebra is MAX_SUM:
-            sliced = [(scope, _log(table)) for scope, table in sliced]
+            kept = [(scope, _log(table)) for scope, table in kept]
         value = algebra.one
-        for scope, table in sliced:
+        for scope, table in kept:
             if not scope:
                 value = float(algebra.combine(value, float(table)))
-        factors = [(scope, table) for scope, table in sliced if scope]
+        factors = [(scope, table) for scope, table in kept if scope]
         present = {v for scope, _ in factors for v in scope} | set(targets)
         absent = sum(1 << v for v in range(len(self._sizes)) if v not in present) | dropped
         chosen = sum(1 << target for target in targets)
@@ -388,7 +389,7 @@ class Inference:
         tree = JoinTree(plan, [scope for scope, _ in factors], [table for _, table in factors], algebra)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = float(algebra.combine(value, tree.collect(keep=False)))
-            return total, _target_table(tree, plan, targets, value, algebra) if targets else None
+            return total, target_table(tree, plan, targets, value, algebra) if targets else None
 
     def _reduced(self, targets: list[int], known: dict[int, Table], evidence: Evidence | None) -> Table:
         algebra = self._algebra(known)
@@ -444,59 +445,6 @@ def _snapped(table: Table, rounding: float = _ROUNDING) -> Table:
     """Degrees with those that only rounding keeps from 1 set to 1."""
     table[table >= 1.0 - rounding] = 1.0
     return table
-
-
-def _slice(
-    scope: tuple[int, ...], table: Table, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
-) -> tuple[tuple[int, ...], Table]:
-    """A factor with the known variables fixed, and without the states that the evidence excludes."""
-    if not any(v in left for v in scope):
-        return scope, table
-    for axis, v in enumerate(scope):
-        if v in left and v not in hard and len(left[v]) < table.shape[axis]:
-            table = table.take(left[v], axis=axis)
-    cut = table[tuple([hard.get(v, slice(None)) for v in scope])]
-    return tuple([v for v in scope if v not in hard]), np.asarray(cut)
-
-
-def _connected(factors: list[tuple[tuple[int, ...], Table]], targets: list[int]) -> list[tuple[tuple[int, ...], Table]]:
-    """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
-    reached = set(targets)
-    waiting = [(set(scope), k) for k, (scope, _) in enumerate(factors) if scope]
-    kept = set()
-    grown = True
-    while grown:
-        grown = False
-        rest = []
-        for scope, k in waiting:
-            if scope & reached:
-                kept.add(k)
-                grown = grown or not scope <= reached
-                reached |= scope
-            else:
-                rest.append((scope, k))
-        waiting = rest
-    if any(not factors[k][1].all() for _, k in waiting):
-        return factors
-    return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
-
-
-def _target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Table:
-    """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
-    root = plan.home[targets[-1]]
-    while plan.cliques[root].parent >= 0:
-        root = plan.cliques[root].parent
-    clique = plan.cliques[root]
-    table = tree.table(root).reshape(clique.shape)
-    dropped = tuple(axis for axis, v in enumerate(clique.variables) if v not in targets)
-    if dropped:
-        table = algebra.project.reduce(table, axis=dropped)
-    kept = [v for v in clique.variables if v in targets]
-    table = table.transpose([kept.index(t) for t in targets])
-    for number, other in enumerate(plan.cliques):
-        if other.parent < 0 and number != root:
-            value = float(algebra.combine(value, tree.root_value(number)))
-    return np.array(algebra.combine(table, value), order="C")
 
 
 def _normalised_rows(rows: Table, algebra: Algebra) -> Table:

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
-from possnet.arrow import PackedColumn, Report, Seen
-from possnet.dataset import Dataset, batches_of, require_columns, seen_variables, variables_of
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.arrow import PackedColumn, Report
+from possnet.dataset import Dataset, batches_of, variables_of
+from possnet.errors import InputError, did_you_mean
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
+from possnet.io.domains import found_domain, known_domain, with_kept
 from possnet.io.files import file_error, replacing
 from possnet.io.measured import settle
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
@@ -82,11 +83,11 @@ def read_data(
     """
     source = _source(path, weights, CellSyntax(separator, escape), delimiter, whole=True)
     _measure([source], measures, variables)
-    domain = _known_domain([source], variables)
+    domain = known_domain([source], variables)
     batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
         batches = list(_kept(source, batches))
-        domain = _found_domain([(source, batches)])
+        domain = found_domain([(source, batches)])
     parts = list(_datasets(source, batches, domain, at_once=True))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
@@ -123,26 +124,10 @@ def scan_data(
     syntax = CellSyntax(separator, escape)
     sources = [_source(path, weights, syntax, delimiter, whole=False) for path in _files(paths)]
     _measure(sources, measures, variables)
-    domain = _known_domain(sources, variables)
+    domain = known_domain(sources, variables)
     if domain is None:
-        domain = _found_domain([(source, source.batches(source.names())) for source in sources])
-    return DataStream(sources, _with_kept(sources, domain, keep))
-
-
-def _with_kept(sources: Sequence[Source], domain: Sequence[Variable], keep: Sequence[str]) -> tuple[Variable, ...]:
-    """The variables and those of the kept columns, in the order of the first file's columns."""
-    known = {variable.name: variable for variable in domain}
-    wanted = [name for name in dict.fromkeys(keep) if name not in known]
-    if not wanted:
-        return tuple(domain)
-    for source in sources:
-        names = source.names()
-        for name in wanted:
-            if name not in names:
-                raise InputError(f"{source.owner}: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
-    found = _found_domain([(source, source.batches(wanted)) for source in sources], wanted)
-    known |= {variable.name: variable for variable in found}
-    return tuple(known[name] for name in sources[0].names() if name in known)
+        domain = found_domain([(source, source.batches(source.names())) for source in sources])
+    return DataStream(sources, with_kept(sources, domain, keep))
 
 
 def column_names(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
@@ -311,23 +296,6 @@ def _measure(sources: Sequence[Source], measures: Mapping[str, Measure] | None, 
         source.measures = settled
 
 
-def _known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
-    """Variables that are given, or that every file declares alike; otherwise None."""
-    if given is not None:
-        variables = variables_of(given)
-        for source in sources:
-            require_columns(source.names(), variables, source.owner)
-        return variables
-    first = sources[0]
-    for source in sources[1:]:
-        odd = sorted(set(source.names()) ^ set(first.names()))
-        if odd:
-            raise InputError(
-                f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
-            )
-    return first.declared() if all(source.declared() == first.declared() for source in sources) else None
-
-
 def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
     first_row = 0
@@ -347,54 +315,6 @@ def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
         return PackedColumn.of(column, report, first_row)
     except InputError as error:
         raise InputError(f"{report.owner}: {error}") from None
-
-
-def _found_domain(
-    files: Sequence[tuple[Source, Iterable[Batch]]], names: Sequence[str] | None = None
-) -> tuple[Variable, ...]:
-    """Variables made from the cells of all files, read once.
-
-    A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
-    """
-    first, _ = files[0]
-    seen: dict[str, set[Seen]] = {name: set() for name in names or first.names()}
-    for source, batches in files:
-        report = Report(source.owner)
-        first_row = 0
-        for batch in batches:
-            rows = 0
-            for read in batch.columns:
-                column = read()
-                rows = column.rows
-                seen[column.name].add(column.seen(report, first_row))
-            first_row += rows
-        report.raise_if_any()
-    owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
-
-
-def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
-    """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
-
-    Ordered domains that contradict each other are refused; any others become all states that occur.
-    """
-    listed = list(sights)
-    states = frozenset().union(*(sight.states | set(sight.declared or ()) for sight in listed))
-    ranges = frozenset().union(*(sight.ranges for sight in listed))
-    declared = {(sight.declared, sight.ordered) for sight in listed}
-    if len(declared) == 1:
-        return Seen(states, *declared.pop(), ranges=ranges)
-    orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
-    if len(orders) == len(declared):
-        longest = orders[-1]
-        for order in orders:
-            if [state for state in longest if state in order] != list(order):
-                raise InputError(
-                    f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(longest)}; "
-                    "expected one order, or variables="
-                )
-        return Seen(states, longest, ordered=True, ranges=ranges)
-    return Seen(states, ranges=ranges)
 
 
 def _datasets(
