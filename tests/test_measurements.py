@@ -163,6 +163,7 @@ def test_every_kind_of_array_can_be_read() -> None:
     ):
         assert numbers_of(pn.bin_measurements(values, edges=[5])) == expected
     assert len(pn.bin_measurements(np.zeros(0), edges=[5])) == 0
+    assert numbers_of(pn.bin_measurements([10**400, -(10**400), decimal.Decimal("NaN")], edges=[5])) == [[1], [0], []]
 
 
 def test_a_binned_column_goes_straight_into_a_data_set() -> None:
@@ -199,6 +200,9 @@ def test_a_binned_column_goes_straight_into_a_data_set() -> None:
         ({"edges": [5], "error": [1, 2]}, r"error: 2 numbers for 1 values; expected one number, or one for each"),
         ({"edges": [5], "error": [-1]}, r"row 1, column 'measurement': a negative error"),
         ({"edges": [5], "error": ["<1"]}, r"error, row 1: not a number"),
+        ({"edges": [10**400]}, r"expected increasing numbers"),
+        ({"edges": [5], "error": 10**400}, r"expected a number from 0 on"),
+        ({"edges": [5], "error": True}, r"error True; expected a number from 0 on"),
         ({"edges": [5], "error": "column"}, r"error 'column' names a column, which only files have"),
         ({"edges": [5], "relative": -0.1}, r"relative error -0.1; expected"),
         ({"edges": [5], "labels": ["a"]}, r"labels a: 1 for 2 bins \(<5, >=5\); expected one for each"),
@@ -312,6 +316,16 @@ def test_parquet_numbers_are_measured_too(tmp_path: Path) -> None:
             pn.InputError, match=r"lists.parquet.*column 'temp' holds list<.*expected numbers, or texts"
         ):
             pn.read_data(tmp_path / "lists.parquet", measures={"temp": measure})
+
+
+def test_a_column_of_errors_may_be_measured_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("temp,off\n36.9,.1\n37.4,.2\n")
+    table = pa.table({"temp": [36.9, 37.4], "off": [0.1, 0.2]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    measures = {"temp": pn.Measure([37.5], error="off"), "off": pn.Measure([0.15])}
+    found = [pn.read_data(tmp_path / name, measures=measures) for name in ("a.csv", "a.parquet")]
+    assert found[0] == found[1]
+    assert found[0].row(1) == {"temp": {"<37.5", ">=37.5"}, "off": {">=0.15"}}
 
 
 def test_edges_by_quantile_come_from_all_files_of_a_stream(tmp_path: Path) -> None:

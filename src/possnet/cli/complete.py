@@ -33,7 +33,7 @@ _MOST_ROWS = 60
     type=click.Choice(["resolved", "narrowed", "long"]),
     default="resolved",
     show_default=True,
-    help="resolved: the most possible states only; narrowed: the states above --threshold; long: a line for every state.",
+    help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
 )
 @click.option("--threshold", type=float, metavar="DEGREE", help="For narrowed: from above 0 to 1; 0.5 by default.")
 @click.option(

@@ -90,9 +90,10 @@ class CsvSource:
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """Batches of columns; the whole file as one batch if the source was made for that."""
         names = [name for name in self.names() if name in wanted]
-        errors = error_columns({name: m for name, m in self.measures.items() if name in names})
+        errors = [m.error for name, m in self.measures.items() if name in names and isinstance(m.error, str)]
+        weighing = [self.weight_column] if self.weight_column else []
         first_row = 0
-        for table in self._tables([*names, *errors, *([self.weight_column] if self.weight_column else [])]):
+        for table in self._tables(list(dict.fromkeys([*names, *errors, *weighing]))):
             weights = None
             if self.weight_column:
                 column = self._texts(self.weight_column, table)

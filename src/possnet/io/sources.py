@@ -59,5 +59,5 @@ class Source(Protocol):
 
 
 def error_columns(measures: Mapping[str, Measure]) -> set[str]:
-    """Columns that hold errors of measurements."""
-    return {measure.error for measure in measures.values() if isinstance(measure.error, str)}
+    """Columns that hold errors of measurements and nothing else."""
+    return {measure.error for measure in measures.values() if isinstance(measure.error, str)} - measures.keys()

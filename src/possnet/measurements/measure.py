@@ -18,7 +18,8 @@ Rules, all on purpose:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -101,6 +102,7 @@ class Measure:
     """
 
     edges: Sequence[float] | Literal["quantile", "width"]
+    _: KW_ONLY
     bins: int | None = None
     error: float | str = 0.0
     relative: float = 0.0
@@ -223,7 +225,7 @@ def _widened(readings: Readings, half: Numbers) -> tuple[Numbers, Numbers]:
 def _checked_edges(given: object, fewest: int) -> tuple[float, ...]:
     try:
         edges = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         edges = np.zeros((0, 0))
     if edges.ndim != 1:
         raise InputError(f"edges {given!r}; expected increasing numbers, or {' or '.join(_WAYS)}")
@@ -236,9 +238,13 @@ def _checked_edges(given: object, fewest: int) -> tuple[float, ...]:
 
 
 def _checked_error(given: object, what: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, Real | np.number) or not float(given) >= 0:
+    number = np.nan
+    if type(given) is not bool and isinstance(given, Real | np.number):
+        with suppress(OverflowError):
+            number = float(given)
+    if not number >= 0:
         raise InputError(f"{what} {given!r}; expected a number from 0 on")
-    return float(given)
+    return number
 
 
 def _error_array(given: object, size: int) -> Numbers:

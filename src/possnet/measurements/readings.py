@@ -112,7 +112,10 @@ def _text(value: object) -> str:
         return ""
     if type(value) is bool or not isinstance(value, Real | Decimal):
         return repr(value)
-    return repr(float(value))
+    try:
+        return repr(float(value))
+    except (OverflowError, ValueError):  # beyond the largest float, or a signalling NaN
+        return str(value)
 
 
 def read_numbers(numbers: NDArray[Any]) -> Readings:
