@@ -50,6 +50,20 @@ def test_every_marginal_of_every_row_is_the_answer_to_a_single_question(net: pn.
                 assert found[v.name][row] == pytest.approx(expected[v.name].degrees, abs=1e-12)
 
 
+@pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN])
+def test_rows_that_share_their_evidence_get_the_answers_of_rows_alone(conjunction: pn.Conjunction) -> None:
+    """Two thousand rows share messages everywhere in the tree; forty of them are asked again, one by one."""
+    net = pn.random_network(15, max_parents=3, states=(2, 3), zeros=0.1, ties=0.2, conjunction=conjunction, rng=4)
+    data = pn.sample(net, 2000, imprecision=0.6, process="traced", rng=2)
+    found = pn.complete(net, data)
+    engine = pn.Inference(net)
+    for row in range(0, 2000, 50):
+        expected = engine.marginals(dict(data.row(row)))
+        for v in net.variables:
+            if len(data.row(row)[v.name]) > 1:
+                assert found.of(row, v.name).degrees == pytest.approx(expected[v.name].degrees, abs=1e-12)
+
+
 @given(networks(max_variables=4), st.data())
 def test_completion_is_its_definition_by_enumeration(net: pn.Network, draw: st.DataObject) -> None:
     """Degrees, most possible states, ties, impossible rows: cell by cell from the joint distribution."""
@@ -200,6 +214,8 @@ def test_columns_that_the_network_lacks_are_carried_along() -> None:
     found = pn.complete(asia, data).resolved()
     assert found.row(0) == {"patient": {"p1"}, "bronc": {"yes"}, "dysp": {"yes"}}
     assert found.missing("patient").tolist() == [False, True]
+    with pytest.raises(pn.InputError, match=r"of: 'patient' has no ambiguous cell \(bronc, dysp\)"):
+        pn.complete(asia, data).of(0, "patient")
 
 
 def test_products_beyond_the_smallest_float_are_completed() -> None:
