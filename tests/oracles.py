@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations, pairwise, product
-from math import log, log2, prod
+from math import inf, log, log2, prod
 
 import possnet as pn
 
@@ -284,3 +285,24 @@ def em_step(dag: pn.Dag, masses: Masses, rows: list[tuple[dict[str, Cell | None]
                     context = tuple(hidden[p] for p in dag.parents(n))
                     counts[n][context][chosen[n]] += weight * chance / total
     return score, counts
+
+
+def completed_cell(net: pn.Network, row: dict[str, frozenset[str]], name: str) -> dict[str, float] | None:
+    """Degrees of a variable's states given a whole row, its own cell included; None for an impossible row."""
+    joint = dict.fromkeys(net.variable(name).states, 0.0)
+    for configuration in configurations(net):
+        if all(configuration[n] in cell for n, cell in row.items()):
+            state = configuration[name]
+            joint[state] = max(joint[state], chain_rule(net, configuration))
+    top = max(joint.values())
+    if top == 0.0:
+        return None
+    if net.conjunction is pn.PRODUCT:
+        return {state: degree / top for state, degree in joint.items()}
+    return {state: 1.0 if degree == top else degree for state, degree in joint.items()}
+
+
+def met_bins(lower: Fraction | float, upper: Fraction | float, edges: Sequence[Fraction]) -> list[int]:
+    """Numbers of the bins [-inf, e1), [e1, e2), ..., [ek, inf) that a closed interval meets, one bin after the other."""
+    ends: list[Fraction | float] = [-inf, *edges, inf]
+    return [k for k, (low, high) in enumerate(pairwise(ends)) if lower < high and upper >= low]

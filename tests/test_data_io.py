@@ -171,14 +171,15 @@ def test_other_delimiters_separators_and_no_escape(tmp_path: Path) -> None:
     with pytest.raises(pn.InputError, match="state 'a/b' holds '/', special in a cell; expected an escape character"):
         pn.write_data(needs, tmp_path / "b.csv", **options)
     assert not (tmp_path / "b.csv").exists()
-    for bad in (
+    wrong: tuple[dict[str, Any], ...] = (
         {"separator": "||"},
         {"separator": "."},
         {"escape": "|"},
         {"escape": "!"},
         {"delimiter": "|"},
         {"delimiter": ""},
-    ):
+    )
+    for bad in wrong:
         with pytest.raises(pn.InputError, match=f"{next(iter(bad))} .*; expected one (plain )?character"):
             pn.read_data(tmp_path / "a.csv", **bad)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from possnet import plots as plots
+    from possnet.completion import Completion, CompletionStream, CompletionSummary, complete
     from possnet.counting import Counts, count
     from possnet.dataset import Dataset
     from possnet.em import EmResult, fit_em
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         random_set_log_likelihood,
         random_set_log_likelihood_by_family,
     )
+    from possnet.measurements import BinnedColumn, Measure, bin_measurements
     from possnet.metrics import Comparison, compare, information_affinity
     from possnet.network import Network, normalise_tables, random_network
     from possnet.parameters import RandomSets, fit, fit_random_sets
@@ -64,7 +66,11 @@ __version__ = "0.1.0"
 __all__ = [
     "MIN",
     "PRODUCT",
+    "BinnedColumn",
     "Comparison",
+    "Completion",
+    "CompletionStream",
+    "CompletionSummary",
     "Conjunction",
     "Counts",
     "Dag",
@@ -77,6 +83,7 @@ __all__ = [
     "Inference",
     "InputError",
     "MassFunction",
+    "Measure",
     "Network",
     "Possibility",
     "PossnetError",
@@ -87,8 +94,10 @@ __all__ = [
     "TooLarge",
     "UndirectedGraph",
     "Variable",
+    "bin_measurements",
     "chanas",
     "compare",
+    "complete",
     "count",
     "draw_difference",
     "draw_network",
@@ -125,6 +134,12 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "completion": (
+        "Completion",
+        "CompletionStream",
+        "CompletionSummary",
+        "complete",
+    ),
     "dataset": ("Dataset",),
     "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
     "inference": ("Explanation", "Inference"),
@@ -174,6 +189,11 @@ _ROOMS = {
     "em": (
         "EmResult",
         "fit_em",
+    ),
+    "measurements": (
+        "BinnedColumn",
+        "Measure",
+        "bin_measurements",
     ),
     "metrics": (
         "Comparison",

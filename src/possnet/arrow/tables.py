@@ -18,7 +18,7 @@ from possnet.errors import InputError, did_you_mean, listing
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["cells_of", "columns_of_table", "python_column", "table_of_columns"]
+__all__ = ["cells_of", "columns_of_table", "list_array", "python_column", "table_of_arrays", "table_of_columns"]
 
 _INDEX_COLUMN = re.compile(r"__index_level_\d+__")
 
@@ -281,6 +281,47 @@ def table_of_columns(columns: Iterable[CodedColumn], *, as_lists: bool = False) 
         arrays.append(array)
         fields.append(pa.field(column.name, array.type))
     return pa.table(arrays, schema=pa.schema(fields))
+
+
+def list_array(
+    members: np.ndarray[Any, Any],
+    lengths: np.ndarray[Any, Any],
+    unknown: np.ndarray[Any, Any],
+    states: tuple[str, ...],
+    *,
+    ordered: bool,
+) -> pa.Array:
+    """Arrow array of lists of categories: ``members`` numbers into the states, one list after the other; null is unknown.
+
+    >>> unknown = np.array([False, False, True])
+    >>> list_array(np.array([0, 0, 1]), np.array([1, 2, 0]), unknown, ("a", "b"), ordered=True).to_pylist()
+    [['a'], ['a', 'b'], None]
+    """
+    import pyarrow as pa
+
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    indices = pa.array(members.astype(np.int32))
+    values = pa.DictionaryArray.from_arrays(indices, pa.array(states, type=pa.string()), ordered=ordered)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=pa.array(unknown))
+
+
+def table_of_arrays(columns: Mapping[str, Any]) -> pa.Table:
+    """Arrow table of plain columns: arrays of numbers or truth values, or pairs (codes, texts), which become categories.
+
+    >>> table_of_arrays({"n": np.array([1, 2]), "t": (np.array([1, 0]), ("a", "b"))}).to_pylist()
+    [{'n': 1, 't': 'b'}, {'n': 2, 't': 'a'}]
+    """
+    import pyarrow as pa
+
+    arrays = {}
+    for name, column in columns.items():
+        if isinstance(column, tuple):
+            codes, texts = column
+            indices = pa.array(np.asarray(codes, dtype=np.int32))
+            arrays[name] = pa.DictionaryArray.from_arrays(indices, pa.array(list(texts), type=pa.string()))
+        else:
+            arrays[name] = pa.array(column)
+    return pa.table(arrays)
 
 
 def _first_line(error: Exception) -> str:

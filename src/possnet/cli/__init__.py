@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 import possnet as pn
+from possnet.cli.measures import MEASURE_HELP, read_measures
 from possnet.errors import InputError, PossnetError, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -464,11 +465,13 @@ def _default_networks() -> tuple[str, ...]:
     show_default=True,
     help="How probabilities become possibilities.",
 )
+@click.option("--measure", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 def convert(
     source: str,
     target: str,
     domain: str | None,
     weights: str | None,
+    measures: tuple[str, ...],
     layout: Literal["masks", "lists"],
     transform: Transform,
 ) -> None:
@@ -482,6 +485,7 @@ def convert(
       possnet convert alarm.bif.gz alarm.json --transform optimal
       possnet convert asia asia.uai
       possnet convert patients.csv patients.parquet
+      possnet convert readings.csv readings.parquet --measure 'temp: edges=36,37.5,38.5 error=.2'
     """
     if _is_data(source) != _is_data(target):
         kinds = {True: "data", False: "a network"}
@@ -490,9 +494,13 @@ def convert(
             "expected the same kind (networks: .json, .uai; data: .csv, .parquet)"
         )
     if _is_data(source):
-        stream = _stream(source, domain, weights)
+        stream = _stream(source, domain, weights, measures)
         with _progress(stream.rows) as advance:
             pn.write_data(stream, target, layout=layout, weights=weights or "weight", progress=advance)
+    elif measures:
+        raise InputError(
+            f"--measure {measures[0]!r} is for data, and {source} is a network; expected it with data only"
+        )
     else:
         from possnet.io import names_file
 
@@ -509,14 +517,16 @@ def _check_target(name: str, suffixes: tuple[str, ...]) -> None:
         raise InputError(f"--out {name}: no such folder; make it first, or check the name")
 
 
-def _stream(name: str, domain: str | None, weights: str | None) -> DataStream:
+def _stream(name: str, domain: str | None, weights: str | None, measures: tuple[str, ...] = ()) -> DataStream:
     """Data of a file, with the domains of a network for the columns that the network knows."""
     from possnet.io import column_names
 
+    measured = read_measures(measures)
     if domain is None:
-        return pn.scan_data(name, weights=weights)
+        return pn.scan_data(name, weights=weights, measures=measured)
     known, found = _network(domain).variables, set(column_names(name))
-    return pn.scan_data(name, variables=[v for v in known if v.name in found] or known, weights=weights)
+    chosen = [v for v in known if v.name in found] or known
+    return pn.scan_data(name, variables=chosen, weights=weights, measures=measured)
 
 
 def _is_data(name: str) -> bool:
@@ -566,3 +576,8 @@ def _network(name: str, transform: Transform = "optimal") -> Network:
         f"{name}: no such file and no bundled network of that name ({listing(example_names())})"
         f"{did_you_mean(name, example_names())}"
     )
+
+
+from possnet.cli.complete import complete  # noqa: E402 - it is one of the commands above, in a file of its own
+
+main.add_command(complete)

@@ -334,6 +334,18 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", "y", "x"]}).distinct().weights
         array([2, 1])
         """
+        first, groups = self.groups()
+        weights = np.zeros(len(first), dtype=np.int64)
+        np.add.at(weights, groups, self._weights_or_ones())
+        kept = self[first]
+        return Dataset.unchecked(kept.variables, kept._bitmaps, len(first), unknown=kept._unknown, weights=weights)
+
+    def groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each distinct row first stands, in order of appearance, and for every row the number of its distinct row.
+
+        >>> Dataset.from_table({"a": ["x", "y", "x"]}).groups()
+        (array([0, 1]), array([0, 1, 0]))
+        """
         keys = np.zeros(self._rows, dtype=np.int64)
         limit = 1
         for name in self._variables:
@@ -344,13 +356,10 @@ class Dataset:
             keys = keys * len(column.cells) + column.codes
             limit *= max(len(column.cells), 1)
         _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
-        weights = np.zeros(len(first), dtype=np.int64)
-        np.add.at(weights, groups, self._weights_or_ones())
         order = np.argsort(first)
-        kept = self[first[order]]
-        return Dataset.unchecked(
-            kept.variables, kept._bitmaps, len(order), unknown=kept._unknown, weights=weights[order]
-        )
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return first[order], place[groups]
 
     @property
     def total(self) -> int:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     Table: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
 
-__all__ = ["answer_rows"]
+__all__ = ["BLOCK_BYTES", "answer_rows", "cell_degrees", "clique_potentials", "clique_tables", "combinations"]
 
-_BLOCK_BYTES = 1 << 20  # a block that stays in the processor's cache: twice as fast as one of 32 MB
+BLOCK_BYTES = 1 << 20  # a block that stays in the processor's cache: twice as fast as one of 32 MB
 _ROWS = 1 << 17
 
 
@@ -48,8 +48,8 @@ def answer_rows(
     """Unnormalised table of the target for every row, shape (rows, states); messages stay below ``budget`` bytes."""
     cells = sum(prod(clique.shape[clique.residual :]) for clique in plan.cliques)
     most = max(min(budget // (8 * max(cells, 1)), _ROWS), 64)
-    potentials = _potentials(plan, scopes, tables, algebra)
-    vectors = {v: _degrees(column, variables[v], algebra) for v, column in columns.items()}
+    potentials = clique_potentials(plan, scopes, tables, algebra)
+    vectors = {v: cell_degrees(column, variables[v], algebra) for v, column in columns.items()}
     answers = np.empty((rows, len(variables[target])))
     for start in range(0, rows, most):
         stop = min(start + most, rows)
@@ -58,13 +58,13 @@ def answer_rows(
     return answers
 
 
-def _degrees(column: CodedColumn, variable: Variable, algebra: Algebra) -> Table:
+def cell_degrees(column: CodedColumn, variable: Variable, algebra: Algebra) -> Table:
     """Degrees (states, distinct cells) of the cells as evidence; an unknown cell is none."""
     inside = np.array([[cell is None or state in cell for cell in column.cells] for state in variable.states])
     return np.where(inside, algebra.one, algebra.zero).reshape(len(variable), -1)
 
 
-def _potentials(
+def clique_potentials(
     plan: Plan, scopes: Sequence[tuple[int, ...]], tables: Sequence[Table], algebra: Algebra
 ) -> list[Table]:
     """Factors of every clique combined, as (cells, 1)."""
@@ -103,13 +103,13 @@ def _block(
         axes = list(zip(clique.variables, clique.shape, strict=True))
         shapes = [tuple([size if v in scope else 1 for v, size in axes]) for scope in scopes]
         known = list(zip(shapes, [*(vectors[v] for v in mine), *(messages[k] for k in clique.children)], strict=True))
-        keys, members = _distinct([*(codes[v] for v in mine), *(numbers[k] for k in clique.children)], identity)
+        keys, members = combinations([*(codes[v] for v in mine), *(numbers[k] for k in clique.children)], identity)
         numbers[number] = keys
         count = len(members[0]) if members else 1
         kept = target if number == home else None
         out_cells = plan.sizes[target] if kept is not None else prod(clique.shape[clique.residual :])
         message = np.empty((out_cells, count))
-        width = max(_BLOCK_BYTES // (8 * max(prod(clique.shape), 1)), 1)
+        width = max(BLOCK_BYTES // (8 * max(prod(clique.shape), 1)), 1)
         for start in range(0, count, width):
             chosen = slice(start, min(start + width, count))
             parts = []
@@ -117,7 +117,7 @@ def _block(
                 # all codes are in range: "clip" only spares numpy a check
                 picked = table[:, chosen] if member is identity else np.take(table, member[chosen], axis=1, mode="clip")
                 parts.append((shape, picked))
-            table = _combined(potentials[number], parts, clique.shape, chosen.stop - start, algebra)
+            table = clique_tables(potentials[number], parts, clique.shape, chosen.stop - start, algebra)
             message[:, chosen] = _projected(table, clique.variables, clique.residual, kept, algebra)
         messages[number] = message
         for child in clique.children:
@@ -128,7 +128,7 @@ def _block(
     return result
 
 
-def _combined(
+def clique_tables(
     potential: Table, parts: list[tuple[tuple[int, ...], Table]], shape: tuple[int, ...], width: int, algebra: Algebra
 ) -> Table:
     """A clique's table for some combinations of evidence, which lie along the last axis."""
@@ -154,7 +154,7 @@ def _projected(table: Table, variables: tuple[int, ...], residual: int, kept: in
     return algebra.project.reduce(table, axis=axes) if axes else table
 
 
-def _distinct(parts: list[Codes], identity: Codes) -> tuple[Codes, list[Codes]]:
+def combinations(parts: list[Codes], identity: Codes) -> tuple[Codes, list[Codes]]:
     """Number a row for the combination of its codes, and, for every part, its code in each combination.
 
     ``identity`` holds the row numbers, and stands for itself wherever every row is a combination of its own.

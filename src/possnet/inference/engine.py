@@ -21,11 +21,13 @@ from possnet.inference.batch import answer_rows
 from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.evidence import Evidence, describe, read_evidence
 from possnet.inference.plan import Plan, make_plan
+from possnet.inference.pruning import connected, sliced, target_table
+from possnet.inference.rows import RowMarginals
 from possnet.inference.run import JoinTree
 from possnet.possibility import PRODUCT, Possibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,6 +73,7 @@ class Inference:
         self._plan: Plan | None = None
         self._trees: dict[str, JoinTree] = {}
         self._facts: tuple[list[bool], list[float]] | None = None
+        self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowMarginals] = {}
 
     @property
     def plan(self) -> Plan:
@@ -174,14 +177,7 @@ class Inference:
         array([[1. , 0.1], [1. , 1. ]])
         """
         number = self._number(target)
-        for variable in data.variables:
-            known = self._variables.get(variable.name)
-            if known is None or known[1].states != variable.states:
-                what = "no such variable" if known is None else f"states {listing(known[1].states)}"
-                raise InputError(
-                    f"query_many: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
-                    "expected columns of the network's own variables"
-                )
+        self._require_own(data, "query_many")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables if v.name != target}
         algebra = self._algebra(dict.fromkeys(columns, np.ones(1)))
         scopes, tables, dropped = self._relevant([number], set(columns))
@@ -194,6 +190,74 @@ class Inference:
                 plan, scopes, tables, algebra, number, columns, len(data), self.network.variables, budget
             )
             return _normalised_rows(rows, algebra)
+
+    def marginals_many(self, data: Dataset) -> dict[str, Table]:
+        """Possibility of every variable given every row of a data set, name -> array (rows, states).
+
+        Cells are the evidence, a variable's own cell included, so that states outside the cell have degree 0. Every row is
+        conditioned and peaks at 1; rows of impossible evidence are NaN. All variables come from one pass up and one down,
+        and equal pieces of evidence are computed once.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> data = pn.Dataset.from_rows([clinic.variable("rash")], [("spots",), ({"spots", "none"},)])
+        >>> found = Inference(clinic).marginals_many(data)
+        >>> found["fever"], found["rash"]
+        (array([[1.  , 0.8 , 0.64], [1.  , 0.8 , 0.64]]), array([[0. , 1. , 0. ], [1. , 0.2, 0. ]]))
+        """
+        wanted = {v.name: np.ones(len(data), dtype=np.bool_) for v in self.network.variables}
+        found = {v.name: np.empty((len(data), len(v))) for v in self.network.variables}
+        for start, stop, tables, _ in self.marginal_blocks(data, wanted):
+            for name, table in tables.items():
+                found[name][start:stop] = table
+        return found
+
+    def marginal_blocks(
+        self, data: Dataset, wanted: Mapping[str, NDArray[np.bool_]]
+    ) -> Iterator[tuple[int, int, dict[str, Table], NDArray[np.bool_]]]:
+        """The same, some rows at a time and only where asked for: what filling a large table needs.
+
+        ``wanted`` says for every variable of interest which rows it is wanted for. Blocks are (first row, end, name ->
+        array (wanted rows of the block, states), which rows of the block are possible).
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"dysp": ["yes", "no"]}, pn.load_example("asia").variable("dysp"))
+        >>> blocks = Inference(pn.load_example("asia")).marginal_blocks(data, {"bronc": np.array([True, False])})
+        >>> [(start, stop, found["bronc"], possible) for start, stop, found, possible in blocks]
+        [(0, 2, array([[1. , 0.1]]), array([ True,  True]))]
+        """
+        self._require_own(data, "marginal_blocks")
+        columns = {self._number(v.name): data.column(v.name) for v in data.variables}
+        numbers = {self._number(name): mask for name, mask in wanted.items()}
+        prepared = self._row_marginals(frozenset(columns.keys() | numbers.keys()), frozenset(columns))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for start, stop, found, possible in prepared.blocks(columns, len(data), numbers):
+                yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
+
+    def _row_marginals(self, targets: frozenset[int], observed: frozenset[int]) -> RowMarginals:
+        """The families that matter for some variables under evidence on others, planned and combined once."""
+        if (targets, observed) not in self._prepared:
+            algebra = self._algebra(dict.fromkeys(observed, np.ones(1)))
+            scopes, tables, dropped = self._relevant(sorted(targets), set(observed))
+            plan = make_plan(self._sizes, scopes, dropped=dropped) if dropped else self.plan
+            plan.refuse_if_large(self._names, self._limit)
+            budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
+            tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
+            self._prepared.clear()  # one is kept: batches of a stream have the same columns
+            self._prepared[targets, observed] = RowMarginals(
+                plan, scopes, tables, algebra, self.network.variables, budget
+            )
+        return self._prepared[targets, observed]
+
+    def _require_own(self, data: Dataset, owner: str) -> None:
+        for variable in data.variables:
+            known = self._variables.get(variable.name)
+            if known is None or known[1].states != variable.states:
+                what = "no such variable" if known is None else f"states {listing(known[1].states)}"
+                raise InputError(
+                    f"{owner}: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
+                    "expected columns of the network's own variables"
+                )
 
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
@@ -302,17 +366,17 @@ class Inference:
         }  # the states that are still possible
         hard = {v: int(states[0]) for v, states in left.items() if len(states) == 1 and known[v][states[0]] == 1.0}
         sizes = [len(left[v]) if v in left else size for v, size in enumerate(self._sizes)]
-        sliced = [_slice(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
-        sliced += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
+        kept = [sliced(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
+        kept += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
         if algebra is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
-            sliced = _connected(sliced, targets)
+            kept = connected(kept, targets)
         if algebra is MAX_SUM:
-            sliced = [(scope, _log(table)) for scope, table in sliced]
+            kept = [(scope, _log(table)) for scope, table in kept]
         value = algebra.one
-        for scope, table in sliced:
+        for scope, table in kept:
             if not scope:
                 value = float(algebra.combine(value, float(table)))
-        factors = [(scope, table) for scope, table in sliced if scope]
+        factors = [(scope, table) for scope, table in kept if scope]
         present = {v for scope, _ in factors for v in scope} | set(targets)
         absent = sum(1 << v for v in range(len(self._sizes)) if v not in present) | dropped
         chosen = sum(1 << target for target in targets)
@@ -325,7 +389,7 @@ class Inference:
         tree = JoinTree(plan, [scope for scope, _ in factors], [table for _, table in factors], algebra)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = float(algebra.combine(value, tree.collect(keep=False)))
-            return total, _target_table(tree, plan, targets, value, algebra) if targets else None
+            return total, target_table(tree, plan, targets, value, algebra) if targets else None
 
     def _reduced(self, targets: list[int], known: dict[int, Table], evidence: Evidence | None) -> Table:
         algebra = self._algebra(known)
@@ -381,59 +445,6 @@ def _snapped(table: Table, rounding: float = _ROUNDING) -> Table:
     """Degrees with those that only rounding keeps from 1 set to 1."""
     table[table >= 1.0 - rounding] = 1.0
     return table
-
-
-def _slice(
-    scope: tuple[int, ...], table: Table, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
-) -> tuple[tuple[int, ...], Table]:
-    """A factor with the known variables fixed, and without the states that the evidence excludes."""
-    if not any(v in left for v in scope):
-        return scope, table
-    for axis, v in enumerate(scope):
-        if v in left and v not in hard and len(left[v]) < table.shape[axis]:
-            table = table.take(left[v], axis=axis)
-    cut = table[tuple([hard.get(v, slice(None)) for v in scope])]
-    return tuple([v for v in scope if v not in hard]), np.asarray(cut)
-
-
-def _connected(factors: list[tuple[tuple[int, ...], Table]], targets: list[int]) -> list[tuple[tuple[int, ...], Table]]:
-    """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
-    reached = set(targets)
-    waiting = [(set(scope), k) for k, (scope, _) in enumerate(factors) if scope]
-    kept = set()
-    grown = True
-    while grown:
-        grown = False
-        rest = []
-        for scope, k in waiting:
-            if scope & reached:
-                kept.add(k)
-                grown = grown or not scope <= reached
-                reached |= scope
-            else:
-                rest.append((scope, k))
-        waiting = rest
-    if any(not factors[k][1].all() for _, k in waiting):
-        return factors
-    return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
-
-
-def _target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Table:
-    """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
-    root = plan.home[targets[-1]]
-    while plan.cliques[root].parent >= 0:
-        root = plan.cliques[root].parent
-    clique = plan.cliques[root]
-    table = tree.table(root).reshape(clique.shape)
-    dropped = tuple(axis for axis, v in enumerate(clique.variables) if v not in targets)
-    if dropped:
-        table = algebra.project.reduce(table, axis=dropped)
-    kept = [v for v in clique.variables if v in targets]
-    table = table.transpose([kept.index(t) for t in targets])
-    for number, other in enumerate(plan.cliques):
-        if other.parent < 0 and number != root:
-            value = float(algebra.combine(value, tree.root_value(number)))
-    return np.array(algebra.combine(table, value), order="C")
 
 
 def _normalised_rows(rows: Table, algebra: Algebra) -> Table:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from possnet.io.examples import example_names, load_example
     from possnet.io.json_counts import read_counts, write_counts
     from possnet.io.networks import NETWORK_SUFFIXES, read_network, write_network
+    from possnet.io.tidy import write_long
     from possnet.io.uai import names_file, read_evidence, write_evidence
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "write_counts",
     "write_data",
     "write_evidence",
+    "write_long",
     "write_network",
 ]
 
@@ -32,6 +34,7 @@ _ROOMS = {
     "examples": ("example_names", "load_example"),
     "json_counts": ("read_counts", "write_counts"),
     "networks": ("NETWORK_SUFFIXES", "read_network", "write_network"),
+    "tidy": ("write_long",),
     "uai": ("names_file", "read_evidence", "write_evidence"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

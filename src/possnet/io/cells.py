@@ -18,7 +18,7 @@ from possnet.arrow.columns import misfit
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from possnet.arrow.columns import Cell, Finding
     from possnet.variables import Variable
@@ -144,14 +144,27 @@ class CellSyntax:
             parts.append((*ends, text) if ends else text)
         return Reading(tuple(parts), all_but=all_but)
 
-    def write(self, cell: Cell) -> str:
-        """Text of a cell; the inverse of reading it."""
+    def write(self, cell: Cell, states: Sequence[str] | None = None) -> str:
+        """Text of a cell; the inverse of reading it.
+
+        With the states of the domain a state such as ``5..10`` is written as it stands, unless ``5`` and ``10`` are
+        states as well, which it could be taken for a range of.
+        """
         if cell is None:
             return "?"
-        texts = [self._write_state(state) for state in cell]
+        texts = [state if self._is_bare(state, states) else self._write_state(state) for state in cell]
         if texts[0].startswith("!") or (len(texts) == 1 and texts[0] in _UNKNOWN):
             texts[0] = self._escaped(texts[0][0], cell) + texts[0][1:]
         return self.separator.join(texts)
+
+    def _is_bare(self, state: str, states: Sequence[str] | None) -> bool:
+        """Whether nothing in a state is special but dots that no other states stand beside."""
+        if states is None or ".." not in state or state != state.strip():
+            return False
+        if self.separator in state or (self.escape and self.escape in state):
+            return False
+        ends = _range([(character, True) for character in state])
+        return ends is None or not set(ends) <= set(states)
 
     def _write_state(self, state: str) -> str:
         written = []

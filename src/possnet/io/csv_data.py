@@ -19,14 +19,17 @@ from possnet.dataset import Dataset, weights_of_column
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.io.cells import CellSyntax, Reading
 from possnet.io.files import file_error
-from possnet.io.sources import Batch
+from possnet.io.measured import measured_column
+from possnet.io.sources import Batch, error_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from possnet.arrow import Column
+    from possnet.measurements import Measure
     from possnet.variables import Variable
 
     Words: TypeAlias = NDArray[np.uint64]
@@ -46,6 +49,7 @@ class CsvSource:
     delimiter: str = ","
     weight_column: str | None = None
     whole: bool = False
+    measures: Mapping[str, Measure] = field(default_factory=dict)
     _readings: dict[str, Reading] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -62,9 +66,18 @@ class CsvSource:
                 f"delimiter {delimiter!r}; expected one plain character other than the separator, the escape and ! ? * ."
             )
 
+    def header(self) -> list[str]:
+        """Names of all columns."""
+        return self._header
+
     def names(self) -> list[str]:
-        """Names of the columns, the weight column left out."""
-        return [name for name in self._header if name != self.weight_column]
+        """Names of the columns of states, those of weights and of errors of measurements left out."""
+        left_out = {self.weight_column, *error_columns(self.measures)}
+        return [name for name in self._header if name not in left_out]
+
+    def raw(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of some columns as they are written."""
+        return self._tables(list(names))
 
     def declared(self) -> None:
         """A CSV file declares no domains."""
@@ -77,16 +90,22 @@ class CsvSource:
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """Batches of columns; the whole file as one batch if the source was made for that."""
         names = [name for name in self.names() if name in wanted]
+        errors = [m.error for name, m in self.measures.items() if name in names and isinstance(m.error, str)]
+        weighing = [self.weight_column] if self.weight_column else []
         first_row = 0
-        for table in self._tables([*names, *([self.weight_column] if self.weight_column else [])]):
+        for table in self._tables(list(dict.fromkeys([*names, *errors, *weighing]))):
             weights = None
             if self.weight_column:
-                column = self._column(self.weight_column, table)
+                column = self._texts(self.weight_column, table)
                 weights = weights_of_column([column.as_texts()], self.weight_column, self.owner, first_row)
             yield Batch([partial(self._column, name, table) for name in names], weights)
             first_row += table.num_rows
 
-    def _column(self, name: str, table: Any) -> CsvColumn:
+    def _column(self, name: str, table: Any) -> Column:
+        measure = self.measures.get(name)
+        return self._texts(name, table) if measure is None else measured_column(name, measure, table)
+
+    def _texts(self, name: str, table: Any) -> CsvColumn:
         chunks = table.column(name).unify_dictionaries().chunks
         texts = chunks[0].dictionary.to_pylist() if chunks else []
         indices = [chunk.indices.to_numpy() for chunk in chunks]
@@ -293,7 +312,8 @@ def csv_blocks(
         fields = []
         for variable in part.variables:
             column = part.column(variable.name)
-            texts = pa.array([_quoted(syntax.write(cell), delimiter) for cell in column.cells], type=pa.large_string())
+            written = [_quoted(syntax.write(cell, variable.states), delimiter) for cell in column.cells]
+            texts = pa.array(written, type=pa.large_string())
             fields.append(texts.take(pa.array(column.codes)))
         if weighted:
             weights = np.ones(len(part), dtype=np.int64) if part.weights is None else part.weights

@@ -10,17 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
-from possnet.arrow import PackedColumn, Report, Seen
-from possnet.dataset import Dataset, batches_of, require_columns, seen_variables, variables_of
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.arrow import PackedColumn, Report
+from possnet.dataset import Dataset, batches_of, variables_of
+from possnet.errors import InputError, did_you_mean
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
+from possnet.io.domains import found_domain, known_domain, with_kept
 from possnet.io.files import file_error, replacing
+from possnet.io.measured import settle
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
 from possnet.io.sources import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from possnet.arrow import Column
     from possnet.dataset import Batches
     from possnet.io.sources import Source
+    from possnet.measurements import Measure
     from possnet.variables import Variable
 
     Words: TypeAlias = NDArray[np.uint64]
@@ -47,6 +50,7 @@ def read_data(
     separator: str = "|",
     escape: str = "\\",
     delimiter: str = ",",
+    measures: Mapping[str, Measure] | None = None,
 ) -> Dataset:
     r"""Data set of a ``.csv`` or ``.parquet`` file, in memory.
 
@@ -59,6 +63,10 @@ def read_data(
         Name of the column of integer row weights, if there is one. possnet's own Parquet layout knows it by itself.
     separator, escape, delimiter
         How a CSV file separates states in a cell, escapes special characters, and separates fields; see `possnet.io.cells`.
+    measures
+        Columns that hold measurements, and how each becomes cells: name -> `possnet.Measure`. Bins take the states of an
+        ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile or width are
+        computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -66,13 +74,20 @@ def read_data(
     ...     _ = path.write_text("fever,rash\nmild|high,no\n?,!yes\n")
     ...     pn.read_data(path)
     Dataset(2 rows, 2 variables, 50 % of the cells imprecise, 25 % unknown)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "readings.csv"
+    ...     _ = path.write_text("temperature,rash\n37.4,no\n>39,yes\n")
+    ...     data = pn.read_data(path, measures={"temperature": pn.Measure([37.5, 38.5], error=0.2)})
+    >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
+    (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
     source = _source(path, weights, CellSyntax(separator, escape), delimiter, whole=True)
-    domain = _known_domain([source], variables)
+    _measure([source], measures, variables)
+    domain = known_domain([source], variables)
     batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
         batches = list(_kept(source, batches))
-        domain = _found_domain([(source, batches)])
+        domain = found_domain([(source, batches)])
     parts = list(_datasets(source, batches, domain, at_once=True))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
@@ -85,11 +100,18 @@ def scan_data(
     separator: str = "|",
     escape: str = "\\",
     delimiter: str = ",",
+    measures: Mapping[str, Measure] | None = None,
+    keep: Sequence[str] = (),
 ) -> DataStream:
     """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
 
     Without ``variables``, and unless every file declares its domains, the files are read once just to find the states.
-    Options are those of `read_data`.
+    Options are those of `read_data`, and one more.
+
+    Parameters
+    ----------
+    keep
+        Columns to read beside those of ``variables``; their states are found in a pass of its own.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -101,10 +123,11 @@ def scan_data(
     """
     syntax = CellSyntax(separator, escape)
     sources = [_source(path, weights, syntax, delimiter, whole=False) for path in _files(paths)]
-    domain = _known_domain(sources, variables)
+    _measure(sources, measures, variables)
+    domain = known_domain(sources, variables)
     if domain is None:
-        domain = _found_domain([(source, source.batches(source.names())) for source in sources])
-    return DataStream(sources, domain)
+        domain = found_domain([(source, source.batches(source.names())) for source in sources])
+    return DataStream(sources, with_kept(sources, domain, keep))
 
 
 def column_names(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
@@ -264,21 +287,13 @@ def _none(paths: object) -> list[Path]:
     raise InputError(f"{paths}: no {' or '.join(_SUFFIXES)} file there; expected at least one")
 
 
-def _known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
-    """Variables that are given, or that every file declares alike; otherwise None."""
-    if given is not None:
-        variables = variables_of(given)
-        for source in sources:
-            require_columns(source.names(), variables, source.owner)
-        return variables
-    first = sources[0]
-    for source in sources[1:]:
-        odd = sorted(set(source.names()) ^ set(first.names()))
-        if odd:
-            raise InputError(
-                f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
-            )
-    return first.declared() if all(source.declared() == first.declared() for source in sources) else None
+def _measure(sources: Sequence[Source], measures: Mapping[str, Measure] | None, variables: object | None) -> None:
+    """Tell the sources which of their columns are measurements."""
+    if not measures:
+        return
+    settled = settle(measures, sources, None if variables is None else variables_of(variables))
+    for source in sources:
+        source.measures = settled
 
 
 def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -300,52 +315,6 @@ def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
         return PackedColumn.of(column, report, first_row)
     except InputError as error:
         raise InputError(f"{report.owner}: {error}") from None
-
-
-def _found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Variable, ...]:
-    """Variables made from the cells of all files, read once.
-
-    A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
-    """
-    first, _ = files[0]
-    seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
-    for source, batches in files:
-        report = Report(source.owner)
-        first_row = 0
-        for batch in batches:
-            rows = 0
-            for read in batch.columns:
-                column = read()
-                rows = column.rows
-                seen[column.name].add(column.seen(report, first_row))
-            first_row += rows
-        report.raise_if_any()
-    owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
-
-
-def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
-    """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
-
-    Ordered domains that contradict each other are refused; any others become all states that occur.
-    """
-    listed = list(sights)
-    states = frozenset().union(*(sight.states | set(sight.declared or ()) for sight in listed))
-    ranges = frozenset().union(*(sight.ranges for sight in listed))
-    declared = {(sight.declared, sight.ordered) for sight in listed}
-    if len(declared) == 1:
-        return Seen(states, *declared.pop(), ranges=ranges)
-    orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
-    if len(orders) == len(declared):
-        longest = orders[-1]
-        for order in orders:
-            if [state for state in longest if state in order] != list(order):
-                raise InputError(
-                    f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(longest)}; "
-                    "expected one order, or variables="
-                )
-        return Seen(states, longest, ordered=True, ranges=ranges)
-    return Seen(states, ranges=ranges)
 
 
 def _datasets(

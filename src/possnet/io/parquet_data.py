@@ -23,18 +23,20 @@ from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.io.files import file_error
-from possnet.io.sources import Batch
+from possnet.io.measured import measured_column
+from possnet.io.sources import Batch, error_columns
 from possnet.kernels import bitmaps
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
     from possnet.arrow import Column
     from possnet.dataset import Dataset
+    from possnet.measurements import Measure
 
 __all__ = ["Layout", "ParquetSource", "parquet_schema", "parquet_table"]
 
@@ -51,6 +53,7 @@ class ParquetSource:
 
     path: Path
     weight_column: str | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
     _domains: dict[str, Variable] | None = field(default=None, repr=False)
     _layout: str = field(default="", repr=False)
 
@@ -88,15 +91,35 @@ class ParquetSource:
             raise InputError(f"{self.owner}: column {twice!r} appears twice; expected distinct names")
         return True
 
+    def header(self) -> list[str]:
+        """Names of all columns."""
+        return self._header
+
     def names(self) -> list[str]:
-        """Names of the columns, the weight column left out."""
+        """Names of the columns of states, those of weights and of errors of measurements left out."""
         if self._domains is not None:
             return list(self._domains)
-        return [name for name in self._header if name != self.weight_column]
+        left_out = {self.weight_column, *error_columns(self.measures)}
+        return [name for name in self._header if name not in left_out]
+
+    def raw(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of some columns as they are written, a row group at a time."""
+        with self._open() as opened:
+            for group in range(self._groups):
+                yield self._table(opened, group, names)
+
+    def _table(self, opened: Any, group: int, names: Sequence[str]) -> Any:
+        import pyarrow as pa
+
+        if self._domains is not None:
+            raise InputError(
+                f"{self.owner}: possnet's own file, whose cells are states already; expected numbers to measure"
+            )
+        return pa.table({name: self._read(opened, group, name).column(name) for name in names})
 
     def declared(self) -> tuple[Variable, ...] | None:
         """The domains in the metadata of possnet's own layout, otherwise None."""
-        return None if self._domains is None else tuple(self._domains.values())
+        return None if self._domains is None or self.measures else tuple(self._domains.values())
 
     def rows(self) -> int:
         """Number of rows."""
@@ -132,6 +155,14 @@ class ParquetSource:
                 opened.close()
 
     def _column(self, handle: Callable[[], Any], group: int, name: str) -> Column:
+        measure = self.measures.get(name)
+        if measure is not None:
+            errors = [measure.error] if isinstance(measure.error, str) else []
+            try:
+                return measured_column(name, measure, self._table(handle(), group, [name, *errors]))
+            except InputError as error:
+                place = "" if str(error).startswith(self.owner) else f"{self.owner}, row group {group + 1}: "
+                raise InputError(f"{place}{error}") from None
         table = self._read(handle(), group, name)
         try:
             if self._domains is not None and self._layout == "masks":

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from possnet.arrow import Column
+    from possnet.measurements import Measure
     from possnet.variables import Variable
 
-__all__ = ["Batch", "Source"]
+__all__ = ["Batch", "Source", "error_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,18 @@ class Source(Protocol):
 
     owner: str
     weight_column: str | None
+    measures: Mapping[str, Measure]
+
+    def header(self) -> Sequence[str]:
+        """Names of all columns."""
+        ...
 
     def names(self) -> Sequence[str]:
-        """Names of the columns, the weight column left out."""
+        """Names of the columns of states, those of weights and of errors of measurements left out."""
+        ...
+
+    def raw(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of some columns as they are written."""
         ...
 
     def declared(self) -> tuple[Variable, ...] | None:
@@ -46,3 +56,8 @@ class Source(Protocol):
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """Batches of the wanted columns."""
         ...
+
+
+def error_columns(measures: Mapping[str, Measure]) -> set[str]:
+    """Columns that hold errors of measurements and nothing else."""
+    return {measure.error for measure in measures.values() if isinstance(measure.error, str)} - measures.keys()

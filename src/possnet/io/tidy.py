@@ -1,16 +1,19 @@
-"""Plain tables of results: text, whole numbers and real ones, as Parquet."""
+"""Plain tables of results: text, whole numbers and real ones, as Parquet or CSV."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from possnet.errors import InputError
 from possnet.io.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["write_tidy"]
+    from possnet.completion import Completion
+
+__all__ = ["write_long", "write_tidy"]
 
 
 def write_tidy(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path: str | Path) -> None:
@@ -29,3 +32,58 @@ def write_tidy(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path:
     arrays = [pa.array([row[k] for row in rows], type=kinds[kind]) for k, kind in enumerate(columns.values())]
     with replacing(path) as beside:
         pq.write_table(pa.table(arrays, names=list(columns)), beside, compression="zstd")
+
+
+def write_long(
+    found: Completion | Iterable[Completion],
+    path: str | Path,
+    *,
+    watch: Callable[[Completion], None] | None = None,
+) -> None:
+    """Write the long form of a completion, or of a stream of them, to a ``.csv`` or ``.parquet`` file, whole or not at all.
+
+    A line for every state of every ambiguous cell; see `possnet.Completion.long`. In the file rows are numbered from 1, as
+    in every message about a file.
+
+    Parameters
+    ----------
+    watch
+        Called with the completion of every batch on its way, to add up summaries without a second pass.
+
+    >>> import tempfile, possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_long(pn.complete(asia, data), Path(folder) / "long.csv")
+    ...     print((Path(folder) / "long.csv").read_text())
+    row,variable,state,possibility,necessity,most_possible,tied
+    1,"bronc","yes",1,0.9,true,false
+    1,"bronc","no",0.1,0,false,false
+    <BLANKLINE>
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as arrow_csv
+    import pyarrow.parquet as pq
+
+    from possnet.completion import Completion
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in {".csv", ".parquet"}:
+        raise InputError(f"{path}: unknown suffix {suffix!r}; expected .csv or .parquet")
+    kinds = {"row": pa.int64(), "variable": pa.string(), "state": pa.string(), "possibility": pa.float64()}
+    kinds |= {"necessity": pa.float64(), "most_possible": pa.bool_(), "tied": pa.bool_()}
+    schema = pa.schema(kinds)
+    with replacing(path) as beside:
+        if suffix == ".csv":
+            style = arrow_csv.WriteOptions(quoting_style="needed", quoting_header="none")
+            writer = arrow_csv.CSVWriter(beside, schema, write_options=style)
+        else:
+            writer = pq.ParquetWriter(beside, schema, compression="zstd")
+        with writer:
+            for part in (found,) if isinstance(found, Completion) else found:
+                if watch is not None:
+                    watch(part)
+                table = part.to_arrow()
+                table = table.set_column(0, "row", pc.add(table.column("row"), 1))
+                writer.write_table(table.cast(schema))

@@ -1,0 +1,197 @@
+"""``possnet complete``: what the rest of every row says about its ambiguous cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+import possnet as pn
+from possnet.cli.measures import MEASURE_HELP, read_measures
+from possnet.errors import InputError, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from possnet.completion import CellTally, Completion, CompletionStream, CompletionSummary
+    from possnet.io import DataStream
+    from possnet.measurements import Measure
+    from possnet.network import Network
+
+__all__ = ["complete", "completion_page"]
+
+_MOST_ROWS = 60
+
+
+@click.command()
+@click.argument("net", metavar="NET")
+@click.argument("data", metavar="DATA")
+@click.option("--out", required=True, metavar="FILE", help="A .csv or .parquet file.")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["resolved", "narrowed", "long"]),
+    default="resolved",
+    show_default=True,
+    help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
+)
+@click.option("--threshold", type=float, metavar="DEGREE", help="For narrowed: from above 0 to 1; 0.5 by default.")
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="A column that NET lacks, copied to FILE; may be repeated."
+)
+@click.option("--measure", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def complete(
+    net: str,
+    data: str,
+    out: str,
+    form: Literal["resolved", "narrowed", "long"],
+    threshold: float | None,
+    keep: tuple[str, ...],
+    measures: tuple[str, ...],
+    weights: str | None,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Complete a table: what is most possible in every ambiguous or unknown cell, given the rest of its row.
+
+    Where several states are equally possible the row cannot tell, and all of them stay. Rows that NET calls impossible
+    are reported and stay as they are. In the long form rows are numbered from 1.
+
+    \b
+    Examples:
+      possnet complete clinic patients.csv --out resolved.csv
+      possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
+      possnet complete clinic patients.csv --as long --out degrees.parquet
+      possnet complete clinic wards.csv --measure 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
+    """
+    from possnet.cli import _check_target, _network, _progress
+
+    _check_target(out, (".csv", ".parquet"))
+    if threshold is not None and form != "narrowed":
+        raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
+    level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
+    network = _network(net)
+    stream, left_out = _stream(data, network, keep, read_measures(measures), weights)
+    summaries: list[CompletionSummary] = []
+    with _progress(stream.rows) as advance:
+        found = pn.complete(network, stream, progress=advance)
+        _write(found, out, form, level, weights or "weight", lambda part: summaries.append(part.summary(level)))
+    if left_out:
+        told = f"Columns that {net} lacks were left out: {listing(left_out)}."
+        click.echo(told if form == "long" else f"{told} Name those to keep with --keep.", err=True)
+    click.echo(completion_page(sum(summaries, pn.CompletionSummary()), data, form, level, as_json=as_json))
+
+
+def _stream(
+    data: str, network: Network, keep: Sequence[str], measures: dict[str, Measure], weights: str | None
+) -> tuple[DataStream, list[str]]:
+    """Rows with the network's domains, in the order of the file's columns, and the columns that are left out."""
+    from possnet.io import column_names
+
+    names = column_names(data)
+    known = {variable.name: variable for variable in network.variables}
+    variables = [known[name] for name in names if name in known]
+    if not variables:
+        raise InputError(
+            f"{data}: no column ({listing(names)}) is a variable of the network ({listing(known)}); expected at least one"
+        )
+    used = {*known, *keep, weights, *(m.error for m in measures.values() if isinstance(m.error, str))}
+    stream = pn.scan_data(data, variables=variables, keep=keep, weights=weights, measures=measures)
+    return stream, [name for name in names if name not in used]
+
+
+def _write(
+    found: CompletionStream, out: str, form: str, level: float, weights: str, watch: Callable[[Completion], None]
+) -> None:
+    from possnet.io import write_long
+
+    if form == "long":
+        write_long(found, out, watch=watch)
+    else:
+        pn.write_data(found.narrowed(level, watch=watch), out, weights=weights)
+
+
+def completion_page(found: CompletionSummary, name: str, form: str, level: float, *, as_json: bool) -> str:
+    """What became of the ambiguous cells, for people or for machines; rows are numbered from 1.
+
+    >>> asia = pn.load_example("asia")
+    >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
+    >>> print(completion_page(pn.complete(asia, data).summary(), "rows.csv", "resolved", 1.0, as_json=False))
+    rows.csv: 2 rows, 3 ambiguous cells
+    <BLANKLINE>
+      resolved to one state      1  33.3 %
+      narrowed to fewer states   0   0.0 %
+      left as they were          2  66.7 %
+      tied: the row cannot tell  2  66.7 %
+    <BLANKLINE>
+      variable  ambiguous  resolved  narrowed  left  tied  mean N
+      smoke             2         1         0     1     1    0.60
+      bronc             1         0         0     1     1
+    <BLANKLINE>
+      mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
+    """
+    from possnet.cli.pages import text_table
+
+    if as_json:
+        return _as_json(found, form, level)
+    cells = found.cells
+    lines = [f"{name}: {found.rows:,} row{'s' * (found.rows != 1)}, {cells.ambiguous:,} ambiguous cells"]
+    if cells.ambiguous:
+        counts = [
+            ("resolved to one state", cells.resolved),
+            ("narrowed to fewer states", cells.narrowed),
+            ("left as they were", cells.unchanged),
+            *([("in impossible rows", cells.stuck)] if cells.stuck else []),
+            ("tied: the row cannot tell", cells.tied),
+        ]
+        shares = [(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts]
+        lines += ["", *text_table(shares, right=(1, 2))]
+        shown = [(variable, tally) for variable, tally in found.variables.items() if tally.ambiguous]
+        head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
+        rows = [_row(variable, tally) for variable, tally in shown[:_MOST_ROWS]]
+        lines += ["", *text_table([head, *rows], right=(1, 2, 3, 4, 5, 6))]
+        if len(shown) > _MOST_ROWS:
+            lines.append(f"  ... and {len(shown) - _MOST_ROWS} more")
+        lines += [
+            "",
+            "  mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)",
+        ]
+    if found.impossible:
+        numbers = ", ".join(f"{row + 1:,}" for row in found.first_impossible)
+        more = ", ..." if found.impossible > len(found.first_impossible) else ""
+        what = "row is" if found.impossible == 1 else "rows are"
+        lines += ["", f"{found.impossible:,} {what} impossible in this network, left as given: {numbers}{more}"]
+    return "\n".join(lines)
+
+
+def _row(name: str, tally: CellTally) -> tuple[str, ...]:
+    numbers = (tally.ambiguous, tally.resolved, tally.narrowed, tally.unchanged, tally.tied)
+    mean = "" if tally.mean_necessity is None else f"{tally.mean_necessity:.2f}"
+    return name, *(f"{number:,}" for number in numbers), mean
+
+
+def _as_json(found: CompletionSummary, form: str, level: float) -> str:
+    import json
+
+    document = {
+        "rows": found.rows,
+        "as": form,
+        "threshold": level,
+        **_document(found.cells),
+        "impossible_rows": {"count": found.impossible, "first": [row + 1 for row in found.first_impossible]},
+        "variables": {name: _document(tally) for name, tally in found.variables.items()},
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _document(tally: CellTally) -> dict[str, float | None]:
+    return {
+        "ambiguous": tally.ambiguous,
+        "resolved": tally.resolved,
+        "narrowed": tally.narrowed,
+        "left": tally.unchanged,
+        "in_impossible_rows": tally.stuck,
+        "tied": tally.tied,
+        "mean_necessity": tally.mean_necessity,
+    }

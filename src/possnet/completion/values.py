@@ -1,0 +1,310 @@
+"""What was found out about ambiguous cells, as a value.
+
+For every ambiguous or unknown cell of a row r the degrees Π(x | r) of its states given the whole row, its own cell
+included: states outside the cell have degree 0, and the most possible ones degree 1. Where several states have degree 1
+they are *tied*: the network and the row cannot tell them apart, and saying so is part of the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from possnet.arrow import table_of_arrays
+from possnet.dataset import Dataset
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.kernels import bitmaps
+from possnet.possibility import Possibility
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Table: TypeAlias = NDArray[np.float64]
+    Rows: TypeAlias = NDArray[np.int64]
+
+__all__ = ["CellTally", "Completion", "CompletionSummary", "check_threshold"]
+
+_FIRST = 10
+
+
+def check_threshold(threshold: float) -> None:
+    """Raise an `InputError` for anything but a degree above 0."""
+    given: object = threshold
+    if not isinstance(given, int | float) or not 0.0 < given <= 1.0:
+        raise InputError(f"threshold {threshold!r}; expected a degree above 0, up to 1 (the most possible states only)")
+
+
+@dataclass(frozen=True, slots=True)
+class CellTally:
+    """Ambiguous cells and what became of them; tallies add.
+
+    ``resolved``: one state is left. ``narrowed``: several, but fewer than before. ``unchanged``: all of them. ``tied``:
+    several states are most possible. What is ambiguous and none of the first three stands in an impossible row.
+    ``certainty`` is the sum of the necessities of the single states.
+
+    >>> CellTally(ambiguous=3, resolved=1, unchanged=2, tied=2) + CellTally(ambiguous=1, narrowed=1, tied=1)
+    CellTally(ambiguous=4, resolved=1, narrowed=1, unchanged=2, tied=3, certainty=0.0)
+    """
+
+    ambiguous: int = 0
+    resolved: int = 0
+    narrowed: int = 0
+    unchanged: int = 0
+    tied: int = 0
+    certainty: float = 0.0
+
+    def __add__(self, other: CellTally) -> CellTally:
+        return CellTally(
+            self.ambiguous + other.ambiguous,
+            self.resolved + other.resolved,
+            self.narrowed + other.narrowed,
+            self.unchanged + other.unchanged,
+            self.tied + other.tied,
+            self.certainty + other.certainty,
+        )
+
+    @property
+    def stuck(self) -> int:
+        """Ambiguous cells in impossible rows, left as they were."""
+        return self.ambiguous - self.resolved - self.narrowed - self.unchanged
+
+    @property
+    def mean_necessity(self) -> float | None:
+        """Mean necessity of the single states that were found; None without any."""
+        return self.certainty / self.resolved if self.resolved else None
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionSummary:
+    """How many cells of every variable were resolved, and which rows are impossible; summaries of batches add.
+
+    ``first_impossible`` holds the first ten impossible rows, counted from 0.
+
+    >>> import possnet as pn
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.Dataset.from_rows([clinic.variable("measles"), clinic.variable("rash")], [(None, "spots"), ("no", None)])
+    >>> found = pn.complete(clinic, data).summary()
+    >>> found.rows, found.cells
+    (2, CellTally(ambiguous=2, resolved=2, narrowed=0, unchanged=0, tied=0, certainty=...))
+    """
+
+    rows: int = 0
+    impossible: int = 0
+    first_impossible: tuple[int, ...] = ()
+    variables: Mapping[str, CellTally] = field(default_factory=dict)
+
+    def __add__(self, other: CompletionSummary) -> CompletionSummary:
+        names = dict.fromkeys((*self.variables, *other.variables))
+        none = CellTally()
+        return CompletionSummary(
+            self.rows + other.rows,
+            self.impossible + other.impossible,
+            (*self.first_impossible, *other.first_impossible)[:_FIRST],
+            {name: self.variables.get(name, none) + other.variables.get(name, none) for name in names},
+        )
+
+    @property
+    def cells(self) -> CellTally:
+        """All variables together."""
+        return sum(self.variables.values(), CellTally())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completion:
+    """Degrees of the states of every ambiguous cell of some rows, and what follows from them.
+
+    Made by `possnet.complete`. ``data`` are the rows as they were given; ``impossible`` the positions of the rows that the
+    network calls impossible, which stay as they were; ``first_row`` is the number of the first row within a stream.
+    ``found`` maps a variable to the positions of its ambiguous cells (in possible rows) and their degrees (cells, states).
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
+    >>> found = pn.complete(asia, data)
+    >>> found
+    Completion(2 rows, 1 of 3 ambiguous cells resolved, 2 tied)
+    >>> found.resolved().row(0)["smoke"], found.of(0, "smoke")
+    (frozenset({'no'}), Possibility(smoke: yes 0.4, no 1))
+    """
+
+    data: Dataset
+    found: Mapping[str, tuple[Rows, Table]]
+    impossible: Rows
+    ambiguous: Mapping[str, int]
+    first_row: int = 0
+
+    def of(self, row: int, name: str) -> Possibility:
+        """Degrees of the states of one ambiguous cell given its whole row, Π(x | row).
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
+        >>> pn.complete(asia, data).of(0, "bronc")
+        Possibility(bronc: yes 1, no 0.1)
+        """
+        variable = self.data.variable(name)
+        if name not in self.found:
+            raise InputError(
+                f"of: {name!r} has no ambiguous cell ({listing(self.found)}){did_you_mean(name, self.found)}"
+            )
+        rows, degrees = self.found[name]
+        place = int(np.searchsorted(rows, row))
+        if place == len(rows) or rows[place] != row:
+            what = "impossible in this network" if row in self.impossible else "precise there"
+            raise InputError(f"of: row {row} is {what}; expected a row whose cell of {name!r} was ambiguous")
+        return Possibility.unchecked((variable,), degrees[place])
+
+    def resolved(self) -> Dataset:
+        """The rows with every ambiguous cell cut down to its most possible states: one, or those that tie.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
+        >>> found = pn.complete(asia, data).resolved()
+        >>> found.row(0)["smoke"], sorted(found.row(1)["smoke"])
+        (frozenset({'no'}), ['no', 'yes'])
+        """
+        return self.narrowed(1.0)
+
+    def narrowed(self, threshold: float = 0.5) -> Dataset:
+        """The rows with every ambiguous cell cut down to {x : Π(x | row) >= threshold}.
+
+        A cell that was unknown and from which nothing is cut stays unknown.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> data = pn.Dataset.from_rows([clinic.variable("measles"), clinic.variable("rash")], [("yes", None)])
+        >>> found = pn.complete(clinic, data)
+        >>> [sorted(found.narrowed(level).row(0)["rash"]) for level in (0.1, 0.5)]
+        [['none', 'spots', 'widespread'], ['spots', 'widespread']]
+        """
+        check_threshold(threshold)
+        words, unknown = {}, {}
+        for variable in self.data.variables:
+            name = variable.name
+            bits, missing = self.data.bitmaps(name), self.data.missing(name)
+            if name in self.found and len(self.found[name][0]):
+                rows, degrees = self.found[name]
+                kept = degrees >= threshold
+                inside = bitmaps.unpack(bits, len(self.data))
+                inside[:, rows] = kept.T
+                bits = bitmaps.pack(inside)
+                missing[rows] &= kept.all(axis=1) & (len(variable) > 1)
+            words[name], unknown[name] = bits, bitmaps.pack(missing)
+        return Dataset.unchecked(self.data.variables, words, len(self.data), unknown=unknown, weights=self.data.weights)
+
+    def summary(self, threshold: float = 1.0) -> CompletionSummary:
+        """How many ambiguous cells were resolved or narrowed, with sets cut at a threshold.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
+        >>> pn.complete(asia, data).summary().variables["smoke"]
+        CellTally(ambiguous=2, resolved=1, narrowed=0, unchanged=1, tied=1, certainty=0.6)
+        """
+        check_threshold(threshold)
+        tallies = {}
+        for name, (rows, degrees) in self.found.items():
+            left = (degrees >= threshold).sum(axis=1)
+            before = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, rows].sum(axis=0)
+            resolved, changed = left == 1, left < before
+            tied = (degrees == 1.0).sum(axis=1) > 1
+            tallies[name] = CellTally(
+                self.ambiguous[name],
+                int(resolved.sum()),
+                int((changed & ~resolved).sum()),
+                int((~changed & ~resolved).sum()),
+                int(tied.sum()),
+                float((1.0 - _second(degrees[resolved])).sum()),
+            )
+        first = tuple((self.impossible[:_FIRST] + self.first_row).tolist())
+        return CompletionSummary(len(self.data), len(self.impossible), first, tallies)
+
+    def long(self) -> dict[str, NDArray[Any]]:
+        """Every state of every ambiguous cell on a line of its own, as plain arrays.
+
+        ``row`` (counted from 0, through all batches of a stream), ``variable``, ``state``, ``possibility`` Π(x | row),
+        ``necessity`` N(x | row) = 1 - the largest possibility of another state, ``most_possible``, and ``tied``: the cell
+        has several most possible states. States outside the cell, and impossible rows, have no line.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
+        >>> {name: column.tolist() for name, column in pn.complete(asia, data).long().items()}
+        {'row': [0, 0], 'variable': ['bronc', 'bronc'], 'state': ['yes', 'no'], 'possibility': [1.0, 0.1],
+         'necessity': [0.9, 0.0], 'most_possible': [True, False], 'tied': [False, False]}
+        """
+        columns = self._lines()
+        for name in ("variable", "state"):
+            codes, texts = columns[name]
+            columns[name] = np.array(texts, dtype=object)[codes]
+        return columns
+
+    def to_arrow(self) -> Any:
+        """The long form as an Arrow table; see `long`.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
+        >>> pn.complete(asia, data).to_arrow().column_names
+        ['row', 'variable', 'state', 'possibility', 'necessity', 'most_possible', 'tied']
+        """
+        return table_of_arrays(self._lines())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Arrow capsule of the long form, for pandas, polars and others."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        cells, rows = self.summary().cells, len(self.data)
+        text = f"{rows} row{'s' * (rows != 1)}, {cells.resolved} of {cells.ambiguous} ambiguous cells resolved"
+        text += f", {cells.tied} tied" if cells.tied else ""
+        bad = len(self.impossible)
+        return f"Completion({text}{f', {bad} impossible row' + 's' * (bad != 1) if bad else ''})"
+
+    def _lines(self) -> dict[str, Any]:
+        """Columns of the long form; texts as pairs (codes, texts)."""
+        names = list(self.found)
+        texts = list(dict.fromkeys(state for name in names for state in self.data.variable(name).states))
+        place = {text: k for k, text in enumerate(texts)}
+        blocks: list[tuple[NDArray[Any], ...]] = [_no_lines()]
+        for number, name in enumerate(names):
+            rows, degrees = self.found[name]
+            codes = np.array([place[state] for state in self.data.variable(name).states])
+            inside = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, rows].T
+            cell, state = np.nonzero(inside)
+            necessity = np.where(degrees == 1.0, 1.0 - _second(degrees)[:, np.newaxis], 0.0)
+            tied = (degrees == 1.0).sum(axis=1) > 1
+            shown = degrees[cell, state]
+            variable = np.full(len(cell), number, dtype=np.int64)
+            blocks.append((rows[cell], variable, codes[state], shown, necessity[cell, state], shown == 1.0, tied[cell]))
+        row, variable, state, shown, necessity, best, tied = (
+            np.concatenate(parts) for parts in zip(*blocks, strict=True)
+        )
+        order = np.argsort(row, kind="stable")
+        return {
+            "row": row[order] + self.first_row,
+            "variable": (variable[order], names),
+            "state": (state[order], texts),
+            "possibility": shown[order],
+            "necessity": necessity[order],
+            "most_possible": best[order],
+            "tied": tied[order],
+        }
+
+
+def _no_lines() -> tuple[NDArray[Any], ...]:
+    whole, real, truth = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
+    return whole, whole, whole, real, real, truth, truth
+
+
+def _second(degrees: Table) -> Table:
+    """The second largest degree of every cell; 0 for a variable of one state."""
+    if degrees.shape[1] < 2:
+        return np.zeros(len(degrees))
+    second: Table = np.partition(degrees, -2, axis=1)[:, -2]
+    return second

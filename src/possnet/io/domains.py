@@ -1,0 +1,98 @@
+"""Domains of files: given, declared by the files themselves, or found in their cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from possnet.arrow import Report, Seen
+from possnet.dataset import require_columns, seen_variables, variables_of
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from possnet.io.sources import Batch, Source
+    from possnet.variables import Variable
+
+__all__ = ["found_domain", "known_domain", "with_kept"]
+
+
+def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
+    """Variables that are given, or that every file declares alike; otherwise None."""
+    if given is not None:
+        variables = variables_of(given)
+        for source in sources:
+            require_columns(source.names(), variables, source.owner)
+        return variables
+    first = sources[0]
+    for source in sources[1:]:
+        odd = sorted(set(source.names()) ^ set(first.names()))
+        if odd:
+            raise InputError(
+                f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
+            )
+    return first.declared() if all(source.declared() == first.declared() for source in sources) else None
+
+
+def with_kept(sources: Sequence[Source], domain: Sequence[Variable], keep: Sequence[str]) -> tuple[Variable, ...]:
+    """The variables and those of the kept columns, in the order of the first file's columns."""
+    known = {variable.name: variable for variable in domain}
+    wanted = [name for name in dict.fromkeys(keep) if name not in known]
+    if not wanted:
+        return tuple(domain)
+    for source in sources:
+        names = source.names()
+        for name in wanted:
+            if name not in names:
+                raise InputError(f"{source.owner}: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
+    found = found_domain([(source, source.batches(wanted)) for source in sources], wanted)
+    known |= {variable.name: variable for variable in found}
+    return tuple(known[name] for name in sources[0].names() if name in known)
+
+
+def found_domain(
+    files: Sequence[tuple[Source, Iterable[Batch]]], names: Sequence[str] | None = None
+) -> tuple[Variable, ...]:
+    """Variables made from the cells of all files, read once.
+
+    A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
+    """
+    first, _ = files[0]
+    seen: dict[str, set[Seen]] = {name: set() for name in names or first.names()}
+    for source, batches in files:
+        report = Report(source.owner)
+        first_row = 0
+        for batch in batches:
+            rows = 0
+            for read in batch.columns:
+                column = read()
+                rows = column.rows
+                seen[column.name].add(column.seen(report, first_row))
+            first_row += rows
+        report.raise_if_any()
+    owner = first.owner if len(files) == 1 else f"{len(files)} files"
+    return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
+
+
+def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
+    """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
+
+    Ordered domains that contradict each other are refused; any others become all states that occur.
+    """
+    listed = list(sights)
+    states = frozenset().union(*(sight.states | set(sight.declared or ()) for sight in listed))
+    ranges = frozenset().union(*(sight.ranges for sight in listed))
+    declared = {(sight.declared, sight.ordered) for sight in listed}
+    if len(declared) == 1:
+        return Seen(states, *declared.pop(), ranges=ranges)
+    orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
+    if len(orders) == len(declared):
+        longest = orders[-1]
+        for order in orders:
+            if [state for state in longest if state in order] != list(order):
+                raise InputError(
+                    f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(longest)}; "
+                    "expected one order, or variables="
+                )
+        return Seen(states, longest, ordered=True, ranges=ranges)
+    return Seen(states, ranges=ranges)

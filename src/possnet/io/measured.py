@@ -1,0 +1,121 @@
+"""Columns of measurements in files: numbers and texts of a column, and of the column of its errors, to cells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.measurements import Measure, Readings, read_numbers, read_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.io.sources import Source
+    from possnet.measurements import BinnedColumn
+    from possnet.variables import Variable
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+__all__ = ["measured_column", "settle"]
+
+_NOT_AN_ERROR = 1 << 41
+
+
+def measured_column(name: str, measure: Measure, table: Any) -> BinnedColumn:
+    """Cells of a column of an Arrow table that holds it and, if the measure names one, the column of its errors."""
+    readings = _readings(name, table.column(name))
+    if not isinstance(measure.error, str):
+        return measure.cells(readings, name=name)
+    errors = _readings(measure.error, table.column(measure.error))
+    column = measure.cells(readings, np.where(errors.plain, errors.lower, np.nan), name=name)
+    wrong = (errors.issues > 0) | (~errors.plain & ~np.isnan(errors.lower))
+    if column.issues is None or not wrong.any():
+        return column
+    finding = f"its error, in column {measure.error!r}, is not a number; expected a number from 0 on"
+    issues = np.where(wrong, _NOT_AN_ERROR, column.issues)
+    return replace(column, issues=issues, findings={**column.findings, _NOT_AN_ERROR: finding})
+
+
+def _readings(name: str, values: Any) -> Readings:
+    """Readings of an Arrow column: numbers as they are; of texts only the distinct ones are read."""
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    values = values.chunk(0) if values.num_chunks == 1 else values.unify_dictionaries().combine_chunks()
+    kind = values.type
+    if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind) or kinds.is_null(kind):
+        return read_numbers(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    if kinds.is_string(kind) or kinds.is_large_string(kind) or str(kind) == "string_view":
+        values = values.cast(pa.large_string()).dictionary_encode()
+    if not kinds.is_dictionary(values.type) or not (
+        kinds.is_string(values.type.value_type) or kinds.is_large_string(values.type.value_type)
+    ):
+        raise InputError(f"column {name!r} holds {kind}; expected numbers, or texts such as <5, >=10 and 3..7")
+    texts = ["" if text is None else text for text in values.dictionary.to_pylist()]
+    codes = values.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return read_texts([*texts, ""]).take(codes)
+
+
+def settle(
+    measures: Mapping[str, Measure], sources: Sequence[Source], variables: Sequence[Variable] | None
+) -> dict[str, Measure]:
+    """Measures with their edges known, computed from all rows of all files where they are to be; columns are checked.
+
+    Bins without names of their own take the states of an ordered variable of as many states, if variables are given.
+    """
+    known = {variable.name: variable for variable in variables or ()}
+    settled = {}
+    for name, measure in measures.items():
+        given: object = measure
+        if not isinstance(given, Measure):
+            raise InputError(
+                f"measure of {name!r}: {measure!r}; expected a Measure, such as Measure([36, 37.5], error=0.2)"
+            )
+        for source in sources:
+            header = source.header()
+            for column in (name, *([measure.error] if isinstance(measure.error, str) else [])):
+                if column not in header:
+                    raise InputError(
+                        f"{source.owner}: no column {column!r} to measure ({listing(header)}){did_you_mean(column, header)}"
+                    )
+        if variables is not None and name not in known:
+            raise InputError(
+                f"measure of {name!r}: not among the variables ({listing(known)}); expected one of these"
+                f"{did_you_mean(name, known)}"
+            )
+        if isinstance(measure.edges, str):
+            numbers = np.concatenate([_numbers(name, source) for source in sources])
+            measure = measure.settled(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
+        settled[name] = _named_after(measure, name, known.get(name))
+    return settled
+
+
+def _numbers(name: str, source: Source) -> Numbers:
+    """What edges are computed from, of all rows of a file."""
+    try:
+        return np.concatenate(
+            [np.zeros(0), *(_readings(name, table.column(name)).middles() for table in source.raw([name]))]
+        )
+    except InputError as error:
+        place = "" if str(error).startswith(source.owner) else f"{source.owner}: "
+        raise InputError(f"{place}{error}") from None
+
+
+def _named_after(measure: Measure, name: str, variable: Variable | None) -> Measure:
+    if variable is None or measure.labels is not None:
+        return measure
+    bins = measure.variable(name)
+    if bins.states == variable.states:
+        return measure
+    if variable.ordered and len(variable) == len(bins):
+        return replace(measure, labels=variable.states)
+    order = "" if variable.ordered else ", in no order"
+    raise InputError(
+        f"measure of {name!r}: {len(bins)} bins ({listing(bins.states)}), and the variable has {len(variable)} states "
+        f"({listing(variable.states)}{order}); expected as many, or labels that name its states"
+    )

@@ -1,0 +1,194 @@
+"""Bins of an ordered variable, and the cells that readings make in them.
+
+Edges e1 < ... < ek part the line into k + 1 bins, each closed below and open above: ``<e1``, ``e1..e2``, ..., ``>=ek``. The
+cell of an interval is the run of bins that it meets, from one bin to another; a column of cells is two arrays of numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from possnet.arrow import CodedColumn, Report, Seen, list_array
+from possnet.errors import InputError
+from possnet.kernels import bitmaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Dataset
+    from possnet.variables import Variable
+
+    Numbers: TypeAlias = NDArray[np.float64]
+    Words: TypeAlias = NDArray[np.uint64]
+
+__all__ = ["BinnedColumn", "computed_edges", "default_labels", "number_text"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedColumn:
+    """A column of set-valued cells made from measurements: every cell a run of neighbouring bins, or unknown.
+
+    It goes straight into a data set, as a column of `possnet.Dataset.from_table`, or one by one as sets. ``first`` and
+    ``last`` number the bins of every cell, -1 where nothing is known.
+
+    >>> import possnet as pn
+    >>> temperature = pn.bin_measurements([36.9, 37.4, None], edges=[37.5, 38.5], error=0.2)
+    >>> temperature
+    BinnedColumn('measurement': <37.5 < 37.5..38.5 < >=38.5; 3 cells, 1 of several bins, 1 unknown)
+    >>> pn.Dataset.from_table({"fever": temperature, "rash": ["no", "yes", "no"]}).row(1)
+    {'fever': frozenset({...}), 'rash': frozenset({'yes'})}
+    """
+
+    variable: Variable
+    edges: tuple[float, ...]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    issues: NDArray[np.int64] | None = None
+    findings: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.variable.name
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.first)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __iter__(self) -> Iterator[frozenset[str] | None]:
+        """The cells, one after the other: a set of states, or None where nothing is known."""
+        states = self.variable.states
+        for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True):
+            yield None if first < 0 else frozenset(states[first : last + 1])
+
+    def seen(self, report: Report, first_row: int) -> Seen:
+        """The bins, all declared.
+
+        >>> import possnet as pn
+        >>> pn.bin_measurements([1], edges=[5]).seen(Report("file"), 0).declared
+        ('<5', '>=5')
+        """
+        del report, first_row
+        return Seen(frozenset(), self.variable.states, self.variable.ordered)
+
+    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+        """Bitmaps of the states, and of the unknown cells if there are any; misfits go to the report.
+
+        >>> import possnet as pn
+        >>> column = pn.bin_measurements([4, "3..7", None], edges=[5])
+        >>> column.bits(column.variable, Report("file"), 0)
+        (array([[7], [6]], dtype=uint64), array([4], dtype=uint64))
+        """
+        if self.issues is not None and self.findings:
+            report.add(self.name, self.issues, self.findings, first_row)
+        if variable.states != self.variable.states:
+            return self.coded().bits(variable, report, first_row)
+        unknown = self.first < 0
+        words = bitmaps.pack(
+            np.array([unknown | ((self.first <= k) & (k <= self.last)) for k in range(len(variable))]).reshape(
+                len(variable), -1
+            )
+        )
+        return words, bitmaps.pack(unknown) if unknown.any() else None
+
+    def coded(self) -> CodedColumn:
+        """The same column as codes into its distinct cells.
+
+        >>> import possnet as pn
+        >>> pn.bin_measurements([4, "3..7", None], edges=[5]).coded().cells
+        [None, ('<5',), ('<5', '>=5')]
+        """
+        states = self.variable.states
+        radix = len(states) + 1
+        codes, found = bitmaps.compress((self.first + 1) * radix + self.last + 1, radix * radix)
+        cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in found.tolist()]
+        return CodedColumn(self.name, codes, cells, states, ordered=True)
+
+    def to_dataset(self) -> Dataset:
+        """A data set of this column alone.
+
+        >>> import possnet as pn
+        >>> pn.bin_measurements([4, "3..7"], edges=[5], name="dose").to_dataset()
+        Dataset(2 rows, 1 variable, 50 % of the cells imprecise)
+        """
+        from possnet.dataset import Dataset
+
+        return Dataset.from_columns([self], variables=[self.variable], owner=self.name)
+
+    def __arrow_array__(self, type: object = None) -> Any:  # noqa: A002 - Arrow's own name
+        """Arrow array of lists of ordered categories."""
+        del type
+        unknown = self.first < 0
+        lengths = np.where(unknown, 0, self.last - self.first + 1)
+        starts = np.cumsum(lengths) - lengths
+        members = np.repeat(self.first - starts, lengths) + np.arange(int(lengths.sum()))
+        return list_array(members, lengths, unknown, self.variable.states, ordered=True)
+
+    def __repr__(self) -> str:
+        several, unknown = int((self.last > self.first).sum()), int((self.first < 0).sum())
+        states = " < ".join(self.variable.states)
+        text = f"{self.rows} cell{'s' * (self.rows != 1)}, {several} of several bins, {unknown} unknown"
+        return f"BinnedColumn({self.name!r}: {states}; {text})"
+
+
+def number_text(number: float) -> str:
+    """A number as people write it: the shortest text that reads back as the same number.
+
+    >>> number_text(5.0), number_text(37.5), number_text(-0.0)
+    ('5', '37.5', '0')
+    """
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def default_labels(edges: tuple[float, ...], *, open_ended: bool) -> tuple[str, ...]:
+    """Names of the bins.
+
+    >>> default_labels((5.0, 10.0), open_ended=True), default_labels((5.0, 10.0), open_ended=False)
+    (('<5', '5..10', '>=10'), ('5..10',))
+    """
+    texts = [number_text(edge) for edge in edges]
+    inner = [f"{low}..{high}" for low, high in pairwise(texts)]
+    return (f"<{texts[0]}", *inner, f">={texts[-1]}") if open_ended else tuple(inner)
+
+
+def computed_edges(numbers: Numbers, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:
+    """Edges of bins with equally many numbers, or of equal width, rounded so that they can be read.
+
+    Rounding takes the fewest decimals that move no edge by more than a hundredth of the narrowest bin. Numbers that occur
+    very often can make quantiles coincide; then there are fewer bins.
+
+    >>> computed_edges(np.arange(101.0), "quantile", 4, "temp"), computed_edges(np.array([0.0, 1.0]), "width", 3, "temp")
+    ((25.0, 50.0, 75.0), (0.333, 0.667))
+    """
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers) or numbers.min() == numbers.max():
+        found = f"only the number {number_text(float(numbers[0]))}" if len(numbers) else "no number at all"
+        raise InputError(f"{owner}: {found} to make {bins} bins from; expected different numbers, or edges given")
+    low, high = float(numbers.min()), float(numbers.max())
+    edges: Numbers
+    if how == "quantile":
+        edges = np.asarray(np.quantile(numbers, np.arange(1, bins) / bins), dtype=np.float64)
+    else:
+        edges = low + (high / bins - low / bins) * np.arange(1.0, bins)
+    edges = np.array(sorted(set(edges[edges > low].tolist())))
+    if not len(edges):
+        raise InputError(
+            f"{owner}: nearly all numbers are {number_text(low)}; expected more different ones for {bins} bins by "
+            f"{how}, or edges given"
+        )
+    narrowest = float(np.diff(edges).min()) if len(edges) > 1 else (high / bins - low / bins)
+    for decimals in range(-12, 13):
+        rounded = np.round(edges, decimals)
+        if np.abs(rounded - edges).max() <= narrowest / 100:
+            return tuple(float(edge) for edge in rounded)
+    return tuple(float(edge) for edge in edges)

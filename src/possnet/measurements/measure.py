@@ -1,0 +1,264 @@
+r"""From measurements to cells.
+
+A reading v of a device with error e says that the true value lies in [v - e, v + e]. Its cell is the set of bins that this
+interval meets: a reading near an edge belongs to the bins on both sides. This is the paper's "imprecision due to the
+physical measurement itself".
+
+Rules, all on purpose:
+
+- bins are closed below and open above: with an edge at 5, the number 5 lies in ``>=5``;
+- an interval contains its ends: v + e = 5 meets ``>=5``, and v - e = 5 does not meet ``<5``. Sums that miss an edge by
+  rounding alone (0.3 - 0.1 and 0.2) hit it;
+- the error widens plain numbers only. Bounds, intervals and ``5±1`` already say how far they can be trusted;
+- the outer bins have no end, and nothing lies outside; with ``open_ended=False`` the first and the last edge are ends, the
+  last bin contains its upper end, and a reading wholly outside is refused;
+- no number (NaN, None, ``?``), or a number whose error is missing, is an unknown cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from possnet.arrow import Report
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.measurements.bins import BinnedColumn, computed_edges, default_labels, number_text
+from possnet.measurements.readings import Readings, readings_of
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Measure", "bin_measurements"]
+
+_WAYS = ("quantile", "width")
+_OUTSIDE = 1 << 40  # issue numbers of our own, far from those of the readings
+_NEGATIVE = _OUTSIDE + 1
+
+
+def bin_measurements(
+    values: object,
+    *,
+    edges: Sequence[float] | ArrayLike | Literal["quantile", "width"],
+    error: ArrayLike = 0.0,
+    relative: float = 0.0,
+    bins: int | None = None,
+    labels: Sequence[str] | None = None,
+    open_ended: bool = True,
+    name: str = "measurement",
+) -> BinnedColumn:
+    """Set-valued cells of numbers with a known error: {bins that meet [v - e, v + e]}, e = error + relative |v|.
+
+    Parameters
+    ----------
+    values
+        Numbers, or texts such as ``<5``, ``>=10``, ``3..7`` and ``5±1``, or both; None, NaN and ``?`` are unknown.
+    edges
+        Increasing numbers; or ``"quantile"`` or ``"width"``, with ``bins``, for bins of equally many values or equal width.
+    error
+        The absolute error: a number, or one for each value.
+    relative
+        The relative error, for example 0.05 for 5 %; added to the absolute one.
+    labels
+        Names of the bins, from the lowest on; by default ``<5``, ``5..10``, ``>=10``.
+    open_ended
+        Whether a bin below the first edge and one above the last are added.
+
+    >>> import possnet as pn
+    >>> fever = bin_measurements([36.9, 37.4, "<37"], edges=[37.5, 38.5], error=0.2, labels=("none", "mild", "high"))
+    >>> [sorted(cell) for cell in fever]
+    [['none'], ['mild', 'none'], ['none']]
+    >>> list(bin_measurements([1, 2, 3, 4], edges="quantile", bins=2))[0]
+    frozenset({'<2.5'})
+    """
+    measure = Measure(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended)  # type: ignore[arg-type]
+    readings = readings_of(values, "bin_measurements")
+    column = measure.settled(readings.middles(), "bin_measurements").cells(readings, error, name=name)
+    report = Report("bin_measurements")
+    report.add(name, column.issues, column.findings, 0)  # type: ignore[arg-type]
+    report.raise_if_any()
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How a column of measurements becomes cells: edges, errors, names. See `bin_measurements` for what they mean.
+
+    ``error`` may name a column that holds an error for every row, in files.
+
+    >>> Measure([36, 37.5], error=0.2)
+    Measure(edges=(36.0, 37.5), bins=None, error=0.2, relative=0.0, labels=None, open_ended=True)
+    >>> Measure("quantile")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: edges by quantile need bins=, how many; expected a whole number from 2 on, found None
+    """
+
+    edges: Sequence[float] | Literal["quantile", "width"]
+    _: KW_ONLY
+    bins: int | None = None
+    error: float | str = 0.0
+    relative: float = 0.0
+    labels: Sequence[str] | None = None
+    open_ended: bool = True
+
+    def __post_init__(self) -> None:
+        given: Any = self.edges
+        if isinstance(given, str):
+            self._check_way(given)
+        else:
+            object.__setattr__(self, "edges", _checked_edges(given, 1 if self.open_ended else 2))
+            if self.bins is not None:
+                raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
+        if not isinstance(self.error, str):
+            object.__setattr__(self, "error", _checked_error(self.error, "error"))
+        object.__setattr__(self, "relative", _checked_error(self.relative, "relative error"))
+        if self.labels is not None:
+            labels: object = self.labels
+            if isinstance(labels, str) or not isinstance(labels, Iterable):
+                raise InputError(f"labels {self.labels!r}; expected a name for each bin, in a list")
+            object.__setattr__(self, "labels", tuple(self.labels))
+        if not isinstance(self.edges, str):
+            self.variable("measurement")
+
+    def _check_way(self, way: str) -> None:
+        if way not in _WAYS:
+            raise InputError(f"edges {way!r}; expected numbers, or {' or '.join(_WAYS)}{did_you_mean(way, _WAYS)}")
+        number: object = self.bins
+        if not isinstance(number, int) or isinstance(number, bool) or not 2 <= number <= 10_000:
+            raise InputError(
+                f"edges by {way} need bins=, how many; expected a whole number from 2 on, found {self.bins!r}"
+            )
+        if not self.open_ended:
+            raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
+
+    def settled(self, numbers: Numbers, owner: str = "measurements") -> Measure:
+        """The same with its edges computed, if they were to be.
+
+        >>> Measure("width", bins=2).settled(np.array([0.0, 10.0])).edges
+        (5.0,)
+        """
+        if not isinstance(self.edges, str):
+            return self
+        edges = computed_edges(numbers, self.edges, self.bins or 2, owner)
+        return replace(self, edges=edges, bins=None)
+
+    def variable(self, name: str) -> Variable:
+        """The ordered variable of the bins; edges must be known.
+
+        >>> Measure([36, 37.5]).variable("temperature")
+        Variable('temperature', ('<36', '36..37.5', '>=37.5'), ordered=True)
+        """
+        if isinstance(self.edges, str):
+            raise InputError(f"measure of {name!r}: edges by {self.edges} are not known yet; expected settled ones")
+        names = default_labels(tuple(self.edges), open_ended=self.open_ended)
+        if self.labels is not None and len(self.labels) != len(names):
+            raise InputError(
+                f"labels {listing(self.labels)}: {len(self.labels)} for {len(names)} bins ({listing(names)}); "
+                "expected one for each"
+            )
+        return Variable(name, tuple(self.labels or names), ordered=True)
+
+    def cells(self, readings: Readings, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
+        """Cells of readings; ``error`` (a number, or one for each) stands in for the measure's own.
+
+        Readings that cannot be used are noted in the column and reported when it is packed.
+
+        >>> from possnet.measurements.readings import read_numbers
+        >>> list(Measure([5]).cells(read_numbers(np.array([4.0, 4.9])), [0.0, 0.2], name="x"))
+        [frozenset({'<5'}), frozenset({...})]
+        """
+        variable = self.variable(name)
+        errors = _error_array(self.error if error is None else error, len(readings))
+        negative = errors < 0
+        half = np.where(readings.plain, errors + self._share_of(readings.lower), readings.own)
+        lower, upper = _widened(readings, half)
+        edges = np.array(self.edges if self.open_ended else self.edges[1:-1], dtype=np.float64)
+        first = np.searchsorted(edges, lower, side="right")
+        last = np.searchsorted(edges, upper, side="right")
+        below = np.flatnonzero(readings.below)
+        last[below] = np.searchsorted(edges, upper[below], side="left")
+        issues = readings.issues.copy()
+        issues[negative & readings.plain] = _NEGATIVE
+        unknown = np.isnan(lower) | np.isnan(upper) | (issues > 0)
+        if not self.open_ended:
+            start, end = float(self.edges[0]), float(self.edges[-1])
+            outside = (upper < start) | (lower > end) | (readings.below & (upper <= start))
+            issues[outside & ~unknown] = _OUTSIDE
+            unknown |= outside
+        first[unknown] = last[unknown] = -1
+        return BinnedColumn(variable, tuple(self.edges), first, last, issues, self._findings(readings))  # type: ignore[arg-type]
+
+    def _share_of(self, numbers: Numbers) -> Numbers:
+        """The relative error as an absolute one; none for what is infinite."""
+        finite = np.isfinite(numbers)
+        return np.where(finite, self.relative * np.abs(np.where(finite, numbers, 0.0)), 0.0)
+
+    def _findings(self, readings: Readings) -> dict[int, str]:
+        ends = [number_text(float(edge)) for edge in (self.edges[0], self.edges[-1])]
+        return {
+            **readings.findings,
+            _NEGATIVE: "a negative error; expected a number from 0 on",
+            _OUTSIDE: f"lies outside {ends[0]}..{ends[1]}; expected a reading inside, more edges, or open-ended bins",
+        }
+
+
+def _widened(readings: Readings, half: Numbers) -> tuple[Numbers, Numbers]:
+    """Both ends of the intervals, widened by an error; ends that miss a number by rounding alone are moved up to it."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        lower, upper = readings.lower - half, readings.upper + half
+        # an infinite reading with an infinite error: anything
+        lost = np.isnan(lower) & ~np.isnan(readings.lower) & ~np.isnan(half)
+        lower[lost], upper[lost] = -np.inf, np.inf
+        slack = 8 * np.finfo(np.float64).eps * (np.abs(readings.lower) + half)
+        slack = np.where((half > 0) & np.isfinite(slack), slack, 0.0)
+    return lower + slack, upper + slack
+
+
+def _checked_edges(given: object, fewest: int) -> tuple[float, ...]:
+    try:
+        edges = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        edges = np.zeros((0, 0))
+    if edges.ndim != 1:
+        raise InputError(f"edges {given!r}; expected increasing numbers, or {' or '.join(_WAYS)}")
+    if len(edges) < fewest or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+        raise InputError(
+            f"edges {listing(number_text(float(edge)) if np.isfinite(edge) else edge for edge in edges) or 'none'}; "
+            f"expected at least {fewest}, finite and increasing"
+        )
+    return tuple(float(edge) + 0.0 for edge in edges)
+
+
+def _checked_error(given: object, what: str) -> float:
+    number = np.nan
+    if type(given) is not bool and isinstance(given, Real | np.number):
+        with suppress(OverflowError):
+            number = float(given)
+    if not number >= 0:
+        raise InputError(f"{what} {given!r}; expected a number from 0 on")
+    return number
+
+
+def _error_array(given: object, size: int) -> Numbers:
+    """One error for every reading; NaN where it is missing."""
+    if isinstance(given, str):
+        raise InputError(
+            f"error {given!r} names a column, which only files have; expected a number, or one for each value"
+        )
+    if isinstance(given, Real | np.number):
+        return np.full(size, _checked_error(given, "error"))
+    found = readings_of(given, "error")
+    if len(found) != size:
+        raise InputError(f"error: {len(found)} numbers for {size} values; expected one number, or one for each value")
+    wrong = np.flatnonzero((found.issues > 0) | (~found.plain & ~np.isnan(found.lower)))
+    if len(wrong):
+        raise InputError(f"error, row {wrong[0] + 1}: not a number; expected a number from 0 on for every value")
+    return found.lower

@@ -1,0 +1,181 @@
+"""Readings: what a person or a device wrote down, as intervals.
+
+A reading is a number (``37.2``), a bound (``<5``, ``<=5``, ``>10``, ``>=10``), an interval with both ends (``3..7``), a
+number with an error of its own (``5±1``, ``5+-1``), or nothing (empty, ``?``, ``*``, ``na``, ``n/a``, ``nan``, ``null``,
+``none``). All become an interval of real numbers; the upper end of ``<5`` is left out, every other finite end is in. (A
+lower end that is left out makes no difference: bins are closed below.)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Readings", "read_numbers", "read_texts", "readings_of"]
+
+_UNKNOWN = {"", "?", "*", "na", "n/a", "nan", "null", "none", "<na>"}
+_NUMBER = r"([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
+_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_NUMBER}")
+_INTERVAL = re.compile(rf"{_NUMBER}\s*\.\.\s*{_NUMBER}")
+_WITH_ERROR = re.compile(rf"{_NUMBER}\s*(?:±|\+-|\+/-)\s*{_NUMBER.replace('[+-]?', '', 1)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Intervals from ``lower`` to ``upper``, NaN where nothing is known.
+
+    ``below`` marks intervals without their upper end (``<5``), ``plain`` single numbers, which a known error widens;
+    ``own`` is the error that a reading names itself (``5±1``).
+    ``issues`` numbers the readings that cannot be used (0: fine), ``findings`` says why.
+    """
+
+    lower: Numbers
+    upper: Numbers
+    below: NDArray[np.bool_]
+    plain: NDArray[np.bool_]
+    own: Numbers
+    issues: NDArray[np.int64]
+    findings: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def take(self, codes: NDArray[np.integer[Any]]) -> Readings:
+        """The readings of some numbers into these.
+
+        >>> read_texts(["<5", "7"]).take(np.array([1, 1, 0])).upper
+        array([7., 7., 5.])
+        """
+        return Readings(
+            self.lower[codes],
+            self.upper[codes],
+            self.below[codes],
+            self.plain[codes],
+            self.own[codes],
+            self.issues[codes],
+            self.findings,
+        )
+
+    def middles(self) -> Numbers:
+        """The numbers, and the middles of the intervals with two ends: what edges are computed from.
+
+        >>> read_texts(["5", "<5", "6..8", "?"]).middles()
+        array([5., 7.])
+        """
+        finite = np.isfinite(self.lower) & np.isfinite(self.upper)
+        return self.lower[finite] + (self.upper[finite] - self.lower[finite]) / 2
+
+
+def readings_of(values: object, owner: str = "measurements") -> Readings:
+    """Readings of numbers, texts, or both: an array, a series, or a list; None and NaN are unknown.
+
+    >>> readings_of([37.2, "<36", None]).lower
+    array([37.2, -inf,  nan])
+    """
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise InputError(f"{owner}: {values!r}; expected a list or an array of readings")
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(np.float64), np.nan)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
+        raise InputError(f"{owner}: not a row of readings (lists inside lists?); expected one reading after the other")
+    if array.dtype.kind in "iuf":
+        return read_numbers(array)
+    if array.dtype.kind not in "OUTS" and type(array.dtype).__name__ != "StringDType":
+        raise InputError(f"{owner}: values of type {array.dtype}; expected numbers, or texts such as <5, >=10 and 3..7")
+    listed = array.tolist()
+    texts = [value if isinstance(value, str) else _text(value) for value in listed]
+    codes: dict[str, int] = {}
+    numbers = np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
+    return read_texts(list(codes)).take(numbers)
+
+
+def _text(value: object) -> str:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return ""
+    if type(value) is bool or not isinstance(value, Real | Decimal):
+        return repr(value)
+    try:
+        return repr(float(value))
+    except (OverflowError, ValueError):  # beyond the largest float, or a signalling NaN
+        return str(value)
+
+
+def read_numbers(numbers: NDArray[Any]) -> Readings:
+    """Readings that are all plain numbers; NaN is unknown.
+
+    >>> read_numbers(np.array([1.5, np.nan])).plain
+    array([ True,  True])
+    """
+    values = numbers.astype(np.float64)
+    no, yes = np.zeros(len(values), dtype=np.bool_), np.ones(len(values), dtype=np.bool_)
+    return Readings(values, values, no, yes, np.zeros(len(values)), np.zeros(len(values), dtype=np.int64))
+
+
+def read_texts(texts: Sequence[str]) -> Readings:
+    """Readings of texts, one each.
+
+    >>> found = read_texts(["<5", "3..7", "5±1", "?", "7..3"])
+    >>> found.lower, found.upper
+    (array([-inf,   3.,   5.,  nan,  nan]), array([ 5.,  7.,  5., nan, nan]))
+    >>> found.findings[1]
+    "the interval '7..3' runs backwards; expected 3..7"
+    """
+    try:
+        return read_numbers(np.array([float(text) for text in texts], dtype=np.float64))
+    except ValueError:
+        pass
+    size = len(texts)
+    lower, upper, own = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
+    below, plain = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
+    issues = np.zeros(size, dtype=np.int64)
+    findings: dict[int, str] = {}
+    for k, text in enumerate(texts):
+        try:
+            lower[k] = upper[k] = float(text)
+            plain[k] = True
+        except ValueError:
+            found = _parsed(text.strip())
+            if isinstance(found, str):
+                issues[k] = len(findings) + 1
+                findings[len(findings) + 1] = found
+            else:
+                lower[k], upper[k], below[k], own[k] = found
+    return Readings(lower, upper, below, plain, own, issues, findings)
+
+
+def _parsed(text: str) -> tuple[float, float, bool, float] | str:
+    """Lower end, upper end, whether the upper end is left out, own error; or what is wrong with the text."""
+    if text.lower() in _UNKNOWN:
+        return np.nan, np.nan, False, 0.0
+    if found := _BOUND.fullmatch(text):
+        number = float(found[2])
+        return (-np.inf, number, found[1] == "<", 0.0) if found[1] in "<=≤" else (number, np.inf, False, 0.0)
+    if found := _INTERVAL.fullmatch(text):
+        first, last = float(found[1]), float(found[2])
+        backwards = f"the interval {text!r} runs backwards; expected {found[2]}..{found[1]}"
+        return (first, last, False, 0.0) if first <= last else backwards
+    if found := _WITH_ERROR.fullmatch(text):
+        return float(found[1]), float(found[1]), False, float(found[2])
+    hint = "; write decimals with a point" if "," in text else ""
+    return (
+        f"{text!r} is not a reading; expected a number, a bound such as <5 or >=10, an interval such as 3..7, "
+        f"a number with its error such as 5±1, or nothing{hint}"
+    )
