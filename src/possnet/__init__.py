@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         sampling_limit,
         simulated_limit,
     )
+    from possnet.structure import LearnedStructure, learn_structure
     from possnet.transforms import to_possibility, to_probability
     from possnet.variables import Variable
 
@@ -73,6 +74,7 @@ __all__ = [
     "ImpossibleEvidence",
     "Inference",
     "InputError",
+    "LearnedStructure",
     "MassFunction",
     "Network",
     "Possibility",
@@ -93,6 +95,7 @@ __all__ = [
     "fit_random_sets",
     "guyonnet",
     "information_affinity",
+    "learn_structure",
     "load_example",
     "log_likelihood",
     "log_likelihood_by_family",
@@ -178,6 +181,7 @@ _ROOMS = {
         "Results",
         "evaluate",
     ),
+    "structure": ("LearnedStructure", "learn_structure"),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),
 }

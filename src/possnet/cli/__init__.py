@@ -344,6 +344,13 @@ def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
     show_default=True,
     help="likelihood, histogram, capped, transform, symmetric, em; likelihood-corrected, em-corrected.",
 )
+@click.option(
+    "--learn",
+    metavar="S,S,...",
+    default="given",
+    show_default=True,
+    help="Structures: given (the true one), or learned from the rows too, such as greedy:random-set-bic.",
+)
 @click.option("--random", metavar="N", type=click.IntRange(min=1), help="A random network of N variables as well.")
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of every setting.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Same seed, same results.")
@@ -356,6 +363,7 @@ def evaluate(
     imprecision: str,
     process: str,
     learner: str,
+    learn: str,
     random: int | None,
     repeats: int,
     seed: int,
@@ -394,6 +402,7 @@ def evaluate(
                 imprecision=read_numbers(imprecision, "--imprecision"),
                 process=[text.strip() for text in process.split(",")],
                 learners=[text.strip() for text in learner.split(",")],
+                learn=[text.strip() for text in learn.split(",")],
                 repeats=repeats,
                 rng=seed,
                 out=out,
@@ -542,3 +551,13 @@ def _network(name: str, transform: Transform = "optimal") -> Network:
         f"{name}: no such file and no bundled network of that name ({listing(example_names())})"
         f"{did_you_mean(name, example_names())}"
     )
+
+
+def _register() -> None:
+    """Add the commands that live in modules of their own."""
+    from possnet.cli.learn import learn
+
+    main.add_command(learn)
+
+
+_register()
