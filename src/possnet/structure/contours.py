@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from possnet.structure.columns import Columns
 
     Table: TypeAlias = NDArray[np.float64]
+    Bools: TypeAlias = NDArray[np.bool_]
     Numbers: TypeAlias = NDArray[np.int64]
 
 __all__ = ["ContourGains", "StateCounts"]
@@ -76,7 +77,7 @@ class ContourGains:
         self._name, self._reading = name, reading
         self._known: dict[tuple[int, tuple[int, ...]], Table] = {}
 
-    def gains(self, child: int, parents: tuple[int, ...]) -> Table:
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
         """Measure of child and candidate given the parents; -inf for the child and its parents."""
         key = child, parents
         if key not in self._known:

@@ -22,7 +22,7 @@ from possnet.structure.orders import ScoreGains, best_of_orders, random_order
 from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.scores import SetScore
 from possnet.structure.traced import TracedScore
-from possnet.structure.traced_search import climb_traced
+from possnet.structure.traced_search import TracedGains, climb_traced
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ def _learned(
             score = _set_score(columns, options)
             found = climb_greedily(score, limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
     elif options.method == "mwst":
-        gains = _gains(columns, options)
-        weights = np.stack([gains.gains(k, ()) for k in range(len(names))], axis=1)
+        weights = _score_weights(columns, options)
         found = spanning_tree(weights, limits, options.threshold, names)
     elif options.method == "k2":
         listed = [sequence] if sequence is not None else _orders(limits, options)
@@ -180,20 +179,17 @@ def _gains(columns: Columns, options: Options) -> Gains:
     if options.by_contours:
         return ContourGains(columns, options.measure, options.reading)  # type: ignore[arg-type]
     if options.measure == "traced-bic":
-        return _TracedGains(columns)
+        return TracedGains(TracedScore(columns))
     return ScoreGains(_set_score(columns, options))
 
 
-class _TracedGains:
-    """Gains by local traced likelihoods."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._score = TracedScore(columns)
-        self.size = self._score.size
-
-    def gains(self, child: int, parents: tuple[int, ...]) -> Table:
-        """Local gain of every variable as one more parent."""
-        return self._score.additions(child, parents)
+def _score_weights(columns: Columns, options: Options) -> Table:
+    """What each variable gains as the only parent of each other, as (parent, child)."""
+    if options.measure == "traced-bic":
+        traced = TracedScore(columns)
+        return np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
+    score = _set_score(columns, options)
+    return np.stack([score.additions(k, ()) - score.family(k, ()) for k in range(score.size)], axis=1)
 
 
 def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, progress: Progress) -> tuple[Table, int]:

@@ -30,8 +30,8 @@ class Gains(Protocol):
         """Number of variables."""
         ...
 
-    def gains(self, child: int, parents: tuple[int, ...]) -> Table:
-        """Gain of every variable as one more parent; -inf where that cannot be."""
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
+        """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
         ...
 
 
@@ -41,7 +41,7 @@ class ScoreGains:
     def __init__(self, score: FamilyScore) -> None:
         self.score, self.size = score, score.size
 
-    def gains(self, child: int, parents: tuple[int, ...]) -> Table:
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
         """Score with one more parent, minus the score without."""
         return self.score.additions(child, parents) - self.score.family(child, parents)
 
@@ -54,7 +54,7 @@ def k2(
     >>> from possnet.structure.graphs import Constraints
     >>> class Fixed:
     ...     size = 2
-    ...     def gains(self, child, parents):
+    ...     def gains(self, child, parents, among, edges):
     ...         return np.array([-np.inf, 0.5]) if child == 0 else np.array([0.4, -np.inf])
     >>> free = Constraints(np.zeros((2, 2), bool), ~np.eye(2, dtype=bool), 1)
     >>> found = k2(Fixed(), [1, 0], free, 0.0)
@@ -73,7 +73,8 @@ def k2(
             before &= within[:, child]
         while True:
             parents = tuple(np.flatnonzero(edges[:, child]).tolist())
-            values = np.where(before & ~edges[:, child], gains.gains(child, parents), -np.inf)
+            among = before & ~edges[:, child]
+            values = np.where(among, gains.gains(child, parents, among, edges), -np.inf)
             best = int(values.argmax())
             enough = values[best] > threshold and len(parents) < constraints.max_parents
             if not enough:

@@ -117,7 +117,7 @@ class SetScore:
             for k in candidates:
                 known = self._sums.get(above | 1 << k)
                 known = self._sum((*parents, k)) if known is None else known
-                scores[k] = self._sums[family | 1 << k] - known - price * self._sizes[k]
+                scores[k] = self._sums.get(family | 1 << k, 0.0) - known - price * self._sizes[k]
             self._found[key] = scores
         return self._found[key]
 
@@ -125,7 +125,7 @@ class SetScore:
         """Count the family with each candidate, all at once, unless that is known."""
         base = self._mask((*parents, child))
         lacking = [k for k in candidates if base | 1 << k not in self._sums]
-        if lacking:
+        if lacking and self._columns.rows:
             self._fill(child, parents, lacking)
 
     @staticmethod
@@ -167,7 +167,8 @@ class SetScore:
             self._keep(above, parents)
 
     def _keep(self, found: Crossed, base: tuple[int, ...]) -> None:
-        columns = self._logged(found.counts.reshape(-1, found.counts.shape[2])).sum(axis=0)
+        contexts, states, width = found.counts.shape
+        columns = self._logged(found.counts.reshape(contexts * states, width)).sum(axis=0)
         values = np.add.reduceat(columns, found.starts)
         mask = self._mask(base)
         for k, value in zip(found.candidates, values.tolist(), strict=True):

@@ -105,7 +105,7 @@ class Tables:
             sizes = [self.kinds[k] for k in block]
             columns = [self.columns.codes[k] for k in block]
             found = against.by_codes(base, contexts_count, columns, sizes, self.columns.weights)
-            yield Crossed(block, _starts(sizes), found.reshape(len(combinations), size, -1))
+            yield Crossed(block, _starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
 
     def contained(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
         """Rows that contain each configuration of the parents, state of the child and state of the candidate."""
@@ -154,7 +154,7 @@ class Tables:
             else:
                 chosen = np.concatenate([np.arange(places[k], places[k + 1]) for k in block])
                 words = self._stacked[states][chosen]
-            found = against.by_bitmaps(contexts, words).reshape(-1, size, words.shape[0])
+            found = against.by_bitmaps(contexts, words).reshape(len(contexts) // size, size, words.shape[0])
             yield Crossed(block, _starts([sizes[k] for k in block]), found)
 
     def _contracted(
@@ -166,7 +166,8 @@ class Tables:
             counts = found.counts.astype(np.float64)
             if len(above) != len(counts):  # read off bitmaps: combinations that do not occur stand there too
                 counts = counts[self._occurring(parents)]
-            by_parents = (above.T @ counts.reshape(len(above), -1)).reshape(above.shape[1], *counts.shape[1:])
+            flat = counts.reshape(len(above), counts.shape[1] * counts.shape[2])
+            by_parents = (above.T @ flat).reshape(above.shape[1], *counts.shape[1:])
             by_child = np.einsum("pcx,ci->pix", by_parents, matrices[child], optimize=True)
             cells = Crossed(found.candidates, found.starts, by_child)
             tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
@@ -182,7 +183,8 @@ class Tables:
         )
         above = np.ones((len(combinations), 1))
         for column, k in zip(combinations.T, parents, strict=True):
-            above = (above[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), -1)
+            width = above.shape[1] * matrices[k].shape[1]
+            above = (above[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
         return above
 
     def _occurring(self, parents: tuple[int, ...]) -> Numbers:

@@ -10,8 +10,8 @@ exact. The changed component starts from the masses it had, and from a *local* E
 parents' hidden states are equally possible given their cells. That local likelihood is exact while no parent has another
 child; elsewhere it ignores what the other children tell of the hidden states. It also ranks the moves, so that EM over
 whole components runs only for the most promising ones: this approximates. While structures are compared EM stops within
-half a nat, by Aitken's estimate; the structure that is kept is fitted again as `possnet.fit_em` does, from equal masses and
-from those of the search, and has the better score of the two.
+half a nat, by Aitken's estimate; the structure that is kept is fitted again until a tenth is left, as `possnet.fit_em`
+does: from the masses of the search and, unless there are many distinct rows, from equal ones; the better score counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ __all__ = ["Component", "TracedScore"]
 _TOLERANCE: Final = 0.5
 _MOST_STEPS: Final = 200
 _LAST_TOLERANCE: Final = 0.1
-_LAST_STEPS: Final = 2000
+_LAST_STEPS: Final = 1000
+_MANY_ROWS: Final = 20_000
 _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
 _LEAST: Final = 1e-12
@@ -171,7 +172,8 @@ class TracedScore:
         """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
         for component in self.components(families):
             self._known.update(self.component(component).masses)
-            ends = [self._run(component, fresh=fresh, last=True) for fresh in (False, True)]
+            few = self.columns.rows <= _MANY_ROWS
+            ends = [self._run(component, fresh=fresh, last=True) for fresh in ((False, True) if few else (False,))]
             self._components[component] = max(ends, key=lambda end: end.log_likelihood)
 
     def local(self, child: int, parents: tuple[int, ...]) -> float:
@@ -219,7 +221,8 @@ class TracedScore:
             shares = np.ones((len(combinations), 1))
             for column, p in zip(combinations.T, parents, strict=True):
                 matrix = self.tables.matrices(shared=True)[p]
-                shares = (shares[:, :, np.newaxis] * matrix[column][:, np.newaxis]).reshape(len(combinations), -1)
+                width = shares.shape[1] * matrix.shape[1]
+                shares = (shares[:, :, np.newaxis] * matrix[column][:, np.newaxis]).reshape(len(combinations), width)
             found = self._local[family] = _climb_family(shown, shares)
         return found
 

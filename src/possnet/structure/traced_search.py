@@ -4,8 +4,8 @@ Moves add, remove or turn an edge, or let a child *take the place* of its parent
 d -> a stays (``exchange``) or becomes a -> d (``re-root``). Without the last kinds the climb is easily lost on a wrong hub,
 for what a hidden state explains shows only when all its children hang from it.
 
-Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that they
-change; where there are many rows, first on some of them, and on all before a move is made.
+Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that
+they change; where there are many rows, first on some of them, and on all before a move is made.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from possnet.structure.traced import TracedScore
 
     Bools: TypeAlias = NDArray[np.bool_]
+    Table: TypeAlias = NDArray[np.float64]
     Step: TypeAlias = tuple[int, int, int]
 
-__all__ = ["climb_traced"]
+__all__ = ["TracedGains", "climb_traced"]
 
 _ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root")
 _ALL_PAIRS: Final = 20
 _WIDTH: Final = 6
 _SHAKES: Final = 4
 _LEAST: Final = 1.0  # nats: twice what EM leaves to gain
-_SOME: Final = 20_000
+_SOME: Final = 10_000
 _TRIES: Final = 3
 
 
@@ -142,6 +143,26 @@ class _Search:
         rest = tuple(k for k in above if k != parent)
         lost = score.local(child, above) - score.local(child, rest)
         return lost - score.penalty(child, above) + score.penalty(child, rest)
+
+
+class TracedGains:
+    """Gains of parents by EM over components, for K2; of the few that look best, the others have none."""
+
+    def __init__(self, score: TracedScore) -> None:
+        self.score, self.size = score, score.size
+
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
+        """What each variable gains as one more parent in a structure with these edges."""
+        local = np.where(among, self.score.additions(child, parents), -np.inf)
+        found = np.where(local > 0.0, -np.inf, local)
+        families = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
+        now = self.score.total(families)
+        for k in np.argsort(-local, kind="stable")[:_WIDTH].tolist():
+            if local[k] > 0.0:
+                wider = families.copy()
+                wider[child] = tuple(sorted((*parents, k)))
+                found[k] = self.score.total(wider) - now
+        return found
 
 
 def _exchanged(edges: Bools, parent: int, child: int, *, turn: bool) -> Bools:
