@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations, pairwise, product
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import possnet as pn
+from possnet.cli import main
 from possnet.dependence import CONTOUR_MEASURES, measure
+from possnet.io.json_network import encode_network
 from possnet.kernels import bitmaps
 from possnet.structure import MEASURES, METHODS, SCORES, tables
 from possnet.structure.columns import Columns
@@ -657,3 +662,103 @@ def test_every_measure_is_a_name_of_the_contract() -> None:
     assert set(METHODS) == {"mwst", "k2", "greedy", "hybrid-tree", "hybrid-dag"}
     assert set(MEASURES) == {*CONTOUR_MEASURES, *SCORES}
     assert set(SCORES) == {"bic", "random-set-bic", "traced-bic", "mdl"}
+
+
+# the command
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], prog_name="possnet")
+
+
+def test_the_command_learns_what_the_library_learns(tmp_path: Path) -> None:
+    data = pn.sample(pn.load_example("asia"), 2000, process="precise", rng=1)
+    rows, out = tmp_path / "rows.parquet", tmp_path / "learned.json"
+    pn.write_data(data, rows)
+    shown = run("learn", rows, "--out", out)
+    found = pn.learn_structure(data)
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.stdout == f"{found}\n"
+    learned = pn.read_network(out)
+    assert learned.dag == found.dag
+    np.testing.assert_allclose(learned.table("dysp"), pn.fit(found.dag, data).table("dysp"))
+    document = json.loads(run("learn", rows, "--method", "k2", "--order", ",".join(data.row(0)), "--json", "--bootstrap", 3).stdout)  # fmt: skip
+    assert document["order"] == list(data.row(0))
+    assert {(e["parent"], e["child"]) for e in document["edges"]} == set(
+        pn.learn_structure(data, "k2", order=list(data.row(0))).dag.edges
+    )
+    assert all(0 <= e["confidence"] <= 1 for e in document["edges"])
+
+
+def test_the_command_fits_tables_by_em_for_traced_bic_and_keeps_constraints(tmp_path: Path) -> None:
+    net = random_tables(pn.Dag.from_edges(SHAPES["chain"], nodes=NAMES), 2, 2)
+    data = pn.sample(net, 3000, process="traced", rng=1)
+    rows, out = tmp_path / "rows.csv", tmp_path / "learned.json"
+    pn.write_data(data, rows)
+    done = run("learn", rows, "--measure", "traced-bic", "--conjunction", "min", "--require", "c -> a", "--out", out)
+    assert done.exit_code == 0, done.stderr
+    learned = pn.read_network(out)
+    assert ("c", "a") in learned.dag.edges
+    assert learned.conjunction is pn.MIN
+    expected = pn.fit_em(learned.dag, pn.read_data(rows), conjunction=pn.MIN).network
+    np.testing.assert_allclose(learned.table("a"), expected.table("a"), atol=1e-6)
+    tiers = json.loads(run("learn", rows, "--tier", "c", "--tier", "a,b", "--forbid", "c->b", "--json").stdout)
+    assert not {("a", "c"), ("b", "c"), ("c", "b")} & {(e["parent"], e["child"]) for e in tiers["edges"]}
+
+
+def test_mistakes_of_the_command_get_one_line(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    pn.write_data(pn.sample(pn.load_example("asia"), 20, rng=1), rows)
+    for arguments, message in (
+        (("--method", "gredy"), "method 'gredy'"),
+        (("--measure", "chi2"), "which nothing keeps from adding edges"),
+        (("--require", "smoke"), "expected parent->child"),
+        (
+            ("--forbid", "smok->lung"),
+            "no 'smok' (asia, tub, smoke, lung, bronc, either, xray, dysp); did you mean 'smoke'?",
+        ),
+        (("--out", "learned.csv"), "unknown suffix '.csv'; expected .json"),
+        (("--tier", "asia,nowhere"), "tier names 'nowhere'"),
+    ):
+        shown = run("learn", rows, *arguments)
+        assert shown.exit_code == 1, arguments
+        assert shown.stderr.startswith("Error: ")
+        assert message in shown.stderr
+        assert shown.stdout == ""
+    assert run("learn", tmp_path / "nowhere.csv").exit_code == 1
+    assert run("learn", rows, "--max-parents", "-1").exit_code == 2
+
+
+# experiments
+
+
+def test_an_experiment_learns_the_structure_from_the_rows_too() -> None:
+    net = pn.load_example("clinic")
+    options: dict[str, Any] = {"rows": 400, "imprecision": 0.5, "process": "traced", "repeats": 1, "rng": 3}
+    found = pn.evaluate({"c": net}, learners=["likelihood", "em"], learn=["given", "mwst:chi2", "greedy"], **options)
+    assert [cell.learner for cell in found.cells] == [
+        "likelihood", "em", "likelihood@mwst:chi2", "em@mwst:chi2", "likelihood@greedy", "em@greedy",
+    ]  # fmt: skip
+    assert not found.failed
+    by_learner = dict(zip([c.learner for c in found.cells], found.outcomes, strict=True))
+    assert by_learner["em"].measures["hamming"][0] == 0.0
+    assert by_learner["likelihood@mwst:chi2"].measures["hamming"][2] is None
+    cell = found.cells[2]
+    data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=cell.seed(3, encode_network(net)))
+    learned = pn.fit(pn.learn_structure(data, "mwst", measure="chi2").dag, data)
+    assert by_learner[cell.learner].measures["affinity"][0] == pn.compare(net, learned)["affinity"].value
+    plain = pn.evaluate({"c": net}, learners=["likelihood", "em"], **options)
+    assert plain.cells == found.cells[:2]
+    assert [o.measures for o in plain.outcomes] == [o.measures for o in found.outcomes[:2]]
+
+
+def test_experiments_refuse_structures_that_they_do_not_know(tmp_path: Path) -> None:
+    for learn, message in (("gredy", "learn 'gredy'; expected 'given', or a method.*did you mean 'greedy'"),
+                           ("greedy:bick", "did you mean 'bic'"), ([], "no learn"), (3, "learn '3'")):  # fmt: skip
+        with pytest.raises(pn.InputError, match=message):
+            pn.evaluate(["asia"], rows=10, learn=learn, repeats=1)  # type: ignore[arg-type]
+    shown = run("evaluate", "asia", "--rows", 50, "--imprecision", 1, "--process", "precise", "--learner", "likelihood",
+                "--learn", "given,greedy:bic", "--repeats", 1, "--metric", "hamming", "--out", tmp_path / "run")  # fmt: skip
+    assert shown.exit_code == 0, shown.stderr
+    assert "likelihood@greedy:bic" in shown.stdout
+    assert "likelihood@greedy:bic" in (tmp_path / "run" / "results.csv").read_text()

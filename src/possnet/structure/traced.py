@@ -216,7 +216,7 @@ class TracedScore:
             numbers, combinations = self.tables.group(parents)
             keys = numbers.astype(np.int64) * self.tables.kinds[child] + self.columns.codes[child]
             size = len(combinations) * self.tables.kinds[child]
-            counts = tally.weigh(keys, self.columns.weights, size).reshape(len(combinations), -1)
+            counts = tally.weigh(keys, self.columns.weights, size).reshape(-1, max(self.tables.kinds[child], 1))
             shown = counts[:, :kinds].astype(np.float64)
             shares = np.ones((len(combinations), 1))
             for column, p in zip(combinations.T, parents, strict=True):
