@@ -48,9 +48,9 @@ class Columns:
         Rows in all.
 
     >>> import possnet as pn
-    >>> found = Columns(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"]}))
+    >>> found = Columns(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
     >>> found.codes[0], found.weights, found.total, found.masks
-    (array([0, 1], dtype=uint8), array([3, 1]), 4, [[1, 3]])
+    (array([0, 1], dtype=uint8), array([6, 2]), 8, [[1, 3]])
     """
 
     def __init__(self, data: Dataset | Batches, *, missing: bool = False) -> None:

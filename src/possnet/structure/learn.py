@@ -106,7 +106,7 @@ def learn_structure(
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
-    >>> found = learn_structure(pn.sample(asia, 20_000, process="precise", rng=1), measure="bic")
+    >>> found = learn_structure(pn.sample(asia, 50_000, process="precise", rng=1), measure="bic")
     >>> found.essential == asia.dag.essential_graph()
     True
     >>> found.edges[0].parent, found.edges[0].child

@@ -60,7 +60,7 @@ class Tables:
     >>> [found.table(0)[0].tolist() for found in tables.focal((), 1, [0])]
     [[[1, 0, 0], [0, 1, 1]]]
     >>> [found.table(0)[0].tolist() for found in tables.contained((), 1, [0])]
-    [[[1.0, 0.0], [1.0, 2.0]]]
+    [[[1, 0], [1, 2]]]
     """
 
     def __init__(self, columns: Columns) -> None:
