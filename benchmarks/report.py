@@ -27,6 +27,7 @@ SECTIONS = {
     "sampling": ("Drawing rows", ""),
     "learning": ("Counting and learning", ""),
     "em": ("EM", ""),
+    "structure": ("Structures", ""),
     "data": ("Reading data", ""),
     "networks": ("Reading networks", ""),
     "start": ("Starting", ""),

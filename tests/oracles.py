@@ -306,3 +306,94 @@ def met_bins(lower: Fraction | float, upper: Fraction | float, edges: Sequence[F
     """Numbers of the bins [-inf, e1), [e1, e2), ..., [ek, inf) that a closed interval meets, one bin after the other."""
     ends: list[Fraction | float] = [-inf, *edges, inf]
     return [k for k, (low, high) in enumerate(pairwise(ends)) if lower < high and upper >= low]
+
+
+def pair_counts(data: pn.Dataset, first: str, second: str) -> list[list[int]]:
+    """Rows that contain both states, row by row."""
+    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
+    rows = [data.row(r) for r in range(len(data))]
+    return [
+        [sum(w for row, w in zip(rows, weights, strict=True) if x in row[first] and y in row[second]) for y in data.variable(second).states]
+        for x in data.variable(first).states
+    ]  # fmt: skip
+
+
+def dependence(name: str, contour: list[list[float]], reading: str) -> float:
+    """A measure on the contour of a pair (largest degree 1), entry by entry."""
+    rows = [max(row) for row in contour]
+    columns = [max(row[k] for row in contour) for k in range(len(contour[0]))]
+    entries = [
+        (degree, a * b if reading == "product" else min(a, b))
+        for row, a in zip(contour, rows, strict=True)
+        for degree, b in zip(row, columns, strict=True)
+    ]
+    if name == "chi2":
+        return sum((p - q) ** 2 for p, q in entries)
+    if name == "mutual-information":
+        if reading == "min":
+            return -sum(p * log2(p / q) for p, q in entries if p > 0)
+        return sum((p * log2(p / q) if p > 0 else 0.0) - (p - q) / log(2) for p, q in entries)
+    first, second, both = nonspecificity(rows), nonspecificity(columns), nonspecificity([p for p, _ in entries])
+    gain = first + second - both
+    whole = {"specificity-gain": 1.0, "specificity-ratio": first, "specificity-symmetric": both}[name]
+    return gain / whole if whole > 1e-12 else 0.0
+
+
+def random_set_bic(dag: pn.Dag, data: pn.Dataset) -> float:
+    """mLL minus (ln N / 2) times the sum of (K_i - 1) prod K_p, from the cells as they stand."""
+    total = data.total
+    kinds = {n: len({key[-1] for key in focal_counts(pn.Dag({n: ()}), data, n)}) for n in dag.nodes}
+    score = 0.0
+    for name in dag.nodes:
+        found = focal_counts(dag, data, name)
+        above: dict[tuple[Cell, ...], int] = {}
+        for key, number in found.items():
+            above[key[:-1]] = above.get(key[:-1], 0) + number
+        score += sum(number * log(number / above[key[:-1]]) for key, number in found.items())
+        score -= log(max(total, 2)) / 2 * (kinds[name] - 1) * prod(kinds[p] for p in dag.parents(name))
+    return score
+
+
+def mdl(dag: pn.Dag, data: pn.Dataset) -> float:
+    """Possibilistic MDL: every row shared equally among the configurations of the family that it contains."""
+    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
+    score = 0.0
+    for name in dag.nodes:
+        family = (*dag.parents(name), name)
+        shares: dict[tuple[str, ...], float] = {}
+        for r, weight in enumerate(weights):
+            cells = [sorted(data.row(r)[n]) for n in family]
+            for states in product(*cells):
+                shares[states] = shares.get(states, 0.0) + weight / prod(len(cell) for cell in cells)
+        above: dict[tuple[str, ...], float] = {}
+        for states, amount in shares.items():
+            above[states[:-1]] = above.get(states[:-1], 0.0) + amount
+        score += sum(amount * log(amount / above[states[:-1]]) for states, amount in shares.items() if amount > 0)
+        sizes = [len(data.variable(n)) for n in family]
+        score -= log(max(data.total, 2)) / 2 * prod(sizes[:-1]) * (sizes[-1] - 1)
+    return score
+
+
+def all_dags(names: Sequence[str]) -> list[pn.Dag]:
+    """Every DAG over a few names."""
+    pairs = list(combinations(names, 2))
+    found = []
+    for choice in product((None, 0, 1), repeat=len(pairs)):
+        edges = [pair if way == 0 else pair[::-1] for pair, way in zip(pairs, choice, strict=True) if way is not None]
+        try:
+            found.append(pn.Dag.from_edges(edges, nodes=names))
+        except pn.InputError:
+            continue
+    return found
+
+
+def heaviest_tree(weights: dict[frozenset[str], float], names: Sequence[str]) -> float:
+    """Largest weight of a spanning tree, over all of them."""
+    best = float("-inf")
+    for edges in combinations(combinations(names, 2), len(names) - 1):
+        groups = {n: n for n in names}
+        for a, b in edges:
+            groups = {n: groups[a] if g == groups[b] else g for n, g in groups.items()}
+        if len(set(groups.values())) == 1:
+            best = max(best, sum(weights[frozenset(edge)] for edge in edges))
+    return best

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import possnet as pn
 from possnet.em.climb import climb, remaining_gain
 from possnet.em.expect import expected
-from possnet.em.fit import _Problem
+from possnet.em.fit import Problem
 from possnet.em.identify import identified
 from possnet.em.model import Model
 from possnet.em.observed import Observed
@@ -67,7 +67,7 @@ def rows_of(data: pn.Dataset, unknown: str) -> list[tuple[dict[str, Any], int]]:
 def test_the_e_step_is_that_of_enumeration(given_data: tuple[pn.Dag, pn.Dataset], unknown: Any, seed: int) -> None:
     dag, data = given_data
     observed = Observed(dag, data, unknown)
-    problem = _Problem(Model(dag, observed, None), observed, 0.0, None)
+    problem = Problem(Model(dag, observed, None), observed, 0.0, None)
     point = problem.begin(None, np.random.default_rng(seed), random=True)
     value, counts = problem.counts(point)
     score, expected_counts = oracles.em_step(dag, as_masses(dag, data, observed, point), rows_of(data, unknown))
@@ -88,7 +88,7 @@ def test_the_likelihood_never_falls(
     observed = Observed(dag, data, unknown)
     if pseudo == 0.0:  # what is told of the end is the likelihood at the end
         ended = {n: m.table.reshape(-1, len(m.cells)) for n, m in found.masses.items()}
-        problem = _Problem(Model(dag, observed, None), observed, 0.0, None)
+        problem = Problem(Model(dag, observed, None), observed, 0.0, None)
         assert problem.counts(ended)[0] == pytest.approx(found.log_likelihood[-1], rel=1e-9, abs=1e-9)
     assert found.network.is_normalised
     for name in dag.nodes:
@@ -207,7 +207,7 @@ def test_rows_batches_and_workers_change_nothing_beyond_rounding() -> None:
 def test_an_e_step_can_be_shared_by_processes() -> None:
     dag, data = worked_example()
     observed = Observed(dag, data, "missing")
-    problem = _Problem(Model(dag, observed, None), observed, 0.0, None)
+    problem = Problem(Model(dag, observed, None), observed, 0.0, None)
     point = problem.begin(None, np.random.default_rng(1), random=False)
     tables = [problem._arranged(part.component, {n: problem.model.families[n].factor_table(m) for n, m in point.items()}) for part in problem.parts]  # fmt: skip
     here = [expected(part, table)[0] for part, table in zip(problem.parts, tables, strict=True)]

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         sampling_limit,
         simulated_limit,
     )
+    from possnet.structure import LearnedStructure, learn_structure
     from possnet.transforms import to_possibility, to_probability
     from possnet.variables import Variable
 
@@ -82,6 +83,7 @@ __all__ = [
     "ImpossibleEvidence",
     "Inference",
     "InputError",
+    "LearnedStructure",
     "MassFunction",
     "Measure",
     "Network",
@@ -107,6 +109,7 @@ __all__ = [
     "fit_random_sets",
     "guyonnet",
     "information_affinity",
+    "learn_structure",
     "load_example",
     "log_likelihood",
     "log_likelihood_by_family",
@@ -206,6 +209,7 @@ _ROOMS = {
     ),
     "plots": ("draw_difference", "draw_network"),
     "report": ("write_report",),
+    "structure": ("LearnedStructure", "learn_structure"),
     "transforms": ("to_possibility", "to_probability"),
     "variables": ("Variable",),
 }

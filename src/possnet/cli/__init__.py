@@ -345,6 +345,13 @@ def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
     show_default=True,
     help="likelihood, histogram, capped, transform, symmetric, em; likelihood-corrected, em-corrected.",
 )
+@click.option(
+    "--learn",
+    metavar="S,S,...",
+    default="given",
+    show_default=True,
+    help="Structures: given (the true one), or learned from the rows too, such as greedy:random-set-bic.",
+)
 @click.option("--random", metavar="N", type=click.IntRange(min=1), help="A random network of N variables as well.")
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of every setting.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Same seed, same results.")
@@ -357,6 +364,7 @@ def evaluate(
     imprecision: str,
     process: str,
     learner: str,
+    learn: str,
     random: int | None,
     repeats: int,
     seed: int,
@@ -395,6 +403,7 @@ def evaluate(
                 imprecision=read_numbers(imprecision, "--imprecision"),
                 process=[text.strip() for text in process.split(",")],
                 learners=[text.strip() for text in learner.split(",")],
+                learn=[text.strip() for text in learn.split(",")],
                 repeats=repeats,
                 rng=seed,
                 out=out,
@@ -581,3 +590,13 @@ def _network(name: str, transform: Transform = "optimal") -> Network:
 from possnet.cli.complete import complete  # noqa: E402 - it is one of the commands above, in a file of its own
 
 main.add_command(complete)
+
+
+def _register() -> None:
+    """Add the commands that live in modules of their own."""
+    from possnet.cli.learn import learn
+
+    main.add_command(learn)
+
+
+_register()

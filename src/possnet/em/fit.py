@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Bools: TypeAlias = NDArray[np.bool_]
     Point: TypeAlias = dict[str, Table]
 
-__all__ = ["CellMasses", "EmResult", "fit_em"]
+__all__ = ["CellMasses", "EmResult", "Problem", "fit_em"]
 
 
 class CellMasses(NamedTuple):
@@ -199,7 +199,7 @@ def fit_em(
     if pseudo > 0.0:
         observed.add_whole_domains()
     model = Model(dag, observed, limit)
-    problem = _Problem(model, observed, pseudo, executor)
+    problem = Problem(model, observed, pseudo, executor)
     chance = np.random.default_rng(0 if rng is None else seed_of(rng))
     best: Climb | None = None
     steps = 0
@@ -215,7 +215,7 @@ def fit_em(
     return problem.result(best, steps, thetas, conjunction, name, pooled=pooled)
 
 
-class _Problem:
+class Problem:
     """The data, the model, and how one step is made."""
 
     def __init__(self, model: Model, observed: Observed, pseudo: float, executor: Executor | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from possnet.errors import TooLarge
-from possnet.experiment.grid import LEARNERS
+from possnet.experiment.grid import learner_of
 from possnet.io.json_network import decode_network
 from possnet.metrics import compare
 from possnet.sampling import sample, sampling_limit
@@ -59,7 +59,7 @@ def run_cell(task: Task) -> Outcome:
         data = sample(truth, cell.rows, imprecision=cell.imprecision, rng=drawn, **how)
         seconds["sample"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        learned = LEARNERS[cell.learner](truth.dag, data, cell.imprecision, truth.conjunction)
+        learned = learner_of(cell.learner)(truth.dag, data, cell.imprecision, truth.conjunction)
         seconds["learn"] = time.perf_counter() - begin
         begin = time.perf_counter()
         limit = (

@@ -14,6 +14,7 @@ from possnet.em import fit_em
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.network import Network
 from possnet.parameters import fit
+from possnet.structure import MEASURES, METHODS, learn_structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +46,50 @@ LEARNERS: Final[dict[str, Learner]] = {
     "em-corrected": lambda dag, data, t, c: fit_em(dag, data, imprecision=_corrected(t), conjunction=c).network,
 }
 """Learners by name; ``-corrected`` ones are told the imprecision of the rows."""
+
+
+def learner_of(name: str) -> Learner:
+    """A learner by its name: of `LEARNERS`, or ``learner@method:measure``, which learns the structure from the rows too.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> data = pn.sample(asia, 500, process="precise", rng=1)
+    >>> len(learner_of("likelihood@mwst:chi2")(asia.dag, data, 0.0, pn.PRODUCT).dag.edges)
+    7
+    """
+    tables, _, structure = name.partition("@")
+    if not structure:
+        return LEARNERS[tables]
+    method, _, measure = structure.partition(":")
+
+    def learn(_: Dag, data: Dataset, theta: float, conjunction: Conjunction) -> Network:
+        found = learn_structure(data, method, measure=measure or None)  # type: ignore[arg-type]
+        return LEARNERS[tables](found.dag, data, theta, conjunction)
+
+    return learn
+
+
+def _structures(learn: Iterable[object]) -> tuple[str, ...]:
+    """Endings of learners' names for ways to get the structure; nothing for the true one."""
+    found = []
+    for given in learn:
+        text = given if isinstance(given, str) else repr(given)
+        method, _, measure = text.partition(":")
+        if text == "given":
+            found.append("")
+        elif method not in METHODS:
+            raise InputError(
+                f"evaluate: learn {text!r}; expected 'given', or a method ({listing(METHODS)}) and perhaps a measure, "
+                f"such as 'greedy:random-set-bic'{did_you_mean(method, ('given', *METHODS))}"
+            )
+        elif measure and measure not in MEASURES:
+            raise InputError(
+                f"evaluate: learn {text!r}; expected one of the measures {listing(MEASURES, most=len(MEASURES))}"
+                f"{did_you_mean(measure, MEASURES)}"
+            )
+        else:
+            found.append(f"@{text}")
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +136,7 @@ class Grid:
         learners: Iterable[str],
         repeats: int,
         seed: int,
+        learn: Iterable[object] = ("given",),
     ) -> Grid:
         """Check everything."""
         if not networks:
@@ -106,7 +152,11 @@ class Grid:
             _known(processes, PROCESSES, "process"),
             tuple(dict.fromkeys(_theta(theta) for theta in imprecision)) or _nothing("imprecision"),
             tuple(dict.fromkeys(_whole(count, "rows") for count in rows)) or _nothing("rows"),
-            _known(learners, tuple(LEARNERS), "learner"),
+            tuple(
+                f"{learner}{structure}"
+                for structure in _structures(learn) or _nothing("learn")
+                for learner in _known(learners, tuple(LEARNERS), "learner")
+            ),
             _whole(repeats, "repeats"),
             seed,
         )

@@ -38,6 +38,7 @@ def evaluate(
     imprecision: float | Iterable[float] = (0.5, 1.0),
     process: str | Iterable[str] = ("alpha-cut", "traced"),
     learners: str | Iterable[str] = ("likelihood", "em"),
+    learn: str | Iterable[str] = "given",
     repeats: int = 5,
     rng: np.random.Generator | int | None = 1,
     out: str | Path | None = None,
@@ -56,6 +57,10 @@ def evaluate(
         their parents' whole cuts (see `possnet.sample`).
     learners
         Names of `possnet.experiment.LEARNERS`.
+    learn
+        Where the structure comes from: ``given`` is the true one; ``greedy:random-set-bic`` and the like learn it from the
+        rows too (a method and a measure of `possnet.learn_structure`), and the learner is then called
+        ``likelihood@greedy:random-set-bic``. Several are compared.
     rng
         Decides every row: the same seed gives the same results, with any number of workers.
     out
@@ -80,6 +85,7 @@ def evaluate(
         numbers(learners),
         repeats,
         seed_of(rng),
+        numbers(learn),
     )
     cells = grid.cells()
     folder = None if out is None else Folder(out, grid)

@@ -1,0 +1,143 @@
+"""The command ``possnet learn``: the structure of a network from data, then its tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+import possnet as pn
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from possnet.structure import LearnedStructure, Measure, Method
+
+__all__ = ["learn"]
+
+
+@click.command()
+@click.argument("data", metavar="DATA")
+@click.option("--method", default="greedy", show_default=True, help="greedy, mwst, k2, hybrid-tree, hybrid-dag.")
+@click.option(
+    "--measure",
+    help="random-set-bic (the default), traced-bic, mdl, bic; for mwst and k2 also specificity-gain, specificity-ratio, "
+    "specificity-symmetric, chi2, mutual-information.",
+)
+@click.option("--conjunction", type=click.Choice(["product", "min"]), default="product", show_default=True,
+              help="Of the network that is learned; measures on contours read independence in the same way.")  # fmt: skip
+@click.option(
+    "--require", "required", multiple=True, metavar="A->B", help="An edge that must be there; may be repeated."
+)
+@click.option("--forbid", "forbidden", multiple=True, metavar="A->B", help="An edge that must not; may be repeated.")
+@click.option("--tier", "tiers", multiple=True, metavar="A,B,...", help="Causes first: no edge to an earlier tier.")
+@click.option("--max-parents", type=click.IntRange(min=0), help="Most parents of a variable.")
+@click.option("--order", metavar="A,B,...", help="For k2: the order of the variables; else the best of several.")
+@click.option(
+    "--restarts", type=click.IntRange(min=0), default=0, show_default=True, help="For greedy: further climbs."
+)
+@click.option("--bootstrap", type=click.IntRange(min=0), default=0, show_default=True, help="Samples for confidence.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same structure.")
+@click.option("--variables", "domain", metavar="NET", help="Take the domains from a network.")
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
+@click.option("--out", metavar="NET", help="Learn the tables too and write the network: a .json file.")
+def learn(
+    data: str,
+    method: Method,
+    measure: Measure | None,
+    conjunction: str,
+    required: tuple[str, ...],
+    forbidden: tuple[str, ...],
+    tiers: tuple[str, ...],
+    max_parents: int | None,
+    order: str | None,
+    restarts: int,
+    bootstrap: int,
+    seed: int,
+    domain: str | None,
+    weights: str | None,
+    as_json: bool,  # noqa: FBT001
+    out: str | None,
+) -> None:
+    """Learn which variables depend on which, and the tables, from data whose cells may be sets.
+
+    The tables are learned by counting; by EM over hidden states if the measure is traced-bic.
+
+    \b
+    Examples:
+      possnet learn patients.csv --out learned.json
+      possnet learn patients.parquet --measure traced-bic --out learned.json
+      possnet learn patients.csv --method k2 --measure mutual-information --order age,fever,rash
+      possnet learn patients.csv --tier age,sex --tier fever,rash --bootstrap 20
+    """
+    from possnet.cli import _check_target, _progress, _stream
+
+    if out is not None:
+        _check_target(out, (".json",))
+    stream = _stream(data, domain, weights)
+    rows = pn.Dataset.concatenate(stream) if bootstrap else stream
+    names = [variable.name for variable in rows.variables]
+    kind = pn.PRODUCT if conjunction == "product" else pn.MIN
+    with _progress(None, "steps") as advance:
+        found = pn.learn_structure(
+            rows,
+            method,
+            measure=measure,
+            conjunction=kind,
+            required=_edges(required, names, "--require"),
+            forbidden=_edges(forbidden, names, "--forbid"),
+            tiers=[_names(tier) for tier in tiers],
+            max_parents=max_parents,
+            order=None if order is None else _names(order),
+            restarts=restarts,
+            bootstrap=bootstrap,
+            rng=seed,
+            progress=advance,
+        )
+        if out is not None and found.measure == "traced-bic":
+            network = pn.fit_em(found.dag, rows, conjunction=kind, progress=advance).network
+        elif out is not None:
+            network = pn.fit(found.dag, rows, conjunction=kind)
+    if out is not None:
+        pn.write_network(network, out)
+    click.echo(_document(found) if as_json else str(found))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _edges(texts: Iterable[str], names: list[str], option: str) -> list[tuple[str, str]]:
+    """Edges written as a->b; names may hold an arrow themselves, so every place to cut is tried."""
+    found = []
+    for text in texts:
+        parts = text.split("->")
+        cuts = [("->".join(parts[:k]).strip(), "->".join(parts[k:]).strip()) for k in range(1, len(parts))]
+        if not cuts:
+            raise InputError(f"{option} {text!r}; expected parent->child, such as {names[0]}->{names[-1]}")
+        known = [cut for cut in cuts if cut[0] in names and cut[1] in names]
+        if not known:
+            lacking = next(name for name in cuts[0] if name not in names)
+            raise InputError(
+                f"{option} {text!r}: the data has no {lacking!r} ({listing(names)}){did_you_mean(lacking, names)}"
+            )
+        found.append(known[0])
+    return found
+
+
+def _document(found: LearnedStructure) -> str:
+    document = {
+        "method": found.method,
+        "measure": found.measure,
+        "rows": found.rows,
+        "score": found.score,
+        "edges": [edge._asdict() for edge in found.edges],
+        "families": found.families,
+        "trace": [step._asdict() for step in found.trace],
+        "nearly": [miss._asdict() for miss in found.nearly],
+        "order": found.order,
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)

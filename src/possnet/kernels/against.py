@@ -1,0 +1,108 @@
+"""Counting against everything: a few contexts, with every state of many columns, in one call.
+
+Both kernels answer the same question: of the rows in a context, how many have each state of each of the other columns?
+The answer is a table (contexts, states of all columns side by side).
+
+- `by_bitmaps`: ANDs and population counts; columns may be set-valued, a row then counts for every state of its cell.
+- `by_codes`: one number a row and column, and a histogram for each column; rows may have weights.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from possnet.kernels import bitmaps
+from possnet.kernels.tally import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Words: TypeAlias = NDArray[np.uint64]
+    Numbers: TypeAlias = NDArray[np.int64]
+    Codes: TypeAlias = NDArray[np.integer]
+
+__all__ = ["by_bitmaps", "by_codes", "by_weights", "crossed"]
+
+_CACHED: Final = 1 << 15  # words that stay in the cache
+
+
+def by_bitmaps(contexts: Words, states: Words) -> Numbers:
+    """Rows of every context (contexts, words) that have each state (states, words), shape (contexts, states).
+
+    >>> by_bitmaps(np.array([[7]], dtype=np.uint64), np.array([[1], [6], [8]], dtype=np.uint64))
+    array([[1, 2, 0]])
+    """
+    number, length = states.shape
+    found = np.empty((len(contexts), number), dtype=np.int64)
+    if not found.size:
+        return found
+    width = min(max(_CACHED // max(length, 1), 1), number)
+    depth = max(_CACHED // max(width * length, 1), 1)
+    both = np.empty((min(depth, len(contexts)), width, length), dtype=bitmaps.WORD)
+    ones = np.empty(both.shape, dtype=np.uint8)
+    for first in range(0, number, width):
+        part = states[first : first + width]
+        for start in range(0, len(contexts), depth):
+            some = contexts[start : start + depth]
+            room = both[: len(some), : len(part)]
+            np.bitwise_and(some[:, np.newaxis], part, out=room)
+            counted = np.bitwise_count(room, out=ones[: len(some), : len(part)])
+            found[start : start + depth, first : first + width] = bitmaps.add_up(counted)
+    return found
+
+
+def by_codes(
+    codes: Codes, contexts: int, columns: Sequence[Codes], sizes: Sequence[int], weights: Numbers | None = None
+) -> Numbers:
+    """The same for a context number and a state number of every row, with the rows' weights.
+
+    >>> by_codes(np.array([0, 0, 1]), 2, [np.array([0, 1, 1]), np.array([2, 2, 0])], [2, 3])
+    array([[1, 1, 0, 0, 2], [0, 1, 1, 0, 0]])
+    """
+    found = np.empty((contexts, sum(sizes)), dtype=np.int64)
+    place = 0
+    base = codes.astype(np.int64, copy=False)
+    keys = np.empty(len(base), dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        np.multiply(base, size, out=keys)
+        np.add(keys, column, out=keys)
+        found[:, place : place + size] = weigh(keys, weights, contexts * size).reshape(contexts, size)
+        place += size
+    return found
+
+
+def by_weights(contexts: Words, states: Words, rows: int, weights: Numbers) -> Numbers:
+    """The same as `by_bitmaps` with the rows' weights: a matrix product, in parts that floats hold exactly.
+
+    >>> by_weights(np.array([[7]], dtype=np.uint64), np.array([[1], [6]], dtype=np.uint64), 3, np.array([2**60, 1, 2]))
+    array([[1152921504606846976,                   3]])
+    """
+    found = np.zeros((len(contexts), len(states)), dtype=np.int64)
+    step = 64 * max((_CACHED * 16) // (64 * max(len(states) + len(contexts), 1)), 1)
+    for start in range(0, rows, step):
+        part = slice(start // 64, -(-min(start + step, rows) // 64))
+        size = min(step, rows - start)
+        left = bitmaps.unpack(contexts[:, part], size).astype(np.float64)
+        right = bitmaps.unpack(states[:, part], size).astype(np.float64)
+        some = weights[start : start + size]
+        for shift in range(0, max(int(some.max(initial=0)).bit_length(), 1), 21):
+            digits = (some >> shift & 0x1FFFFF).astype(np.float64)
+            found += ((left * digits) @ right.T).astype(np.int64) << shift
+    return found
+
+
+def crossed(columns: Sequence[Words], everything: Words) -> Words:
+    """Bitmaps of all configurations of a few columns, the last one fastest.
+
+    >>> column = np.array([[1], [2]], dtype=np.uint64)
+    >>> crossed([column, column], np.array([3], dtype=np.uint64)).ravel()
+    array([1, 0, 0, 2], dtype=uint64)
+    """
+    found = everything[np.newaxis]
+    for words in columns:
+        found = (found[:, np.newaxis] & words).reshape(-1, len(everything))
+    return found

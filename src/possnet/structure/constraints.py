@@ -1,0 +1,126 @@
+"""What a structure must and must not have, from names to matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.graph import Dag
+from possnet.structure.graphs import Constraints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Edges: TypeAlias = Iterable[tuple[str, str]]
+
+__all__ = ["constraints_of", "order_of"]
+
+_OWNER = "learn_structure"
+
+
+def constraints_of(
+    names: list[str],
+    *,
+    required: Edges = (),
+    forbidden: Edges = (),
+    tiers: Iterable[Iterable[str]] = (),
+    max_parents: int | None = None,
+) -> Constraints:
+    """Constraints over named variables, checked for contradictions.
+
+    >>> found = constraints_of(["a", "b", "c"], required=[("a", "b")], tiers=[["a"], ["c"]])
+    >>> found.allowed.astype(int).tolist(), found.max_parents
+    ([[0, 1, 1], [1, 0, 1], [0, 1, 0]], 2)
+    """
+    place = {name: k for k, name in enumerate(names)}
+    must = _matrix(required, place, "required")
+    allowed = ~_matrix(forbidden, place, "forbidden") & ~np.eye(len(names), dtype=np.bool_)
+    levels = _levels(tiers, place)
+    for later, level in levels.items():
+        for earlier, other in levels.items():
+            if level > other:
+                allowed[later, earlier] = False
+    most = _most(max_parents, len(names))
+    for parent, child in np.argwhere(must & ~allowed).tolist():
+        raise InputError(
+            f"{_OWNER}: {names[parent]!r} -> {names[child]!r} is required, and forbidden or against the tiers; expected "
+            "one or the other"
+        )
+    for child in np.flatnonzero(must.sum(axis=0) > most).tolist():
+        raise InputError(
+            f"{_OWNER}: {names[child]!r} has more required parents than max_parents {most}; expected fewer"
+        )
+    Dag.from_edges([(names[p], names[c]) for p, c in np.argwhere(must).tolist()], nodes=names)  # refuses cycles
+    return Constraints(must, allowed, most)
+
+
+def order_of(order: Iterable[str] | None, names: list[str]) -> list[int] | None:
+    """An order of the variables as numbers.
+
+    >>> order_of(["b", "a"], ["a", "b"])
+    [1, 0]
+    """
+    if order is None:
+        return None
+    if isinstance(order, str) or not isinstance(order, Iterable):
+        raise InputError(f"{_OWNER}: order {order!r}; expected the names of all variables, first to last")
+    listed = list(order)
+    place = {name: k for k, name in enumerate(names)}
+    for name in listed:
+        _known(name, place, "order")
+    if sorted(listed) != sorted(names):
+        lacking = [name for name in names if name not in listed]
+        raise InputError(
+            f"{_OWNER}: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected every "
+            "variable once"
+        )
+    return [place[name] for name in listed]
+
+
+def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:
+    matrix = np.zeros((len(place), len(place)), dtype=np.bool_)
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise InputError(f"{_OWNER}: {what} {edges!r}; expected pairs (parent, child)")
+    for edge in edges:
+        if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
+            raise InputError(f"{_OWNER}: {what} edge {edge!r}; expected a pair (parent, child)")
+        parent, child = (_known(name, place, f"{what} edge") for name in pair)
+        if parent == child:
+            raise InputError(f"{_OWNER}: {what} edge from {pair[0]!r} to itself; expected two variables")
+        matrix[parent, child] = True
+    return matrix
+
+
+def _levels(tiers: object, place: dict[str, int]) -> dict[int, int]:
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+        raise InputError(f"{_OWNER}: tiers {tiers!r}; expected lists of names, causes first")
+    found: dict[int, int] = {}
+    for level, names in enumerate(tiers):
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InputError(f"{_OWNER}: tier {names!r}; expected a list of names")
+        for name in names:
+            number = _known(name, place, "tier")
+            if number in found:
+                raise InputError(f"{_OWNER}: {name!r} stands in two tiers; expected one")
+            found[number] = level
+    return found
+
+
+def _known(name: object, place: dict[str, int], what: str) -> int:
+    if not isinstance(name, str) or name not in place:
+        raise InputError(
+            f"{_OWNER}: {what} names {name!r}, which the data lacks ({listing(place)}){did_you_mean(name, place)}"
+        )
+    return place[name]
+
+
+def _most(max_parents: object, size: int) -> int:
+    if max_parents is None:
+        return max(size - 1, 0)
+    if isinstance(max_parents, bool) or not isinstance(max_parents, int | np.integer) or max_parents < 0:
+        raise InputError(f"{_OWNER}: max_parents {max_parents!r}; expected a whole number from 0 on")
+    return int(max_parents)

@@ -1,0 +1,94 @@
+"""Contours of families: what a further parent adds by the measures of `possnet.dependence`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.dependence import conditional, measure, nonspecificity, similarity_dependence
+from possnet.structure.tables import Tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from possnet.dependence import ContourMeasure, Reading
+    from possnet.structure.columns import Columns
+
+    Table: TypeAlias = NDArray[np.float64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+
+__all__ = ["ContourGains", "StateCounts"]
+
+
+class StateCounts:
+    """N of sets of variables: rows whose cells contain each configuration; kept by set.
+
+    >>> import possnet as pn
+    >>> from possnet.structure.columns import Columns
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
+    >>> counts = StateCounts(Columns(data))
+    >>> counts.of(1, 0).tolist(), counts.of(0).tolist(), counts.of().tolist()
+    ([[1, 0], [1, 2]], [2, 2], 3)
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns, self.tables = columns, Tables(columns)
+        self._known: dict[tuple[int, ...], Numbers] = {}
+
+    def of(self, *chosen: int) -> Numbers:
+        """Counts with the axes as named."""
+        key = tuple(sorted(chosen))
+        if key not in self._known:
+            self._known[key] = self._counted(key)
+        found = self._known[key]
+        return found.transpose([key.index(k) for k in chosen])
+
+    def _counted(self, key: tuple[int, ...]) -> Numbers:
+        if not key:
+            return np.array(self.columns.total)
+        if len(key) == 1:
+            return self.columns.amounts(key[0]) @ self.columns.sets[key[0]].astype(np.int64)
+        *parents, child, last = key
+        (found,) = self.tables.contained(tuple(parents), child, [last])
+        shape = tuple(self.tables.states[k] for k in key)
+        return np.rint(found.counts).astype(np.int64).reshape(shape)
+
+    def nonspecificity(self, *chosen: int) -> float:
+        """Non-specificity U of the contour of a set; of nothing it is 0."""
+        return nonspecificity(self.of(*chosen)) if chosen else 0.0
+
+    def dependence(self, first: int, second: int, given: tuple[int, ...], errors: float) -> float:
+        """Dependence of two variables given others, by similarity (see `possnet.dependence.similarity`)."""
+        sizes = self.tables.states
+        both = self.of(*given, first, second).reshape(-1, sizes[first], sizes[second])
+        ones = self.of(*given, first).reshape(-1, sizes[first])
+        others = self.of(*given, second).reshape(-1, sizes[second])
+        return similarity_dependence(both, ones, others, self.of(*given).reshape(-1), errors=errors)
+
+
+class ContourGains:
+    """What each variable would add as one more parent, by a measure on contours, given the parents there are."""
+
+    def __init__(self, columns: Columns, name: ContourMeasure, reading: Reading) -> None:
+        self.size = len(columns.variables)
+        self.tables = Tables(columns)
+        self._name, self._reading = name, reading
+        self._known: dict[tuple[int, tuple[int, ...]], Table] = {}
+
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
+        """Measure of child and candidate given the parents; -inf for the child and its parents."""
+        key = child, parents
+        if key not in self._known:
+            others = [k for k in range(self.size) if k != child and k not in parents]
+            found = np.full(self.size, -np.inf)
+            for crossed in self.tables.contained(parents, child, others) if others else ():
+                for place, k in enumerate(crossed.candidates):
+                    cube = crossed.table(place).transpose(0, 2, 1)
+                    if parents:
+                        found[k] = conditional(self._name, cube, self._reading)
+                    else:
+                        found[k] = measure(self._name, cube[0], self._reading)
+            self._known[key] = found
+        return self._known[key]

@@ -1,0 +1,94 @@
+"""The graph while it is searched: which moves keep it acyclic and within the constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Bools: TypeAlias = NDArray[np.bool_]
+
+__all__ = ["Constraints", "Graph"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Edges that must be, and edges that may be, as matrices (parent, child), and the most parents of a variable."""
+
+    required: Bools
+    allowed: Bools
+    max_parents: int
+
+
+class Graph:
+    """A DAG as a matrix (parent, child), with what leads where.
+
+    >>> graph = Graph(3, Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
+    >>> graph.change(0, 1, present=True)
+    >>> graph.may_add().astype(int).tolist()
+    [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+    >>> graph.parents(1), graph.may_turn().astype(int).tolist()
+    ((0,), [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    """
+
+    def __init__(self, size: int, constraints: Constraints, edges: Bools | None = None) -> None:
+        self.constraints = constraints
+        self.edges: Bools = constraints.required.copy() if edges is None else edges.copy()
+        self.reach: Bools = np.zeros((size, size), dtype=np.bool_)
+        self._close()
+
+    def copy(self) -> Graph:
+        """Another graph with the same edges."""
+        return Graph(len(self.edges), self.constraints, self.edges)
+
+    def parents(self, child: int) -> tuple[int, ...]:
+        """Parents of a variable, sorted."""
+        return tuple(np.flatnonzero(self.edges[:, child]).tolist())
+
+    def change(self, parent: int, child: int, *, present: bool) -> None:
+        """Add or remove an edge."""
+        self.edges[parent, child] = present
+        if present:
+            above = self.reach[:, parent].copy()
+            above[parent] = True
+            below = self.reach[child].copy()
+            below[child] = True
+            self.reach |= above[:, np.newaxis] & below
+        else:
+            self._close()
+
+    def turn(self, parent: int, child: int) -> None:
+        """Turn an edge round."""
+        self.change(parent, child, present=False)
+        self.change(child, parent, present=True)
+
+    def may_add(self) -> Bools:
+        """Edges (parent, child) that could be added."""
+        full = self.edges.sum(axis=0) >= self.constraints.max_parents
+        allowed: Bools = self.constraints.allowed & ~self.edges & ~self.reach.T & ~full
+        return allowed
+
+    def may_delete(self) -> Bools:
+        """Edges that could be removed."""
+        return self.edges & ~self.constraints.required
+
+    def may_turn(self) -> Bools:
+        """Edges that could be turned round: no other way leads from parent to child."""
+        detour = self.edges.astype(np.float32) @ self.reach.astype(np.float32) > 0.0
+        full = self.edges.sum(axis=0) >= self.constraints.max_parents
+        allowed: Bools = self.may_delete() & ~detour & self.constraints.allowed.T & ~full[:, np.newaxis]
+        return allowed
+
+    def _close(self) -> None:
+        reach = self.edges.astype(np.float32)
+        size = 1
+        while size < len(reach):
+            wider = np.minimum(reach + reach @ reach, 1.0)
+            if np.array_equal(wider, reach):
+                break
+            reach, size = wider, 2 * size
+        self.reach = reach > 0.0

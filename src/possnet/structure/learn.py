@@ -1,0 +1,275 @@
+"""Learning the structure of a network from imprecise data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from possnet.dataset import require_rows
+from possnet.dependence import count_pairs
+from possnet.dependence import measure as measured
+from possnet.graph import Dag
+from possnet.possibility import PRODUCT, Conjunction
+from possnet.structure.columns import Columns
+from possnet.structure.confidence import with_confidence
+from possnet.structure.constraints import constraints_of, order_of
+from possnet.structure.contours import ContourGains, StateCounts
+from possnet.structure.greedy import climb_greedily
+from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
+from possnet.structure.options import Options
+from possnet.structure.orders import ScoreGains, best_of_orders, random_order
+from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
+from possnet.structure.scores import SetScore
+from possnet.structure.traced import TracedScore
+from possnet.structure.traced_search import TracedGains, climb_traced
+from possnet.structure.trees import spanning_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from possnet.dataset import Batches, Dataset
+    from possnet.structure.graphs import Constraints
+    from possnet.structure.greedy import Found
+    from possnet.structure.options import Measure, Method
+    from possnet.structure.orders import Gains
+
+    Table: TypeAlias = NDArray[np.float64]
+    Progress: TypeAlias = Callable[[int, int], None] | None
+
+__all__ = ["learn_structure"]
+
+_CONTOUR_PARENTS: Final = 2
+_NEAR: Final = 20
+
+
+def learn_structure(
+    data: Dataset | Batches,
+    method: Method = "greedy",
+    *,
+    measure: Measure | None = None,
+    conjunction: Conjunction = PRODUCT,
+    required: Iterable[tuple[str, str]] = (),
+    forbidden: Iterable[tuple[str, str]] = (),
+    tiers: Iterable[Iterable[str]] = (),
+    max_parents: int | None = None,
+    order: Iterable[str] | None = None,
+    orders: int = 10,
+    tabu: int = 10,
+    restarts: int = 0,
+    max_steps: int | None = None,
+    threshold: float | None = None,
+    errors: float = 4.0,
+    bootstrap: int = 0,
+    rng: np.random.Generator | int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> LearnedStructure:
+    """Structure of a network, learned from a data set or a stream of set-valued cells.
+
+    Parameters
+    ----------
+    method
+        ``greedy``: hill climbing over a score. ``mwst``: the heaviest spanning tree. ``k2``: parents among the variables
+        before, in a given order or the best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence,
+        then a search that lowers non-specificity.
+    measure
+        A score (``random-set-bic``, the default; ``traced-bic``, ``mdl``, ``bic`` for precise rows), or for ``mwst`` and
+        ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``, ``specificity-symmetric``, ``chi2``,
+        ``mutual-information``; see `possnet.dependence`). ``docs/structure.md`` says when to use which.
+    conjunction
+        How the measures on contours read independence: ``PRODUCT`` fits every process of `possnet.sample`, for min-based
+        networks too; ``MIN`` is the reading of Borgelt, Gebhardt and Kruse.
+    required, forbidden
+        Edges (parent, child) that must, or must not, be there. Trees look for a root that keeps them.
+    tiers
+        Lists of names, causes first: no edge leads from a later list to an earlier one.
+    max_parents
+        Most parents of a variable; without it 2 for ``k2`` with a measure on contours, which has no price for parents.
+    order, orders, rng
+        For ``k2``: the order of the variables; without one the best of several, the first as the data has them, the others
+        drawn with ``rng``.
+    tabu, restarts, rng
+        For ``greedy``: moves that the walk goes on at a peak without undoing the last ones, and climbs from random changes
+        of the best structure so far, drawn with ``rng``.
+    max_steps
+        For ``greedy``: the most moves of a climb.
+    threshold
+        For ``mwst`` and ``k2``: what an edge must be worth; 0, or .01 for ``k2`` with a measure on contours.
+    errors
+        For the hybrid methods: standard errors that count as noise in a test of dependence.
+    bootstrap
+        Learn again from this many samples of the rows, and tell for every edge how often it came out.
+    progress
+        Called with the steps done and the steps in all (0 if unknown).
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> found = learn_structure(pn.sample(asia, 50_000, process="precise", rng=1), measure="bic")
+    >>> found.essential == asia.dag.essential_graph()
+    True
+    >>> found.edges[0].parent, found.edges[0].child
+    ('asia', 'tub')
+    """
+    require_rows(data, "learn_structure")
+    options = Options(
+        method, measure, conjunction, orders, tabu, restarts, max_steps, threshold, errors, bootstrap, rng
+    )
+    names = [variable.name for variable in data.variables]
+    if max_parents is None and options.by_contours and method == "k2":
+        max_parents = _CONTOUR_PARENTS
+    limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
+    sequence = order_of(order, names)
+    found = _learned(data, names, options, limits, sequence, progress)
+    if not bootstrap:
+        return found
+    return with_confidence(
+        found,
+        data,
+        bootstrap,
+        lambda rows: _learned(rows, names, options, limits, sequence, None).dag,
+        np.random.default_rng([options.seed, 1]),
+        progress,
+    )
+
+
+def _learned(
+    data: Dataset | Batches,
+    names: list[str],
+    options: Options,
+    limits: Constraints,
+    sequence: list[int] | None,
+    progress: Progress,
+) -> LearnedStructure:
+    if options.method == "mwst" and options.by_contours:
+        weights, rows = _pair_weights(data, names, options, progress)
+        return _told(spanning_tree(weights, limits, options.threshold, names), names, options, rows, None)
+    columns = Columns(data, missing=options.measure == "traced-bic")
+    order: list[int] | None = None
+    if options.method == "greedy":
+        search = {"tabu": options.tabu, "restarts": options.restarts, "max_steps": options.max_steps}
+        if options.measure == "traced-bic":
+            found = climb_traced(TracedScore(columns), limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
+        else:
+            score = _set_score(columns, options)
+            found = climb_greedily(score, limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
+    elif options.method == "mwst":
+        weights = _score_weights(columns, options)
+        found = spanning_tree(weights, limits, options.threshold, names)
+    elif options.method == "k2":
+        listed = [sequence] if sequence is not None else _orders(limits, options)
+        found, order = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
+    else:
+        counts = StateCounts(columns)
+        deepest = 1 if options.method == "hybrid-tree" else 2
+        left = tested(counts, limits, deepest=deepest, errors=options.errors, progress=progress)
+        if options.method == "hybrid-tree":
+            found = hybrid_tree(counts, limits, names, left)
+        else:
+            found, order = hybrid_dag(ContourGains(columns, "specificity-gain", options.reading), limits, left)
+    return _told(found, names, options, columns.total, order)
+
+
+def _set_score(columns: Columns, options: Options) -> SetScore:
+    return SetScore(columns, options.measure)  # type: ignore[arg-type]
+
+
+def _gains(columns: Columns, options: Options) -> Gains:
+    if options.by_contours:
+        return ContourGains(columns, options.measure, options.reading)  # type: ignore[arg-type]
+    if options.measure == "traced-bic":
+        return TracedGains(TracedScore(columns))
+    return ScoreGains(_set_score(columns, options))
+
+
+def _score_weights(columns: Columns, options: Options) -> Table:
+    """What each variable gains as the only parent of each other, as (parent, child)."""
+    if options.measure == "traced-bic":
+        traced = TracedScore(columns)
+        return np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
+    score = _set_score(columns, options)
+    return np.stack([score.additions(k, ()) - score.family(k, ()) for k in range(score.size)], axis=1)
+
+
+def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, progress: Progress) -> tuple[Table, int]:
+    """Measure of every pair, as (parent, child)."""
+    pairs = count_pairs(data, progress=progress)
+    weights = np.full((len(names), len(names)), -np.inf)
+    for a, first in enumerate(names):
+        for b, second in enumerate(names):
+            if a < b:
+                contour = pairs.contour(first, second)
+                weights[a, b] = measured(options.measure, contour, options.reading)  # type: ignore[arg-type]
+                if options.measure == "specificity-ratio":
+                    weights[b, a] = measured("specificity-ratio", contour.T, options.reading)
+                else:
+                    weights[b, a] = weights[a, b]
+    return weights, pairs.rows
+
+
+def _orders(limits: Constraints, options: Options) -> list[list[int]]:
+    """The order of the data, as far as the constraints let it be, and random ones."""
+    chance = options.chance
+    first = random_order(limits, _First())  # type: ignore[arg-type]
+    return [first, *(random_order(limits, chance) for _ in range(options.orders - 1))]
+
+
+class _First:
+    """A generator that always takes the first."""
+
+    def integers(self, _: int) -> int:
+        """Zero."""
+        return 0
+
+
+def _told(found: Found, names: list[str], options: Options, rows: int, order: list[int] | None) -> LearnedStructure:
+    dag = Dag({name: [names[p] for p in np.flatnonzero(found.edges[:, k])] for k, name in enumerate(names)})
+    essential = dag.essential_graph()
+    opened = {frozenset(edge) for edge in essential.undirected}
+    edges = tuple(
+        LearnedEdge(
+            parent,
+            child,
+            -found.gains.get(("delete", names.index(parent), names.index(child)), 0.0),
+            frozenset((parent, child)) in opened,
+        )
+        for parent, child in dag.edges
+    )
+    families = dict.fromkeys(names, 0.0)
+    for edge in edges:
+        families[edge.child] += edge.value
+    if found.families is not None:
+        families = dict(zip(names, found.families, strict=True))
+    steps = tuple(
+        SearchStep(
+            m.action,
+            names[m.parent],
+            names[m.child],
+            m.gain,
+            m.score,
+            tuple((action, names[p], names[c]) for action, p, c in m.ties),
+        )
+        for m in found.moves
+    )
+    misses = sorted(
+        (
+            NearMiss(action, names[p], names[c], gain)
+            for (action, p, c), gain in found.gains.items()
+            if action == "add" and np.isfinite(gain)
+        ),
+        key=lambda miss: -miss.gain,
+    )
+    return LearnedStructure(
+        dag,
+        essential,
+        options.method,
+        options.measure,
+        found.score,
+        edges,
+        families,
+        steps,
+        tuple(misses[:_NEAR]),
+        rows,
+        None if order is None else tuple(names[k] for k in order),
+    )

@@ -1,0 +1,104 @@
+"""The options of a structure learner, checked once."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from possnet.dependence import CONTOUR_MEASURES
+from possnet.errors import InputError, did_you_mean, listing
+from possnet.possibility import PRODUCT, Conjunction, check_conjunction
+from possnet.seeds import seed_of
+
+if TYPE_CHECKING:
+    from possnet.dependence import Reading
+
+__all__ = ["MEASURES", "METHODS", "SCORES", "Measure", "Method", "Options", "known_name"]
+
+Method: TypeAlias = Literal["greedy", "mwst", "k2", "hybrid-tree", "hybrid-dag"]
+Measure: TypeAlias = Literal[
+    "random-set-bic", "traced-bic", "mdl", "bic",
+    "specificity-gain", "specificity-ratio", "specificity-symmetric", "chi2", "mutual-information",
+]  # fmt: skip
+METHODS: Final[tuple[str, ...]] = get_args(Method)
+MEASURES: Final[tuple[str, ...]] = get_args(Measure)
+SCORES: Final = tuple(name for name in MEASURES if name not in CONTOUR_MEASURES)
+_CONTOUR_THRESHOLD: Final = 0.01
+
+
+class Options:
+    """The options of a run, checked."""
+
+    def __init__(
+        self,
+        method: str,
+        measure: str | None,
+        conjunction: Conjunction,
+        orders: int,
+        tabu: int,
+        restarts: int,
+        max_steps: int | None,
+        threshold: float | None,
+        errors: float,
+        bootstrap: int,
+        rng: np.random.Generator | int | None,
+    ) -> None:
+        known_name(method, METHODS, "method")
+        hybrid = method in {"hybrid-tree", "hybrid-dag"}
+        self.method = method
+        self.measure = measure or ("specificity-gain" if hybrid else "random-set-bic")
+        known_name(self.measure, MEASURES, "measure")
+        if hybrid and self.measure != "specificity-gain":
+            raise InputError(
+                f"learn_structure: method {method!r} with measure {measure!r}; expected 'specificity-gain': its search "
+                "lowers conditional non-specificity"
+            )
+        self.by_contours = self.measure in CONTOUR_MEASURES
+        if method == "greedy" and self.by_contours:
+            raise InputError(
+                f"learn_structure: method 'greedy' with measure {self.measure!r}, which nothing keeps from adding edges; "
+                "expected a score: random-set-bic, traced-bic, mdl or bic; or method 'mwst' or 'k2'"
+            )
+        check_conjunction(conjunction)
+        self.reading: Reading = "product" if conjunction is PRODUCT else "min"
+        counted: tuple[tuple[object, str, int], ...] = (
+            (orders, "orders", 1),
+            (tabu, "tabu", 0),
+            (restarts, "restarts", 0),
+            (bootstrap, "bootstrap", 0),
+            (1 if max_steps is None else max_steps, "max_steps", 0),
+        )
+        for value, what, least in counted:
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise InputError(f"learn_structure: {what} {value!r}; expected a whole number from {least} on")
+        for amount, what in ((threshold, "threshold"), (errors, "errors")):
+            given: object = amount
+            if given is not None and (isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given)):
+                raise InputError(f"learn_structure: {what} {given!r}; expected a number")
+        self.orders, self.tabu, self.restarts, self.max_steps = orders, tabu, restarts, max_steps
+        default = _CONTOUR_THRESHOLD if self.by_contours and method == "k2" else 0.0
+        self.threshold = default if threshold is None else float(threshold)
+        self.errors, self.bootstrap = float(errors), bootstrap
+        self.seed = 0 if rng is None else seed_of(rng)
+
+    @property
+    def chance(self) -> np.random.Generator:
+        """A generator that starts from the seed."""
+        return np.random.default_rng(self.seed)
+
+
+def known_name(value: object, names: tuple[str, ...], what: str) -> None:
+    """Raise an `InputError` for anything but one of the names.
+
+    >>> known_name("gredy", METHODS, "method")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: learn_structure: method 'gredy'; expected greedy, mwst, k2, hybrid-tree, hybrid-dag; did you
+    mean 'greedy'?
+    """
+    if value not in names:
+        shown = listing(names, most=len(names))
+        raise InputError(f"learn_structure: {what} {value!r}; expected {shown}{did_you_mean(value, names)}")

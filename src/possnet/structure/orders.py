@@ -1,0 +1,125 @@
+"""K2: the parents of each variable among those before it (Cooper and Herskovits 1992), by a score or a measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from possnet.structure.greedy import Found, Move
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from possnet.structure.graphs import Constraints
+    from possnet.structure.scores import FamilyScore
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "random_order"]
+
+
+class Gains(Protocol):
+    """What each variable would add as one more parent."""
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        ...
+
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
+        """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
+        ...
+
+
+class ScoreGains:
+    """Gains by a score that falls apart into families."""
+
+    def __init__(self, score: FamilyScore) -> None:
+        self.score, self.size = score, score.size
+
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
+        """Score with one more parent, minus the score without."""
+        return self.score.additions(child, parents) - self.score.family(child, parents)
+
+
+def k2(
+    gains: Gains, order: list[int], constraints: Constraints, threshold: float, within: Bools | None = None
+) -> Found:
+    """Parents of every variable, best first, while each adds more than the threshold.
+
+    >>> from possnet.structure.graphs import Constraints
+    >>> class Fixed:
+    ...     size = 2
+    ...     def gains(self, child, parents, among, edges):
+    ...         return np.array([-np.inf, 0.5]) if child == 0 else np.array([0.4, -np.inf])
+    >>> free = Constraints(np.zeros((2, 2), bool), ~np.eye(2, dtype=bool), 1)
+    >>> found = k2(Fixed(), [1, 0], free, 0.0)
+    >>> found.score, [move[:3] for move in found.moves]
+    (0.5, [('add', 1, 0)])
+    """
+    edges = constraints.required.copy()
+    moves: list[Move] = []
+    total = 0.0
+    left: dict[tuple[str, int, int], float] = {}
+    for place, child in enumerate(order):
+        before = np.zeros(gains.size, dtype=np.bool_)
+        before[order[:place]] = True
+        before &= constraints.allowed[:, child]
+        if within is not None:
+            before &= within[:, child]
+        while True:
+            parents = tuple(np.flatnonzero(edges[:, child]).tolist())
+            among = before & ~edges[:, child]
+            values = np.where(among, gains.gains(child, parents, among, edges), -np.inf)
+            best = int(values.argmax())
+            enough = values[best] > threshold and len(parents) < constraints.max_parents
+            if not enough:
+                for k in np.flatnonzero(np.isfinite(values)).tolist():
+                    left["add", k, child] = float(values[k])
+                break
+            ties = [k for k in np.flatnonzero(values >= values[best] - 1e-12).tolist() if k != best]
+            edges[best, child] = True
+            total += float(values[best])
+            moves.append(Move("add", best, child, float(values[best]), total, tuple(("add", k, child) for k in ties)))
+    for move in moves:
+        left["delete", move.parent, move.child] = -move.gain
+    return Found(edges, total, moves, left)
+
+
+def random_order(constraints: Constraints, chance: np.random.Generator) -> list[int]:
+    """A random order in which required parents stand before their children, and tiers are kept where they can be."""
+    size = len(constraints.required)
+    one_way = constraints.allowed & ~constraints.allowed.T
+    order: list[int] = []
+    left = set(range(size))
+    while left:
+        kept = sorted(left)
+        ready = [k for k in kept if not any(constraints.required[j, k] or one_way[j, k] for j in kept)]
+        ready = ready or [k for k in kept if not any(constraints.required[j, k] for j in kept)]
+        chosen = ready[int(chance.integers(len(ready)))]
+        order.append(chosen)
+        left.remove(chosen)
+    return order
+
+
+def best_of_orders(
+    gains: Gains,
+    orders: list[list[int]],
+    constraints: Constraints,
+    threshold: float,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Found, list[int]]:
+    """The order whose families gain most in all, and what K2 finds along it."""
+    best: tuple[Found, list[int]] | None = None
+    for done, order in enumerate(orders, start=1):
+        found = k2(gains, order, constraints, threshold)
+        if best is None or found.score > best[0].score:
+            best = found, order
+        if progress is not None:
+            progress(done, len(orders))
+    assert best is not None  # noqa: S101
+    return best

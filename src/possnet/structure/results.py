@@ -1,0 +1,162 @@
+"""What a structure learner found, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from possnet.graph import Dag, EssentialGraph
+
+__all__ = ["LearnedEdge", "LearnedStructure", "NearMiss", "SearchStep"]
+
+_SHOWN = 5
+
+
+class LearnedEdge(NamedTuple):
+    """An edge of the learned structure.
+
+    ``value`` is what the edge is worth: its measure, or by how much the score would fall without it. ``turns`` says whether
+    the essential graph leaves its direction open. ``confidence`` is the share of bootstrap runs that join its two ends,
+    ``direction`` the share that directs them so; None if there was no bootstrap.
+    """
+
+    parent: str
+    child: str
+    value: float
+    turns: bool
+    confidence: float | None = None
+    direction: float | None = None
+
+
+class SearchStep(NamedTuple):
+    """A step: what was done to which edge, what it gained, the total after it, and what would have done as well."""
+
+    action: str
+    parent: str
+    child: str
+    gain: float
+    total: float
+    ties: tuple[tuple[str, str, str], ...]
+
+
+class NearMiss(NamedTuple):
+    """A move that was not made, and what it would have gained (or what it lacks, if negative)."""
+
+    action: str
+    parent: str
+    child: str
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedStructure:
+    """What `possnet.learn_structure` found.
+
+    Attributes
+    ----------
+    dag, essential
+        The structure, and the class of structures that express the same independences.
+    method, measure
+        How it was searched, and by what it was measured.
+    score
+        The score of the structure, or the sum of the measures of its edges.
+    edges
+        Every edge with what it is worth.
+    families
+        Name -> the part of the score (or the sum of the measures) that its family has.
+    trace
+        The steps of the search that led here, with ties.
+    nearly
+        What nearly made it: the best moves that were not made.
+    rows
+        Rows that it was learned from, with their weights.
+    order
+        The order of the variables that was used, if the method uses one.
+
+    >>> import possnet as pn
+    >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
+    >>> found = pn.learn_structure(data, "mwst", measure="mutual-information")
+    >>> found
+    LearnedStructure(mwst by mutual-information: 8 variables, 7 edges, ...)
+    >>> max(found.edges, key=lambda edge: edge.value)[:2]
+    ('bronc', 'dysp')
+    """
+
+    dag: Dag
+    essential: EssentialGraph
+    method: str
+    measure: str
+    score: float
+    edges: tuple[LearnedEdge, ...]
+    families: dict[str, float]
+    trace: tuple[SearchStep, ...]
+    nearly: tuple[NearMiss, ...]
+    rows: int
+    order: tuple[str, ...] | None = None
+    bootstrap: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def ties(self) -> tuple[SearchStep, ...]:
+        """Steps at which something else would have done as well."""
+        return tuple(step for step in self.trace if step.ties)
+
+    def __repr__(self) -> str:
+        variables, edges = len(self.dag.nodes), len(self.edges)
+        return (
+            f"LearnedStructure({self.method} by {self.measure}: {variables} variable{'s' * (variables != 1)}, "
+            f"{edges} edge{'s' * (edges != 1)}, {'score' if isfinite(self.score) else 'total'} {self.score:.6g})"
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.method} by {self.measure}, {self.rows:,} rows: {len(self.edges)} edges of {len(self.dag.nodes)} nodes",
+            "",
+            *_table(self._edge_rows(), right=(1, 2, 3)),
+        ]
+        if not self.edges:
+            lines.append("  no edges")
+        lines += ["", f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
+        if self.ties:
+            step = self.ties[0]
+            action, parent, child = step.ties[0]
+            lines.append(
+                f"  ties       {len(self.ties)}, the first: {step.action} {step.parent} -> {step.child}, or {action} "
+                f"{parent} -> {child}"
+            )
+        if self.order is not None:
+            lines.append(f"  order      {', '.join(self.order)}")
+        if self.nearly:
+            lines += ["", "  what nearly made it"]
+            lines += _table(
+                [(f"{n.action} {n.parent} -> {n.child}", f"{n.gain:+.6g}") for n in self.nearly[:_SHOWN]], right=(1,)
+            )
+        lines += [f"  {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def _edge_rows(self) -> list[tuple[str, ...]]:
+        if not self.edges:
+            return []
+        head = ["edge", "value", *(("joined", "directed so") if self.bootstrap else ())]
+        rows = [tuple(head)]
+        for edge in sorted(self.edges, key=lambda e: -e.value):
+            mark = "-" if edge.turns else "->"
+            shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]
+            rows.append((f"{edge.parent} {mark} {edge.child}", f"{edge.value:.6g}", *shares))
+        return rows
+
+
+def _table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
+    if not rows:
+        return []
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            f"{cell:>{w}}" if k in right else f"{cell:<{w}}"
+            for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,221 @@
+"""Counts of a family with every candidate parent at once.
+
+For a child, its parents and some candidates, a table has the axes (parents' configurations, child, candidate): one for each
+candidate, side by side. *Focal* tables count rows whose cells equal given cells. *State* tables are made of them by
+matrices from cells to states: of 0 and 1 for the rows that contain a configuration, of 1/|A| for rows shared among what
+they contain. State tables of sets can be read off bitmaps too; whichever is cheaper is done.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from possnet.kernels import against, bitmaps, tally
+from possnet.limits import refuse_over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.structure.columns import Columns
+
+    Words: TypeAlias = NDArray[np.uint64]
+    Numbers: TypeAlias = NDArray[np.int64]
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["Crossed", "Tables"]
+
+_ENTRIES: Final = 1 << 22  # of tables side by side
+_WORDS: Final = 1 << 25  # of bitmaps kept
+_GROUPS: Final = 64
+_WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
+_ROW: Final = 3.2  # a row in a histogram
+_WEIGHED: Final = 6.0  # the same with a weight
+
+
+class Crossed(NamedTuple):
+    """Tables of some candidates side by side: shape (parents' configurations, child, all the candidates')."""
+
+    candidates: list[int]
+    starts: list[int]
+    counts: NDArray[np.int64] | NDArray[np.float64]
+
+    def table(self, place: int) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Table of one candidate."""
+        stop = self.starts[place + 1] if place + 1 < len(self.starts) else self.counts.shape[2]
+        return self.counts[:, :, self.starts[place] : stop]
+
+
+class Tables:
+    """Tables of the rows, and what is kept to make them fast.
+
+    >>> import possnet as pn
+    >>> from possnet.structure.columns import Columns
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
+    >>> tables = Tables(Columns(data))
+    >>> [found.table(0)[0].tolist() for found in tables.focal((), 1, [0])]
+    [[[1, 0, 0], [0, 1, 1]]]
+    >>> [found.table(0)[0].tolist() for found in tables.contained((), 1, [0])]
+    [[[1, 0], [1, 2]]]
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.kinds = columns.kinds
+        self.states = [len(variable) for variable in columns.variables]
+        self._words: dict[bool, list[Words]] = {}
+        self._stacked: dict[bool, Words] = {}
+        self._groups: dict[tuple[int, ...], tuple[NDArray[np.integer], NDArray[np.int32]]] = {}
+        self._matrices: dict[bool, list[Table]] = {}
+
+    def group(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.integer], NDArray[np.int32]]:
+        """Number of every row's combination of cells among those that occur, and these combinations."""
+        found = self._groups.get(chosen)
+        if found is None:
+            codes = [self.columns.codes[k] for k in chosen]
+            numbers, combinations = tally.group(codes, [self.kinds[k] for k in chosen], self.columns.rows)
+            found = numbers.astype(np.int32), combinations
+            if len(self._groups) >= _GROUPS:
+                self._groups.pop(next(iter(self._groups)))
+            self._groups[chosen] = found
+        return found
+
+    def amounts(self, chosen: tuple[int, ...]) -> Numbers:
+        """How often each combination of cells that occurs stands."""
+        numbers, combinations = self.group(chosen)
+        return tally.weigh(numbers, self.columns.weights, len(combinations))
+
+    def focal(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
+        """Rows by the cells of parents that occur together, of the child, and of each candidate."""
+        full = prod(self.kinds[k] for k in (*parents, child))
+        if self._by_bitmaps(full, [self.kinds[k] for k in candidates], states=False):
+            words = self.words(states=False)
+            contexts = against.crossed([words[k] for k in (*parents, child)], bitmaps.ones(self.columns.rows))
+            yield from self._read_off(contexts, child, candidates, states=False)
+            return
+        numbers, combinations = self.group(parents)
+        size = self.kinds[child]
+        base = numbers.astype(np.int64) * size + self.columns.codes[child]
+        contexts_count = len(combinations) * size
+        for block in self._blocks(contexts_count, candidates, self.kinds):
+            sizes = [self.kinds[k] for k in block]
+            columns = [self.columns.codes[k] for k in block]
+            found = against.by_codes(base, contexts_count, columns, sizes, self.columns.weights)
+            yield Crossed(block, _starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
+
+    def contained(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
+        """Rows that contain each configuration of the parents, state of the child and state of the candidate."""
+        full = prod(self.states[k] for k in (*parents, child))
+        refuse_over(
+            16 * full * max((self.states[k] for k in candidates), default=1),
+            f"counting {self.columns.variables[child].name!r} with {len(parents) + 1} parents",
+            "set max_parents",
+        )
+        if self._by_bitmaps(full, [self.states[k] for k in candidates], states=True):
+            words = self.words(states=True)
+            contexts = against.crossed([words[k] for k in (*parents, child)], bitmaps.ones(self.columns.rows))
+            yield from self._read_off(contexts, child, candidates, states=True)
+        else:
+            yield from self._contracted(parents, child, candidates, shared=False)
+
+    def shared(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
+        """Rows shared equally among the configurations that they contain."""
+        yield from self._contracted(parents, child, candidates, shared=True)
+
+    def matrices(self, *, shared: bool) -> list[Table]:
+        """For every variable the matrix (cells, states) of 1, or 1/|A|, for the states of a cell."""
+        if shared not in self._matrices:
+            inside = [sets.astype(np.float64) for sets in self.columns.sets]
+            self._matrices[shared] = [m / m.sum(axis=1, keepdims=True) for m in inside] if shared else inside
+        return self._matrices[shared]
+
+    def words(self, *, states: bool) -> list[Words]:
+        """Bitmaps of every column's cells, or states."""
+        if states not in self._words:
+            found = []
+            for codes, sets in zip(self.columns.codes, self.columns.sets, strict=True):
+                members = sets if states else np.eye(len(sets), dtype=np.bool_)
+                found.append(bitmaps.encode(codes, members))
+            self._words[states] = found
+            self._stacked[states] = np.concatenate(found)
+        return self._words[states]
+
+    def _read_off(self, contexts: Words, child: int, candidates: Sequence[int], *, states: bool) -> Iterator[Crossed]:
+        sizes = self.states if states else self.kinds
+        places = np.concatenate([[0], np.cumsum(sizes)])
+        size = sizes[child]
+        for block in self._blocks(len(contexts), candidates, sizes):
+            if len(block) == len(sizes):
+                words = self._stacked[states]
+            else:
+                chosen = np.concatenate([np.arange(places[k], places[k + 1]) for k in block])
+                words = self._stacked[states][chosen]
+            found = against.by_bitmaps(contexts, words).reshape(len(contexts) // size, size, words.shape[0])
+            yield Crossed(block, _starts([sizes[k] for k in block]), found)
+
+    def _contracted(
+        self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
+    ) -> Iterator[Crossed]:
+        matrices = self.matrices(shared=shared)
+        above = self._above(parents, matrices)
+        for found in self.focal(parents, child, candidates):
+            counts = found.counts.astype(np.float64)
+            if len(above) != len(counts):  # read off bitmaps: combinations that do not occur stand there too
+                counts = counts[self._occurring(parents)]
+            flat = counts.reshape(len(above), counts.shape[1] * counts.shape[2])
+            by_parents = (above.T @ flat).reshape(above.shape[1], *counts.shape[1:])
+            by_child = np.einsum("pcx,ci->pix", by_parents, matrices[child], optimize=True)
+            cells = Crossed(found.candidates, found.starts, by_child)
+            tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
+            yield Crossed(found.candidates, _starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2))
+
+    def _above(self, parents: tuple[int, ...], matrices: list[Table]) -> Table:
+        """Matrix (combinations of the parents' cells that occur, configurations of their states)."""
+        _, combinations = self.group(parents)
+        refuse_over(
+            16 * len(combinations) * prod(self.states[k] for k in parents),
+            f"sharing rows among the configurations of {len(parents)} parents",
+            "set max_parents",
+        )
+        above = np.ones((len(combinations), 1))
+        for column, k in zip(combinations.T, parents, strict=True):
+            width = above.shape[1] * matrices[k].shape[1]
+            above = (above[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
+        return above
+
+    def _occurring(self, parents: tuple[int, ...]) -> Numbers:
+        _, combinations = self.group(parents)
+        shape = tuple(self.kinds[k] for k in parents)
+        return np.ravel_multi_index(tuple(combinations.T), shape) if parents else np.zeros(1, dtype=np.int64)
+
+    def _by_bitmaps(self, contexts: int, sizes: Sequence[int], *, states: bool) -> bool:
+        rows = self.columns.rows
+        length = -(-rows // 64)
+        if self.columns.weights is not None or rows == 0:
+            return False
+        if sum(self.states if states else self.kinds) * length > _WORDS or contexts * length > _WORDS:
+            return False
+        read_off = contexts * (sum(sizes) * length * _WORD + 2000.0)
+        histograms = len(sizes) * (rows * _ROW + 5000.0) + contexts * sum(sizes) * 2.0
+        return read_off < histograms
+
+    def _blocks(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+        """Candidates in blocks whose tables stay small."""
+        block: list[int] = []
+        width = 0
+        for k in candidates:
+            if block and contexts * (width + sizes[k]) > _ENTRIES:
+                yield block
+                block, width = [], 0
+            block.append(k)
+            width += sizes[k]
+        if block:
+            yield block
+
+
+def _starts(sizes: list[int]) -> list[int]:
+    return [0, *np.cumsum(sizes[:-1]).tolist()] if sizes else []

@@ -1,0 +1,278 @@
+"""Traced BIC: how well a structure explains the rows when each child answers to its parents' *hidden true states*.
+
+The score is the log-likelihood of `possnet.fit_em` at its maximum, minus (ln N / 2) times the sum of q_i (r_i - 1), q_i
+being the number of configurations of the parents and r_i of states. It orients edges: structures with the same essential
+graph differ in it, unless the rows are precise; then it is BIC.
+
+The likelihood is a product over *components*: parents whose hidden states meet in a family, with all their children. A move
+changes one or two components; the likelihood, the masses and so the E-steps of all others are reused as they are, which is
+exact. The changed component starts from the masses it had, and from a *local* EM for the family that changed, in which the
+parents' hidden states are equally possible given their cells. That local likelihood is exact while no parent has another
+child; elsewhere it ignores what the other children tell of the hidden states. It also ranks the moves, so that EM over
+whole components runs only for the most promising ones: this approximates. While structures are compared EM stops within
+half a nat, by Aitken's estimate; the structure that is kept is fitted again until a tenth is left, as `possnet.fit_em`
+does: from the masses of the search and, unless there are many distinct rows, from equal ones; the better score counts.
+"""
+
+from __future__ import annotations
+
+from math import log, prod
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from possnet.em.climb import climb
+from possnet.em.fit import Problem
+from possnet.em.model import Model
+from possnet.em.observed import Observed
+from possnet.graph import Dag
+from possnet.kernels import tally
+from possnet.structure.scores import SetScore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.structure.columns import Columns
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
+    Table: TypeAlias = NDArray[np.float64]
+    Family: TypeAlias = tuple[int, tuple[int, ...]]
+
+__all__ = ["Component", "TracedScore"]
+
+_TOLERANCE: Final = 0.5
+_MOST_STEPS: Final = 200
+_LAST_TOLERANCE: Final = 0.1
+_LAST_STEPS: Final = 1000
+_MANY_ROWS: Final = 20_000
+_LOCAL_TOLERANCE: Final = 0.3
+_LOCAL_STEPS: Final = 60
+_LEAST: Final = 1e-12
+
+
+class Component(NamedTuple):
+    """The log-likelihood of a component, and the masses m(A | a) of its families, contexts in table order."""
+
+    log_likelihood: float
+    masses: dict[Family, Table]
+
+
+class _Rows(Observed):
+    """Rows that are coded already, as EM sees them."""
+
+    def __init__(self, dag: Dag, score: TracedScore) -> None:
+        self.dag, self._score = dag, score
+        columns = score.columns
+        self.rows = columns.total
+        self.variables = {}
+        self.masks, self.weights, self.missing = {}, {}, {}
+        for node in dag.nodes:
+            k = score.place[node]
+            amounts = score.amounts[k]
+            self.variables[node] = columns.variables[k]
+            self.masks[node] = columns.masks[k] or [1 << s for s in range(len(columns.variables[k]))]
+            self.missing[node] = int(amounts[-1]) if columns.has_missing[k] else 0
+            seen = amounts[: len(columns.masks[k])]
+            self.weights[node] = seen if len(seen) else np.zeros(len(self.masks[node]), dtype=np.int64)
+
+    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Numbers]]:
+        """Distinct rows over each list of columns, and their weights."""
+        found = []
+        for part in parts:
+            chosen = tuple(self._score.place[name] for name in part)
+            _, combinations = self._score.tables.group(chosen)
+            rows = combinations.copy()
+            for column, name in zip(rows.T, part, strict=True):
+                if not self._score.columns.masks[self._score.place[name]]:  # never observed
+                    column[:] = len(self.masks[name])
+            found.append((rows, self._score.tables.amounts(chosen)))
+        return found
+
+
+class TracedScore:
+    """Traced BIC of structures over the same rows; components and local likelihoods are kept.
+
+    >>> import possnet as pn
+    >>> from possnet.structure.columns import Columns
+    >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
+    >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
+    >>> score = TracedScore(Columns(pn.sample(net, 1000, process="traced", rng=1), missing=True))
+    >>> score.total([(), (0,)]) > score.total([(1,), ()]) > score.total([(), ()])
+    True
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self._cells = SetScore(columns, "random-set-bic")
+        self.columns, self.tables = columns, self._cells.tables
+        self._additions: dict[Family, Table] = {}
+        self.names = [variable.name for variable in columns.variables]
+        self.place = {name: k for k, name in enumerate(self.names)}
+        self.size = len(self.names)
+        self.states = self.tables.states
+        self.amounts = [columns.amounts(k) for k in range(self.size)]
+        self.price = log(max(columns.total, 2)) / 2.0
+        self._components: dict[frozenset[Family], Component] = {}
+        self._local: dict[Family, tuple[float, Table]] = {}
+        self._known: dict[Family, Table] = {}
+        self.runs = 0
+
+    def some(self, most: int) -> TracedScore | None:
+        """The same score on some of the rows, drawn once and for all; None if there are not more."""
+        chosen = self.columns.some(most)
+        return None if chosen is None else TracedScore(chosen)
+
+    def penalty(self, child: int, parents: tuple[int, ...]) -> float:
+        """(ln N / 2) q (r - 1)."""
+        return self.price * prod(self.states[p] for p in parents) * (self.states[child] - 1)
+
+    def total(self, families: Sequence[tuple[int, ...]]) -> float:
+        """Traced BIC of a structure, given the parents of every variable."""
+        return self.log_likelihood(families) - sum(self.penalty(k, parents) for k, parents in enumerate(families))
+
+    def log_likelihood(self, families: Sequence[tuple[int, ...]]) -> float:
+        """Log-likelihood at the maximum that EM finds."""
+        inside: set[int] = set()
+        value = 0.0
+        for component in self.components(families):
+            inside.update(child for child, _ in component)
+            value += self.component(component).log_likelihood
+        return value + sum(self._alone(k) for k in range(self.size) if k not in inside)
+
+    def components(self, families: Sequence[tuple[int, ...]]) -> list[frozenset[Family]]:
+        """Families whose parents' hidden states meet; an active variable with missing cells meets its own parents."""
+        active = {p for parents in families for p in parents}
+        scopes = [
+            {*parents, *((k,) if self.columns.has_missing[k] and k in active else ())}
+            for k, parents in enumerate(families)
+        ]
+        groups: list[set[int]] = []
+        for scope in scopes:
+            if scope:
+                meeting = [group for group in groups if group & scope]
+                groups = [group for group in groups if not group & scope]
+                groups.append(set().union(*meeting, scope))
+        return [
+            frozenset((k, tuple(families[k])) for k, scope in enumerate(scopes) if scope and scope <= group)
+            for group in groups
+        ]
+
+    def component(self, families: frozenset[Family]) -> Component:
+        """What EM makes of a component, from the masses last found for its families."""
+        found = self._components.get(families)
+        if found is None:
+            found = self._run(families, fresh=False)
+            self._components[families] = found
+            self._known.update(found.masses)
+        return found
+
+    def polish(self, families: Sequence[tuple[int, ...]]) -> None:
+        """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
+        for component in self.components(families):
+            self._known.update(self.component(component).masses)
+            few = self.columns.rows <= _MANY_ROWS
+            ends = [self._run(component, fresh=fresh, last=True) for fresh in ((False, True) if few else (False,))]
+            self._components[component] = max(ends, key=lambda end: end.log_likelihood)
+
+    def local(self, child: int, parents: tuple[int, ...]) -> float:
+        """Log-likelihood of a child's cells given its parents' cells, by EM over this family alone."""
+        return self._local_em((child, parents))[0]
+
+    def additions(self, child: int, parents: tuple[int, ...]) -> Table:
+        """Local gain of every variable as one more parent; where even the cells as they stand would not gain, that.
+
+        The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be.
+        """
+        key = child, parents
+        if key not in self._additions:
+            others = [k for k in range(self.size) if k != child and k not in parents]
+            self._cells.prepare(child, parents, others)
+            here = self.local(child, parents) - self.penalty(child, parents)
+            gains = np.full(self.size, -np.inf)
+            for k in others:
+                wider = tuple(sorted((*parents, k)))
+                price = self.penalty(child, wider)
+                gains[k] = self._cells.likelihood(child, wider) - price - here
+                if gains[k] > 0.0:
+                    gains[k] = self.local(child, wider) - price - here
+            self._additions[key] = gains
+        return self._additions[key]
+
+    def _alone(self, child: int) -> float:
+        """Log-likelihood of a variable's own cells, missing ones apart."""
+        amounts = self._seen(child)
+        return _logged(amounts) - _logged(np.array([amounts.sum()]))
+
+    def _seen(self, child: int) -> Numbers:
+        return self.amounts[child][: len(self.columns.masks[child])]
+
+    def _local_em(self, family: Family) -> tuple[float, Table]:
+        found = self._local.get(family)
+        if found is None:
+            child, parents = family
+            kinds = max(len(self.columns.masks[child]), 1)
+            numbers, combinations = self.tables.group(parents)
+            keys = numbers.astype(np.int64) * self.tables.kinds[child] + self.columns.codes[child]
+            size = len(combinations) * self.tables.kinds[child]
+            counts = tally.weigh(keys, self.columns.weights, size).reshape(-1, max(self.tables.kinds[child], 1))
+            shown = counts[:, :kinds].astype(np.float64)
+            shares = np.ones((len(combinations), 1))
+            for column, p in zip(combinations.T, parents, strict=True):
+                matrix = self.tables.matrices(shared=True)[p]
+                width = shares.shape[1] * matrix.shape[1]
+                shares = (shares[:, :, np.newaxis] * matrix[column][:, np.newaxis]).reshape(len(combinations), width)
+            found = self._local[family] = _climb_family(shown, shares)
+        return found
+
+    def _run(self, families: frozenset[Family], *, fresh: bool, last: bool = False) -> Component:
+        self.runs += 1
+        parents = dict(families)
+        nodes = sorted({*parents, *(p for above in parents.values() for p in above)})
+        dag = Dag({self.names[k]: [self.names[p] for p in parents.get(k, ())] for k in nodes})
+        observed = _Rows(dag, self)
+        problem = Problem(Model(dag, observed, None), observed, 0.0, None)
+        point = problem.begin(None, np.random.default_rng(0), random=False)
+        for family in () if fresh else families:
+            name = self.names[family[0]]
+            masses = self._known.get(family)
+            if masses is None:
+                masses = self._local_em(family)[1]
+            if masses.shape == point[name].shape:
+                mixed = masses + _LEAST + 1e-3 * point[name]
+                point[name] = mixed / mixed.sum(axis=1, keepdims=True)
+        found = climb(
+            point,
+            problem.step,
+            tolerance=_LAST_TOLERANCE if last else _TOLERANCE,
+            max_steps=_LAST_STEPS if last else _MOST_STEPS,
+            accelerate=True,
+        )
+        value = found.log_likelihood[-1]
+        alone = set(problem.model.alone)
+        value -= sum(self._alone(self.place[name]) for name in alone)
+        masses_found = {family: found.point[self.names[family[0]]] for family in families}
+        return Component(value, masses_found)
+
+
+def _climb_family(counts: Table, shares: Table) -> tuple[float, Table]:
+    """Largest sum of n(A, B) ln sum_a W(A, a) m(B | a), and the masses m there."""
+    start = np.full((shares.shape[1], counts.shape[1]), 1.0 / max(counts.shape[1], 1))
+
+    def step(point: dict[str, Table]) -> tuple[float, dict[str, Table]]:
+        masses = point["m"]
+        chance = shares @ masses
+        there = counts > 0.0
+        value = float((counts * np.log(np.where(there, np.maximum(chance, 1e-300), 1.0))).sum())
+        expected = masses * (shares.T @ np.where(there, counts / np.maximum(chance, 1e-300), 0.0))
+        sums = expected.sum(axis=1, keepdims=True)
+        return value, {"m": np.divide(expected, sums, out=masses.copy(), where=sums > 0.0)}
+
+    found = climb({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS, accelerate=True)
+    return found.log_likelihood[-1], found.point["m"]
+
+
+def _logged(numbers: Numbers) -> float:
+    amounts = numbers.astype(np.float64)
+    return float((amounts * np.log(np.where(amounts > 0.0, amounts, 1.0))).sum())

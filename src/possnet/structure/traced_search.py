@@ -1,0 +1,284 @@
+"""Hill climbing over traced BIC.
+
+Moves add, remove or turn an edge, or let a child *take the place* of its parent: a -> b, a -> c becomes b -> a, b -> c, and
+d -> a stays (``exchange``) or becomes a -> d (``re-root``). Without the last kinds the climb is easily lost on a wrong hub,
+for what a hidden state explains shows only when all its children hang from it.
+
+Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that
+they change; where there are many rows, first on some of them, and on all before a move is made.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from possnet.structure.graphs import Graph
+from possnet.structure.greedy import Found, Move
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from possnet.structure.graphs import Constraints
+    from possnet.structure.traced import TracedScore
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Table: TypeAlias = NDArray[np.float64]
+    Step: TypeAlias = tuple[int, int, int]
+
+__all__ = ["TracedGains", "climb_traced"]
+
+_ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root")
+_ALL_PAIRS: Final = 20
+_WIDTH: Final = 6
+_SHAKES: Final = 4
+_LEAST: Final = 1.0  # nats: twice what EM leaves to gain
+_SOME: Final = 10_000
+_TRIES: Final = 3
+
+
+class _Search:
+    """A structure, and the gains of its moves as far as they are known."""
+
+    def __init__(self, score: TracedScore, graph: Graph, some: TracedScore | None) -> None:
+        self.score, self.some, self.graph = score, some, graph
+        self.total = score.total(self.families(graph))
+        self.touched: set[int] = set()
+        self._about: dict[Step, float] = {}
+        self._here: float | None = None
+
+    @staticmethod
+    def families(graph: Graph) -> list[tuple[int, ...]]:
+        return [graph.parents(k) for k in range(len(graph.edges))]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all moves can be tried."""
+        return self.score.size * (self.score.size - 1) <= _ALL_PAIRS
+
+    def after(self, move: Step) -> Graph:
+        action, parent, child = move
+        changed = self.graph.copy()
+        if action >= 3:
+            edges = _exchanged(changed.edges, parent, child, turn=action == 4)
+            return Graph(len(edges), changed.constraints, edges)
+        if action == 2:
+            changed.turn(parent, child)
+        else:
+            changed.change(parent, child, present=action == 0)
+        return changed
+
+    def gain(self, move: Step) -> float:
+        """What a move gains, by EM on all rows."""
+        return self.score.total(self.families(self.after(move))) - self.total
+
+    def about(self, move: Step) -> float:
+        """What a move gains, by EM on some of the rows if there are many.
+
+        A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
+        """
+        if self.some is None:
+            if move not in self._about:
+                self._about[move] = self.gain(move)
+            return self._about[move]
+        if move not in self._about:
+            before, after = self.families(self.graph), self.families(self.after(move))
+            if self._here is None:
+                self._here = self.some.log_likelihood(before)
+            raised = self.some.log_likelihood(after) - self._here
+            price = sum(self.score.penalty(k, p) for k, p in enumerate(after))
+            price -= sum(self.score.penalty(k, p) for k, p in enumerate(before))
+            free = price / self.score.price / 2.0
+            factor = self.score.columns.total / max(self.some.columns.total, 1)
+            self._about[move] = factor * (raised - free) + free - price
+        return self._about[move]
+
+    def make(self, move: Step) -> None:
+        self.graph = self.after(move)
+        self.total = self.score.total(self.families(self.graph))
+        self._about, self._here = {}, None
+        self.touched = set(move[1:])
+
+    def additions(self) -> list[Step]:
+        """Edges to add, the largest local gain first."""
+        gains = np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
+        found = [(-float(gains[p, c]), (0, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
+        return [move for _, move in sorted(found)]
+
+    def removals(self) -> list[Step]:
+        """Edges to remove, the smallest local loss first."""
+        found = [(self._loss(p, c), (1, p, c)) for p, c in np.argwhere(self.graph.may_delete()).tolist()]
+        return [move for _, move in sorted(found)]
+
+    def turns(self) -> list[Step]:
+        """Edges to turn, the largest local gain first."""
+        found = []
+        for parent, child in np.argwhere(self.graph.may_turn()).tolist():
+            gained = float(self.score.additions(parent, self.graph.parents(parent))[child])
+            found.append((self._loss(parent, child) - gained, (2, parent, child)))
+        return [move for _, move in sorted(found)]
+
+    def exchanges(self, *, everywhere: bool) -> list[Step]:
+        """Edges whose child could take the place of the parent, which has other children."""
+        edges, limits = self.graph.edges, self.graph.constraints
+        found = []
+        for parent, child in np.argwhere(edges).tolist():
+            if edges[parent].sum() == 1 or not (everywhere or parent in self.touched):
+                continue
+            for action in (3, 4) if edges[:, parent].any() else (3,):
+                after = _exchanged(edges, parent, child, turn=action == 4)
+                kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
+                graph = Graph(len(edges), limits, after)
+                if kept and after.sum(axis=0).max() <= limits.max_parents and not np.diag(graph.reach).any():
+                    found.append((action, parent, child))
+        return found
+
+    def _loss(self, parent: int, child: int) -> float:
+        """What the family would lose without an edge, by its local likelihood."""
+        score, above = self.score, self.graph.parents(child)
+        rest = tuple(k for k in above if k != parent)
+        lost = score.local(child, above) - score.local(child, rest)
+        return lost - score.penalty(child, above) + score.penalty(child, rest)
+
+
+class TracedGains:
+    """Gains of parents by EM over components, for K2; of the few that look best, the others have none."""
+
+    def __init__(self, score: TracedScore) -> None:
+        self.score, self.size = score, score.size
+
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
+        """What each variable gains as one more parent in a structure with these edges."""
+        local = np.where(among, self.score.additions(child, parents), -np.inf)
+        found = np.where(local > 0.0, -np.inf, local)
+        families = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
+        now = self.score.total(families)
+        for k in np.argsort(-local, kind="stable")[:_WIDTH].tolist():
+            if local[k] > 0.0:
+                wider = families.copy()
+                wider[child] = tuple(sorted((*parents, k)))
+                found[k] = self.score.total(wider) - now
+        return found
+
+
+def _exchanged(edges: Bools, parent: int, child: int, *, turn: bool) -> Bools:
+    """The child as parent of its parent, and of all the parent's other children instead of it; its own parents turned."""
+    after = edges.copy()
+    others = edges[parent].copy()
+    others[child] = False
+    after[parent] = False
+    after[child] |= others
+    if turn:
+        after[parent] |= edges[:, parent]
+        after[:, parent] = False
+    after[child, parent] = True
+    return after
+
+
+def climb_traced(
+    score: TracedScore,
+    constraints: Constraints,
+    *,
+    tabu: int,
+    restarts: int,
+    max_steps: int | None,
+    chance: np.random.Generator,
+    progress: Callable[[int, int], None] | None = None,
+) -> Found:
+    """The best structure found from the required edges alone, and from random changes of it."""
+    some = score.some(_SOME)
+    search = _Search(score, Graph(score.size, constraints), some)
+    best = Found(search.graph.edges.copy(), search.total, [])
+    walk = tabu if search.is_small else 0
+    _walk(search, best, walk, max_steps, progress)
+    for _ in range(restarts):
+        search = _Search(score, Graph(score.size, constraints, best.edges), some)
+        known = Found(best.edges, best.score, list(best.moves))
+        for _ in range(_SHAKES):
+            moves = [*search.removals(), *search.turns(), *search.additions()]
+            if not moves:
+                break
+            _make(search, known.moves, moves[int(chance.integers(len(moves)))], ())
+        _walk(search, known, walk, max_steps, progress)
+        if known.score > best.score + _LEAST:
+            best = known
+    _finish(score, best, constraints, some)
+    return best
+
+
+def _walk(
+    search: _Search, best: Found, tabu: int, max_steps: int | None, progress: Callable[[int, int], None] | None
+) -> None:
+    moves = list(best.moves)
+    recent: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
+    downhill = 0
+    while max_steps is None or len(moves) < max_steps:
+        gains = _gains(search, set(recent) if downhill else set())
+        move = _chosen(search, gains, least=None if downhill < tabu else _LEAST)
+        if move is None:
+            break
+        close = gains[move] - _LEAST
+        ties = tuple((_ACTIONS[a], p, c) for (a, p, c), gain in gains.items() if gain >= close and (a, p, c) != move)
+        _make(search, moves, move, ties)
+        if tabu:
+            recent.append(frozenset(move[1:]))
+        if search.total > best.score + _LEAST:
+            best.edges, best.score, best.moves = search.graph.edges.copy(), search.total, list(moves)
+            downhill = 0
+        else:
+            downhill += 1
+        if progress is not None:
+            progress(len(moves), 0)
+
+
+def _chosen(search: _Search, gains: dict[Step, float], least: float | None) -> Step | None:
+    """The best move; if it must gain, the first of the few that look best which does so on all rows."""
+    ranked = sorted(gains, key=lambda move: (-gains[move], move))
+    if least is None or search.some is None:
+        return ranked[0] if ranked and (least is None or gains[ranked[0]] > least) else None
+    return next((move for move in ranked[:_TRIES] if search.gain(move) > least), None)
+
+
+def _gains(search: _Search, banned: set[frozenset[int]]) -> dict[Step, float]:
+    """Gains of moves by EM over components.
+
+    Of all moves where there are few. Otherwise of the additions that look best and of exchanges around the last change; if
+    none of these is any good, of the removals and the turns that look best and of all exchanges; then of more additions.
+    """
+
+    def evaluate(moves: list[Step]) -> dict[Step, float]:
+        return {move: search.about(move) for move in moves if frozenset(move[1:]) not in banned}
+
+    additions = search.additions()
+    if search.is_small:
+        return evaluate([*additions, *search.removals(), *search.turns(), *search.exchanges(everywhere=True)])
+    gains = evaluate([*additions[:_WIDTH], *search.exchanges(everywhere=False)])
+    if max(gains.values(), default=0.0) <= _LEAST:
+        others = [*search.removals()[: 2 * _WIDTH], *search.turns()[: 2 * _WIDTH]]
+        gains |= evaluate([*others, *search.exchanges(everywhere=True)])
+    if max(gains.values(), default=0.0) <= _LEAST:
+        gains |= evaluate(additions[_WIDTH : 3 * _WIDTH])
+    return gains
+
+
+def _make(search: _Search, moves: list[Move], move: Step, ties: tuple[tuple[str, int, int], ...]) -> None:
+    before = search.total
+    search.make(move)
+    action, parent, child = move
+    moves.append(Move(_ACTIONS[action], parent, child, search.total - before, search.total, ties))
+
+
+def _finish(score: TracedScore, best: Found, constraints: Constraints, some: TracedScore | None) -> None:
+    """EM to its end for the structure that is kept, what its edges are worth, and what nearly made it."""
+    graph = Graph(score.size, constraints, best.edges)
+    score.polish(_Search.families(graph))
+    best.score = score.total(_Search.families(graph))
+    search = _Search(score, graph, some)
+    for move in search.additions()[:_WIDTH]:
+        best.gains["add", move[1], move[2]] = search.about(move)
+    for parent, child in np.argwhere(best.edges).tolist():
+        best.gains["delete", parent, child] = search.about((1, parent, child))

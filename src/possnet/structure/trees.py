@@ -1,0 +1,137 @@
+"""Maximum-weight spanning trees (Chow and Liu 1968; Kruskal 1956), and the root that they hang from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError
+from possnet.structure.greedy import Found, Move
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from possnet.structure.graphs import Constraints
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["spanning_tree"]
+
+
+def spanning_tree(weights: Table, constraints: Constraints, threshold: float, names: list[str]) -> Found:
+    """Edges of the heaviest spanning forest among pairs above the threshold, hanging from the root that weighs most.
+
+    ``weights`` are (parent, child); a pair has the larger of its two. Required pairs come first; every tree has the first
+    root, among those that break no constraint, whose directed weights add up to most.
+
+    >>> from possnet.structure.graphs import Constraints
+    >>> free = Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2)
+    >>> found = spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]]), free, 0.0, ["a", "b", "c"])
+    >>> np.argwhere(found.edges).tolist(), found.score, found.gains["add", 0, 2]
+    ([[0, 1], [1, 2]], 5.0, -1.0)
+    """
+    size = len(weights)
+    both = np.maximum(weights, weights.T).astype(np.float64)
+    possible = constraints.allowed | constraints.allowed.T
+    must = constraints.required | constraints.required.T
+    first, second = np.triu_indices(size, 1)
+    listed = sorted(
+        zip(first.tolist(), second.tolist(), strict=True), key=lambda pair: (not must[pair], -both[pair], pair)
+    )
+    trees = list(range(size))
+    near: list[list[int]] = [[] for _ in range(size)]
+    joined: list[tuple[int, int]] = []
+    for a, b in listed:
+        if trees[a] == trees[b]:
+            if must[a, b]:
+                raise InputError(
+                    f"learn_structure: required edges close a circle at {names[a]!r} - {names[b]!r}; expected a tree"
+                )
+            continue
+        if must[a, b] or (possible[a, b] and both[a, b] > threshold):
+            old, new = trees[b], trees[a]
+            trees = [new if tree == old else tree for tree in trees]
+            near[a].append(b)
+            near[b].append(a)
+            joined.append((a, b))
+    edges = np.zeros((size, size), dtype=np.bool_)
+    for tree in dict.fromkeys(trees):
+        members = [k for k in range(size) if trees[k] == tree]
+        for parent, child in _hung(members, near, weights, constraints, names):
+            edges[parent, child] = True
+    return _told(edges, joined, listed, both, near, trees)
+
+
+def _hung(
+    members: list[int], near: list[list[int]], weights: Table, constraints: Constraints, names: list[str]
+) -> list[tuple[int, int]]:
+    """Edges of a tree, directed away from its best root."""
+    best: tuple[float, list[tuple[int, int]]] | None = None
+    for root in members:
+        arrows = _away(root, near)
+        if any(not constraints.allowed[arrow] or constraints.required[arrow[::-1]] for arrow in arrows):
+            continue
+        total = float(sum(weights[arrow] for arrow in arrows))
+        if best is None or total > best[0] + 1e-9 * max(abs(best[0]), 1.0):
+            best = total, arrows
+    if best is None:
+        raise InputError(
+            f"learn_structure: no root of the tree around {names[members[0]]!r} keeps all constraints; expected "
+            "constraints that a tree can keep, or another method"
+        )
+    if best[1] and constraints.max_parents < 1:
+        return []
+    return best[1]
+
+
+def _away(root: int, near: list[list[int]]) -> list[tuple[int, int]]:
+    arrows: list[tuple[int, int]] = []
+    waiting = [(root, -1)]
+    while waiting:
+        node, above = waiting.pop(0)
+        for other in near[node]:
+            if other != above:
+                arrows.append((node, other))
+                waiting.append((other, node))
+    return arrows
+
+
+def _told(
+    edges: Bools,
+    joined: list[tuple[int, int]],
+    listed: list[tuple[int, int]],
+    both: Table,
+    near: list[list[int]],
+    trees: list[int],
+) -> Found:
+    """The moves in their order, ties, and for every other pair how much it lacks to replace an edge."""
+    moves = []
+    total = 0.0
+    for a, b in joined:
+        if not (edges[a, b] or edges[b, a]):
+            continue
+        total += float(both[a, b])
+        parent, child = (a, b) if edges[a, b] else (b, a)
+        ties = [pair for pair in listed if pair != (a, b) and both[pair] == both[a, b]]
+        moves.append(Move("add", parent, child, float(both[a, b]), total, tuple(("add", *pair) for pair in ties)))
+    found = Found(edges, total, moves)
+    for move in moves:
+        found.gains["delete", move.parent, move.child] = -move.gain
+    weakest = _weakest(both, near)
+    for a, b in listed:
+        if (a, b) not in joined and np.isfinite(both[a, b]):
+            found.gains["add", a, b] = float(both[a, b] - (weakest[a, b] if trees[a] == trees[b] else both[a, b]))
+            if trees[a] != trees[b]:
+                found.gains["add", a, b] = float(both[a, b])
+    return found
+
+
+def _weakest(both: Table, near: list[list[int]]) -> Table:
+    """Weight of the weakest edge between every two variables of a tree."""
+    weakest = np.full(both.shape, np.inf)
+    for root in range(len(both)):
+        for parent, child in _away(root, near):
+            weakest[root, child] = min(weakest[root, parent], both[parent, child])
+    return weakest
