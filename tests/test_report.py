@@ -225,3 +225,15 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
     run = subprocess.run([COMMAND, "report", tmp_path / "nowhere"], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert "no experiment there" in run.stderr
+
+
+def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"learners": ["likelihood"], "learn": ["given", "mwst:chi2"], "repeats": 1, "rng": 2}
+    pn.evaluate(["asia"], rows=[100, 300], imprecision=1, process="traced", **how, out=tmp_path / "run")
+    text = pn.write_report(tmp_path / "run").read_text()
+    found = read_experiment(tmp_path / "run")
+    assert list(found.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
+    assert "--learner likelihood --learn given,mwst:chi2" in command(found)
+    assert "counting, structure by mwst, chi2" in text
+    assert ">edges to mend<" in text
+    assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()

@@ -79,16 +79,18 @@ def read_experiment(folder: str | Path) -> Experiment:
             name: decode_network(json.dumps(document).encode(), f"{kept}, {name!r}")
             for name, document in documents.items()
         }
+        parted = [name.partition("@") for name in description["learners"]]
         grid = Grid.of(
             networks,
             description["processes"],
             description["imprecision"],
             description["rows"],
-            description["learners"],
+            dict.fromkeys(learner for learner, _, _ in parted),
             description["repeats"],
             description["seed"],
+            dict.fromkeys(structure or "given" for _, _, structure in parted),
         )
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"
         ) from None

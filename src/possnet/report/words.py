@@ -168,7 +168,11 @@ def command(experiment: Experiment) -> str:
         else:
             names.append(f"{name}.json")
     options += ["--rows", ",".join(map(str, grid.rows)), "--imprecision", ",".join(f"{t:g}" for t in grid.imprecision)]
-    options += ["--process", ",".join(grid.processes), "--learner", ",".join(grid.learners)]
+    parted = [name.partition("@") for name in grid.learners]
+    options += ["--process", ",".join(grid.processes)]
+    options += ["--learner", ",".join(dict.fromkeys(learner for learner, _, _ in parted))]
+    if any(structure for _, _, structure in parted):
+        options += ["--learn", ",".join(dict.fromkeys(structure or "given" for _, _, structure in parted))]
     options += ["--repeats", str(grid.repeats), "--seed", str(grid.seed), "--out", "again"]
     return shlex.join(["possnet", "evaluate", *names, *options])
 
