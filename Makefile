@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint gold bench fixtures pictures lock clean
+.PHONY: demo test quick lint gold bench fixtures pictures docs lock clean
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -57,6 +57,10 @@ bench: fixtures
 pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
 	$(BIN)/python examples/recovering.py --write
+
+# docs/cli.md, from the commands themselves.
+docs: .venv/.ready
+	$(BIN)/python -c "from possnet.cli.manual import manual; print(manual(), end='')" > docs/cli.md
 
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py

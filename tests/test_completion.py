@@ -381,7 +381,7 @@ def test_the_command_bins_measurements_on_the_way(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--out", "out.txt"], "--out out.txt: unknown suffix '.txt'; expected .csv or .parquet"),
-        (["--out", "nowhere/out.csv"], "no such folder"),
+        (["--out", "nowhere/out.csv"], "the folder does not exist"),
         (["--threshold", ".5"], "--threshold 0.5 is for --as narrowed"),
         (["--as", "narrowed", "--threshold", "0"], "threshold 0.0; expected a degree above 0"),
         (["--measure", "fever"], "--measure 'fever'; expected COLUMN: edges=..."),

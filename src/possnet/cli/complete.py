@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 import possnet as pn
+from possnet.cli.inputs import DATA, NET, Choice, data_file, progress_bar, read_net, show, writing
 from possnet.cli.measures import MEASURE_HELP, read_measures
 from possnet.errors import InputError, listing
 
@@ -24,13 +25,13 @@ _MOST_ROWS = 60
 
 
 @click.command()
-@click.argument("net", metavar="NET")
-@click.argument("data", metavar="DATA")
-@click.option("--out", required=True, metavar="FILE", help="A .csv or .parquet file.")
+@click.argument("net", metavar="NET", type=NET)
+@click.argument("data", metavar="DATA", type=DATA)
+@click.option("--out", required=True, metavar="FILE", help="A .csv or .parquet file, or - (CSV on standard output).")
 @click.option(
     "--as",
     "form",
-    type=click.Choice(["resolved", "narrowed", "long"]),
+    type=Choice(["resolved", "narrowed", "long"]),
     default="resolved",
     show_default=True,
     help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
@@ -62,25 +63,25 @@ def complete(
     Examples:
       possnet complete clinic patients.csv --out resolved.csv
       possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
+      possnet sample clinic --out - | possnet complete clinic - --out -
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --measure 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
-    from possnet.cli import _check_target, _network, _progress
-
-    _check_target(out, (".csv", ".parquet"))
     if threshold is not None and form != "narrowed":
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
-    network = _network(net)
-    stream, left_out = _stream(data, network, keep, read_measures(measures), weights)
+    network = read_net(net)
+    stream, left_out = _stream(data_file(data), network, keep, read_measures(measures), weights)
     summaries: list[CompletionSummary] = []
-    with _progress(stream.rows) as advance:
+    with writing(out, (".csv", ".parquet")) as file, progress_bar(stream.rows) as advance:
         found = pn.complete(network, stream, progress=advance)
-        _write(found, out, form, level, weights or "weight", lambda part: summaries.append(part.summary(level)))
+        _write(found, file, form, level, weights or "weight", lambda part: summaries.append(part.summary(level)))
     if left_out:
         told = f"Columns that {net} lacks were left out: {listing(left_out)}."
         click.echo(told if form == "long" else f"{told} Name those to keep with --keep.", err=True)
-    click.echo(completion_page(sum(summaries, pn.CompletionSummary()), data, form, level, as_json=as_json))
+    name = "standard input" if data == "-" else data
+    page = completion_page(sum(summaries, pn.CompletionSummary()), name, form, level, as_json=as_json)
+    show(page, err=out == "-")
 
 
 def _stream(

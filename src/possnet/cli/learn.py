@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import possnet as pn
+from possnet.cli.inputs import DATA, NET, Choice, complete_list, progress_bar, read_stream, show, writing
 from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -18,15 +20,28 @@ if TYPE_CHECKING:
 __all__ = ["learn"]
 
 
+def _structure() -> Any:
+    from possnet import structure
+
+    return structure
+
+
 @click.command()
-@click.argument("data", metavar="DATA")
-@click.option("--method", default="greedy", show_default=True, help="greedy, mwst, k2, hybrid-tree, hybrid-dag.")
+@click.argument("data", metavar="DATA", type=DATA)
+@click.option(
+    "--method",
+    default="greedy",
+    show_default=True,
+    help="greedy, mwst, k2, hybrid-tree, hybrid-dag.",
+    shell_complete=complete_list(lambda: _structure().METHODS),
+)
 @click.option(
     "--measure",
     help="random-set-bic (the default), traced-bic, mdl, bic; for mwst and k2 also specificity-gain, specificity-ratio, "
     "specificity-symmetric, chi2, mutual-information.",
+    shell_complete=complete_list(lambda: _structure().MEASURES),
 )
-@click.option("--conjunction", type=click.Choice(["product", "min"]), default="product", show_default=True,
+@click.option("--conjunction", type=Choice(["product", "min"]), default="product", show_default=True,
               help="Of the network that is learned; measures on contours read independence in the same way.")  # fmt: skip
 @click.option(
     "--require", "required", multiple=True, metavar="A->B", help="An edge that must be there; may be repeated."
@@ -40,10 +55,10 @@ __all__ = ["learn"]
 )
 @click.option("--bootstrap", type=click.IntRange(min=0), default=0, show_default=True, help="Samples for confidence.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same structure.")
-@click.option("--variables", "domain", metavar="NET", help="Take the domains from a network.")
+@click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains from a network.")
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
-@click.option("--out", metavar="NET", help="Learn the tables too and write the network: a .json file.")
+@click.option("--out", metavar="NET", help="Learn the tables too and write the network: a .json file, or -.")
 def learn(
     data: str,
     method: Method,
@@ -73,15 +88,11 @@ def learn(
       possnet learn patients.csv --method k2 --measure mutual-information --order age,fever,rash
       possnet learn patients.csv --tier age,sex --tier fever,rash --bootstrap 20
     """
-    from possnet.cli import _check_target, _progress, _stream
-
-    if out is not None:
-        _check_target(out, (".json",))
-    stream = _stream(data, domain, weights)
+    stream = read_stream(data, domain, weights)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
-    with _progress(None, "steps") as advance:
+    with nullcontext() if out is None else writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
         found = pn.learn_structure(
             rows,
             method,
@@ -101,9 +112,9 @@ def learn(
             network = pn.fit_em(found.dag, rows, conjunction=kind, progress=advance).network
         elif out is not None:
             network = pn.fit(found.dag, rows, conjunction=kind)
-    if out is not None:
-        pn.write_network(network, out)
-    click.echo(_document(found) if as_json else str(found))
+        if file is not None:
+            pn.write_network(network, file)
+    show(_document(found) if as_json else str(found), err=out == "-")
 
 
 def _names(text: str) -> list[str]:

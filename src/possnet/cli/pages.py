@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from possnet.counting import Counts
     from possnet.em import EmResult
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from possnet.io import DataStream
     from possnet.network import Network
     from possnet.possibility import Possibility
+    from possnet.variables import Variable
 
 __all__ = [
     "answer_page",
@@ -37,7 +38,7 @@ _PREVIEW = 5
 _PREVIEW_COLUMNS = 8
 
 
-def network_page(network: Network) -> str:
+def network_page(network: Network, *, as_json: bool = False) -> str:
     """Readable summary of a network: what it is about, its size, and a line for every variable.
 
     >>> import possnet as pn
@@ -55,6 +56,8 @@ def network_page(network: Network) -> str:
       bearing      sound < worn < failing
       ...
     """
+    if as_json:
+        return _network_document(network)
     sizes = [len(variable) for variable in network.variables]
     widest = max(network.variables, key=lambda variable: network.table(variable.name).size)
     parents = network.dag.parents(widest.name)
@@ -88,7 +91,26 @@ def network_page(network: Network) -> str:
     return "\n".join(lines)
 
 
-def data_page(batches: DataStream, name: str) -> str:
+def _network_document(network: Network) -> str:
+    import json
+
+    document = {
+        "kind": "network",
+        "name": network.name,
+        "description": network.description,
+        "conjunction": network.conjunction.name,
+        "normalised": network.is_normalised,
+        "learned": network.support is not None,
+        "degrees": sum(network.table(v.name).size for v in network.variables),
+        "variables": {
+            v.name: {"states": v.states, "ordered": v.ordered, "parents": network.dag.parents(v.name)}
+            for v in network.variables
+        },
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> str:
     """Readable summary of data: rows, cells, a line for every variable, and the first rows.
 
     >>> import possnet as pn, tempfile
@@ -131,6 +153,8 @@ def data_page(batches: DataStream, name: str) -> str:
             preview += zip(*texts, strict=True)
     means = {name: [s / max(total, 1) for s in found] for name, found in sums.items()}
     overall = [sum(found[k] for found in means.values()) / len(means) for k in range(3)]
+    if as_json:
+        return _data_document(variables, rows, total, means)
     weighted = "" if rows == total else f", {total:,} with their weights"
     lines = [f"{name}: {rows:,} rows of {len(variables)} variables{weighted}", ""]
     labels = ("imprecise cells", "unknown cells", "states a cell")
@@ -149,6 +173,22 @@ def data_page(batches: DataStream, name: str) -> str:
         shown = [tuple(_short(text) for text in (*row, *(("...",) if more else ()))) for row in preview]
         lines += ["", "  the first rows", *text_table([head, *shown])]
     return "\n".join(lines)
+
+
+def _data_document(variables: Sequence[Variable], rows: int, total: int, means: Mapping[str, Sequence[float]]) -> str:
+    import json
+
+    names = ("imprecise_share", "unknown_share", "mean_cell_size")
+    document = {
+        "kind": "data",
+        "rows": rows,
+        "total_weight": total,
+        "variables": {
+            v.name: {"states": v.states, "ordered": v.ordered, **dict(zip(names, means[v.name], strict=True))}
+            for v in variables
+        },
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
@@ -252,7 +292,7 @@ def read_numbers(text: str, option: str, *, whole: bool = False) -> list[float]:
         raise InputError(f"{option} {text!r}; expected {kind}") from None
 
 
-def evaluation_page(found: Results, metric: str, out: str | None) -> str:
+def evaluation_page(found: Results, metric: str, out: str | None, *, as_json: bool = False) -> str:
     """What an experiment found: the table of one metric, sentences to read aloud, and what failed.
 
     >>> import possnet as pn
@@ -262,6 +302,17 @@ def evaluation_page(found: Results, metric: str, out: str | None) -> str:
     """
     from possnet.metrics import METRICS
 
+    if as_json:
+        import json
+
+        document = {
+            "metric": metric,
+            "summary": [s._asdict() for s in found.summary(metric)],
+            "failed": [
+                {"learner": cell.learner, "network": cell.network, "error": text} for cell, text in found.failed
+            ],
+        }
+        return json.dumps(document, ensure_ascii=False, indent=2)
     parts = [f"{metric}: {METRICS[metric]} (mean ± 95 % interval)", "", found.table(metric), ""]
     parts += found.sentences(metric)
     if found.failed:

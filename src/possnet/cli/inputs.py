@@ -1,0 +1,276 @@
+"""What commands are given and where they write: files, bundled names, standard input and output, progress."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import possnet as pn
+from possnet.cli.measures import read_measures
+from possnet.errors import InputError, did_you_mean, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from click.shell_completion import CompletionItem
+
+    from possnet.io import DataStream
+    from possnet.network import Network
+    from possnet.transforms import Transform
+
+__all__ = [
+    "DATA",
+    "NET",
+    "Choice",
+    "complete_evidence",
+    "complete_list",
+    "complete_variable",
+    "data_file",
+    "is_data",
+    "progress_bar",
+    "read_net",
+    "read_stream",
+    "show",
+    "standard_input_name",
+    "writing",
+]
+
+_STDIN = "possnet.standard-input"
+
+
+class Choice(click.Choice[str]):
+    """One of several words, with the nearest one proposed for a word that is none of them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word itself."""
+        words = [str(word) for word in self.choices]
+        if value not in words:
+            self.fail(
+                f"{value!r} is not one of {listing(words, most=len(words))}{did_you_mean(value, words)}", param, ctx
+            )
+        return str(value)
+
+
+class _Net(click.ParamType[str]):
+    """A network: a file, a bundled name, or ``-`` for standard input."""
+
+    name = "net"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        from possnet.io import example_names
+
+        del ctx, param
+        names = [name for name in example_names() if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in (*names, *_files(incomplete))]
+
+
+def _files(incomplete: str) -> list[str]:
+    """Files and folders that begin so; shells that are told to look for files forget the names beside them."""
+    from glob import escape, glob
+
+    found = glob(f"{escape(incomplete)}*")  # noqa: PTH207 - keeps ./ and .. as they were typed
+    return sorted(f"{name}/" if Path(name).is_dir() else name for name in found)
+
+
+class _Data(click.ParamType[str]):
+    """Data: a file, a folder, a pattern, or ``-`` for standard input."""
+
+    name = "data"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        del ctx, param
+        return [CompletionItem(incomplete, type="file")]
+
+
+NET, DATA = _Net(), _Data()
+
+
+def complete_variable(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the variables of the network that is already on the command line."""
+    return [v.name for v in _completed_network(ctx) if v.name.startswith(incomplete)]
+
+
+def complete_evidence(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """``x=`` for every variable, then ``x=state``."""
+    name, equals, states = incomplete.partition("=")
+    if not equals:
+        return [f"{v.name}=" for v in _completed_network(ctx) if v.name.startswith(name)]
+    before, bar, begun = states.rpartition("|")
+    found = next((v.states for v in _completed_network(ctx) if v.name == name), ())
+    return [f"{name}={before}{bar}{state}" for state in found if state.startswith(begun)]
+
+
+def _completed_network(ctx: click.Context) -> Sequence[pn.Variable]:
+    name = ctx.params.get("net") or next(iter(ctx.args), None)  # not parsed yet while an option lacks its value
+    try:
+        return read_net(name).variables if isinstance(name, str) and name != "-" else ()
+    except pn.PossnetError:
+        return ()
+
+
+def complete_list(words: Callable[[], Sequence[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Completion of words with commas between them."""
+
+    def found(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{word}" for word in words() if word.startswith(begun)]
+
+    return found
+
+
+def read_net(name: str, transform: Transform = "optimal") -> Network:
+    """A file, a bundled network, or standard input (JSON)."""
+    from possnet.io import example_names
+    from possnet.io.json_network import decode_network
+    from possnet.io.kinds import looks_like
+
+    if name == "-":
+        return decode_network(sys.stdin.buffer.read(), "standard input")
+    if name in example_names():
+        return pn.load_example(name)
+    if is_data(name) or looks_like(name) not in {"network", None}:
+        _wrong_kind(name, looks_like(name) or "data", "a network")
+    if Path(name).suffix or _exists(name):
+        return pn.read_network(name, transform=transform)
+    raise InputError(
+        f"{name}: no such file and no bundled network of that name ({listing(example_names())})"
+        f"{did_you_mean(name, example_names())}"
+    )
+
+
+def read_stream(name: str, domain: str | None, weights: str | None, measures: Sequence[str] = ()) -> DataStream:
+    """Data of a file, with the domains of a network for the columns that the network knows."""
+    from possnet.io import column_names
+
+    file = data_file(name)
+    measured = read_measures(measures)
+    if domain is None:
+        return pn.scan_data(file, weights=weights, measures=measured)
+    known, found = read_net(domain).variables, set(column_names(file))
+    chosen = [v for v in known if v.name in found] or known
+    return pn.scan_data(file, variables=chosen, weights=weights, measures=measured)
+
+
+def data_file(name: str) -> str:
+    """The file of some data: standard input is kept in a file while the command runs, as it may be read twice."""
+    from tempfile import TemporaryDirectory
+
+    from possnet.io.kinds import looks_like
+
+    if name != "-":
+        kind = looks_like(name)
+        if kind is not None and kind != "data":
+            _wrong_kind(name, kind, "data")
+        return name
+    context = click.get_current_context()
+    folder = context.with_resource(TemporaryDirectory(prefix="possnet-"))
+    head = sys.stdin.buffer.read(4)
+    file = Path(folder) / ("input.parquet" if head == b"PAR1" else "input.csv")
+    with file.open("wb") as copy:
+        copy.write(head)
+        copyfileobj(sys.stdin.buffer, copy)
+    context.find_root().meta[_STDIN] = str(file)
+    return str(file)
+
+
+def standard_input_name(text: str, ctx: click.Context) -> str:
+    """A message that says ``standard input`` instead of the file that stands for it."""
+    file = ctx.find_root().meta.get(_STDIN)
+    return text.replace(file, "standard input") if file else text
+
+
+def is_data(name: str) -> bool:
+    """Data by its suffix, or a folder or a pattern that is not a network's file or name."""
+    from possnet.io import NETWORK_SUFFIXES, example_names
+
+    if name.lower().endswith((".csv", ".parquet")):
+        return True
+    if not name or name.lower().endswith(NETWORK_SUFFIXES) or name in example_names():
+        return False
+    return any(mark in name for mark in "*[") or _exists(name, folder=True)
+
+
+def _exists(name: str, *, folder: bool = False) -> bool:
+    try:
+        return Path(name).is_dir() if folder else Path(name).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _wrong_kind(name: str, kind: str, expected: str) -> None:
+    """Say what a file looks like, and which command reads it."""
+    remedies = {
+        "data": f"possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
+        "network": f"possnet info {name} shows it; possnet sample {name} --out rows.csv draws data from it",
+        "counts": "read it in Python: possnet.read_counts",
+        "experiment": f"possnet report {name} shows it",
+        "report": "open it in a browser",
+    }
+    words = {
+        "data": "data",
+        "network": "a network",
+        "counts": "counts",
+        "experiment": "an experiment",
+        "report": "a page",
+    }
+    raise InputError(f"{name} looks like {words[kind]}; expected {expected}. {remedies[kind]}")
+
+
+@contextmanager
+def writing(name: str, suffixes: tuple[str, ...], option: str = "--out ") -> Iterator[str]:
+    """The file to write; ``-`` is standard output, written at the end.
+
+    A file that could not be written is refused before any work.
+    """
+    from tempfile import TemporaryDirectory
+
+    if name == "-":
+        with TemporaryDirectory(prefix="possnet-") as folder:
+            file = Path(folder) / f"output{suffixes[0]}"
+            yield str(file)
+            with file.open("rb") as written:
+                copyfileobj(written, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        return
+    if not name.lower().endswith(suffixes):
+        raise InputError(
+            f"{option}{name}: unknown suffix {Path(name).suffix!r}; expected {' or '.join(suffixes)}, or -"
+        )
+    if not Path(name).resolve().parent.is_dir():
+        raise InputError(f"{option}{name}: the folder does not exist; make it first, or check the name")
+    yield name
+
+
+@contextmanager
+def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, most: bar.update(task, completed=done, total=total or most or None)
+
+
+def show(text: str, *, err: bool = False) -> None:
+    """Print a page; on a terminal, lines that are too long for it are cut."""
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
+        from shutil import get_terminal_size
+
+        width = get_terminal_size().columns
+        text = "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in text.splitlines())
+    click.echo(text, err=err)

@@ -1,0 +1,234 @@
+"""``possnet sample``, ``fit`` and ``score``: data from networks, networks from data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+import possnet as pn
+from possnet.cli.inputs import (
+    DATA,
+    NET,
+    Choice,
+    complete_evidence,
+    data_file,
+    progress_bar,
+    read_net,
+    show,
+    writing,
+)
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from possnet.parameters import Method
+    from possnet.sampling import Law, Parents, Process
+    from possnet.transforms import Transform
+
+__all__ = ["fit", "sample", "score"]
+
+
+@click.command()
+@click.argument("net", metavar="NET", type=NET)
+@click.option("--rows", type=click.IntRange(min=0), default=1000, show_default=True, help="Number of rows.")
+@click.option(
+    "--imprecision",
+    "imprecision",
+    multiple=True,
+    metavar="THETA",
+    help="From 0 (precise) to 1 (the whole cut; the default), or X=THETA for one variable; may be repeated.",
+)
+@click.option(
+    "--process",
+    type=Choice(["alpha-cut", "precise", "traced"]),
+    default="alpha-cut",
+    show_default=True,
+    help="alpha-cut: the paper's Algorithm 1; precise: single states; traced: children answer to hidden states.",
+)
+@click.option(
+    "--law",
+    type=Choice(["independent", "text"]),
+    default="independent",
+    show_default=True,
+    help="How cuts are thinned.",
+)
+@click.option(
+    "--parents",
+    type=Choice(["observed", "cut"]),
+    default="observed",
+    show_default=True,
+    help="What a child answers to in alpha-cut: the parents' cells or their whole cuts.",
+)
+@click.option(
+    "--given",
+    "given",
+    multiple=True,
+    metavar="X=A|B",
+    help="Draw given this (alpha-cut only).",
+    shell_complete=complete_evidence,
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Same seed, same rows. By default a new one, which is told.")
+@click.option("--out", required=True, metavar="FILE", help="A .parquet or .csv file, or - (CSV on standard output).")
+def sample(
+    net: str,
+    rows: int,
+    imprecision: tuple[str, ...],
+    process: Process,
+    law: Law,
+    parents: Parents,
+    given: tuple[str, ...],
+    seed: int | None,
+    out: str,
+) -> None:
+    """Draw rows of set-valued cells from a network.
+
+    \b
+    Examples:
+      possnet sample asia --rows 10000 --imprecision 0.5 --seed 7 --out asia.parquet
+      possnet sample asia --rows 5 --out -
+      possnet sample clinic --process traced --imprecision 1 --imprecision fever=0.2 --out clinic.csv
+    """
+    from secrets import randbits
+
+    from possnet.cli.pages import read_given, read_imprecision
+
+    network = read_net(net)
+    number = randbits(32) if seed is None else seed
+    stream = pn.sample_batches(
+        network,
+        rows,
+        imprecision=read_imprecision(imprecision, network),
+        process=process,
+        law=law,
+        parents=parents,
+        evidence=read_given(given, network),
+        rng=number,
+        batch=1 << 18,
+    )
+    with writing(out, (".csv", ".parquet")) as file, progress_bar(rows) as advance:
+        pn.write_data(stream, file, progress=advance)
+    if seed is None:
+        click.echo(f"Drawn with --seed {number}.", err=True)
+
+
+@click.command()
+@click.argument("data", metavar="DATA", type=DATA)
+@click.option(
+    "--structure", required=True, metavar="NET", type=NET, help="The network whose graph and domains are used."
+)
+@click.option(
+    "--method",
+    type=Choice(["likelihood", "capped", "histogram", "transform", "em"]),
+    default="likelihood",
+    show_default=True,
+    help="The estimator: by counting (see possnet.fit), or em, over the hidden true states (see possnet.fit_em).",
+)
+@click.option("--total", metavar="S", help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
+@click.option("--normalise/--as-it-stands", default=None, help="Divide by the largest degree or not; by method.")
+@click.option("--imprecision", type=float, metavar="THETA", help="Undo a known thinning of the cells.")
+@click.option("--pseudo", type=float, default=0.0, metavar="ROWS", help="Imagined rows of ignorance in every context.")
+@click.option(
+    "--transform",
+    type=Choice(["optimal", "symmetric", "ratio", "klir", "variable"]),
+    default="optimal",
+    show_default=True,
+    help="For --method transform.",
+)
+@click.option(
+    "--unknown",
+    type=Choice(["missing", "focal"]),
+    default="missing",
+    show_default=True,
+    help="For em: unknown cells were not observed, or the whole domain is what was said.",
+)
+@click.option("--starts", type=click.IntRange(min=1), default=1, show_default=True, help="For em: climbs to make.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For em: of further starts.")
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--out", required=True, metavar="NET", help="A .json file, or - (standard output).")
+def fit(
+    data: str,
+    structure: str,
+    method: Method | Literal["em"],
+    total: str | None,
+    normalise: bool | None,  # noqa: FBT001
+    imprecision: float | None,
+    pseudo: float,
+    transform: Transform,
+    unknown: Literal["missing", "focal"],
+    starts: int,
+    seed: int,
+    weights: str | None,
+    out: str,
+) -> None:
+    """Learn the tables of a network from data, by counting or by EM; files larger than memory work.
+
+    \b
+    Examples:
+      possnet fit patients.parquet --structure clinic --out learned.json
+      possnet fit patients.csv --structure clinic --method em --out learned.json
+      possnet sample clinic --out - | possnet fit - --structure clinic --out learned.json
+      possnet fit 'parts/*.parquet' --structure asia --method histogram --out raw.json
+    """
+    from possnet.cli.pages import em_page, read_total
+
+    known = read_net(structure)
+    stream = pn.scan_data(data_file(data), variables=known, weights=weights)
+    if method == "em":
+        if total is not None or normalise is not None:
+            raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
+        with writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
+            found = pn.fit_em(
+                known.dag,
+                stream,
+                unknown=unknown,
+                starts=starts,
+                rng=seed,
+                pseudo=pseudo,
+                imprecision=imprecision,
+                conjunction=known.conjunction,
+                name=known.name,
+                progress=advance,
+            )
+            pn.write_network(found.network, file)
+        show(em_page(found), err=True)
+        return
+    with writing(out, (".json",)) as file, progress_bar(stream.rows) as advance:
+        learned = pn.fit(
+            known.dag,
+            stream,
+            method=method,
+            total=read_total(total),
+            normalise=normalise,
+            imprecision=imprecision,
+            pseudo=pseudo,
+            transform=transform,
+            conjunction=known.conjunction,
+            name=known.name,
+            progress=advance,
+        )
+        pn.write_network(learned, file)
+
+
+@click.command()
+@click.argument("net", metavar="NET", type=NET)
+@click.argument("data", metavar="DATA", type=DATA)
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def score(net: str, data: str, weights: str | None, as_json: bool) -> None:  # noqa: FBT001
+    """Show how well a network fits data: both likelihoods of the paper, by variable and in all.
+
+    piLL is the score of the network's degrees, sum of N log pi; at most 0, and 0 for a network that knows nothing. mLL is
+    the log-likelihood of its structure over the cells as they stand, at its maximum.
+
+    \b
+    Examples:
+      possnet score clinic patients.csv
+      possnet score learned.json test.parquet --json
+    """
+    from possnet.cli.pages import score_page
+
+    network = read_net(net)
+    stream = pn.scan_data(data_file(data), variables=network, weights=weights)
+    with progress_bar(stream.rows) as advance:
+        counts = pn.count(network.dag, stream, focal=True, progress=advance)
+    show(score_page(network, counts, as_json=as_json))

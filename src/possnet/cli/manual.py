@@ -1,0 +1,39 @@
+"""The manual of the command line, made from the commands themselves: docs/cli.md."""
+
+from __future__ import annotations
+
+import click
+
+from possnet.cli import main
+
+__all__ = ["manual"]
+
+_PREFACE = """# The command line
+
+This page is made from the commands themselves (`make docs`); `possnet COMMAND --help` says the same.
+
+- `NET` is a file (`.json`, `.uai`, `.bif`, `.xmlbif`, gzipped too) or the name of a bundled network. `DATA` is a `.csv`
+  or `.parquet` file, a folder of them, or a pattern in quotes. `-` is standard input or output: data as CSV (or Parquet,
+  in), networks as JSON.
+- Results go to standard output, everything else to standard error; `--json` is for machines. Progress is drawn only on a
+  terminal, in colour unless `NO_COLOR` is set.
+- Exit codes: 0 done, 1 an input cannot be used (one line says why), 2 the command line cannot be understood, 130 stopped
+  with Ctrl-C.
+- Files are written whole or not at all.
+- The Tab key: `possnet completion bash >> ~/.bashrc` (or `zsh`, `fish`), then a new terminal.
+"""
+
+
+def manual() -> str:
+    """Markdown text with the help of every command.
+
+    >>> manual().startswith("# The command line")
+    True
+    """
+    context = click.Context(main, info_name="possnet", **main.context_settings)
+    parts = [_PREFACE]
+    for name in main.list_commands(context):
+        command = main.commands[name]
+        inner = click.Context(command, parent=context, info_name=name, max_content_width=100, terminal_width=100)
+        parts.append(f"## possnet {name}\n\n```text\n{inner.get_help()}\n```\n")
+    return "\n".join(parts)

@@ -1,0 +1,171 @@
+"""``possnet info``, ``query``, ``compare`` and ``convert``: what is there, and in other forms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+import possnet as pn
+from possnet.cli.inputs import (
+    DATA,
+    NET,
+    Choice,
+    complete_evidence,
+    complete_variable,
+    is_data,
+    progress_bar,
+    read_net,
+    read_stream,
+    show,
+    writing,
+)
+from possnet.cli.measures import MEASURE_HELP
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from possnet.transforms import Transform
+
+__all__ = ["compare", "convert", "info", "query"]
+
+
+@click.command()
+@click.argument("file", metavar="NET|DATA", type=NET)
+@click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains of DATA from a network.")
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
+def info(file: str, domain: str | None, weights: str | None, as_json: bool) -> None:  # noqa: FBT001
+    """Show what a network or a data file holds.
+
+    \b
+    Examples:
+      possnet info asia
+      possnet info patients.csv --variables clinic
+      possnet info alarm.bif.gz --json
+    """
+    from possnet.cli.pages import data_page, network_page
+    from possnet.io.kinds import looks_like
+
+    if is_data(file) and looks_like(file) != "experiment":
+        show(data_page(read_stream(file, domain, weights), file, as_json=as_json))
+    else:
+        show(network_page(read_net(file), as_json=as_json))
+
+
+@click.command()
+@click.argument("net", metavar="NET", type=NET)
+@click.argument("target", shell_complete=complete_variable)
+@click.option(
+    "--given",
+    "given",
+    multiple=True,
+    metavar="X=A|B",
+    help="What is known: a state, a|b, or !a (all but a).",
+    shell_complete=complete_evidence,
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of bars.")
+def query(net: str, target: str, given: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Show the possibility and the necessity of every state of a variable.
+
+    Π is how far a state is possible, N how far it is certain, given what is known.
+
+    \b
+    Examples:
+      possnet query clinic measles --given 'fever=mild|high' --given rash=spots
+      possnet query asia lung --given xray=yes --json
+      possnet fit rows.csv --structure clinic --out - | possnet query - flu --given fever=high
+    """
+    from possnet.cli.pages import answer_page, read_given
+
+    network = read_net(net)
+    evidence = read_given(given, network)
+    engine = pn.Inference(network)
+    answer = engine.query(target, evidence)
+    show(answer_page(answer, engine.possibility_of(evidence), given, as_json=as_json))
+
+
+@click.command()
+@click.argument("truth", metavar="NET", type=NET)
+@click.argument("learned", metavar="NET", type=NET)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
+    """Show how far the second network is from the first, beside total ignorance.
+
+    \b
+    Examples:
+      possnet compare clinic learned.json
+      possnet compare asia asia.json --json
+    """
+    import json
+
+    found = pn.compare(read_net(truth), read_net(learned))
+    if as_json:
+        document = {name: {"value": m.value, "vacuous": m.vacuous} for name, m in found.items()}
+        show(json.dumps(document, indent=2))
+    else:
+        show(str(found))
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=NET)
+@click.argument("target", metavar="OUT", type=DATA)
+@click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains of data from a network.")
+@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option(
+    "--layout",
+    type=Choice(["masks", "lists"]),
+    default="masks",
+    show_default=True,
+    help="Parquet cells: possnet's masks, or lists of strings for other programs.",
+)
+@click.option(
+    "--transform",
+    type=Choice(["optimal", "symmetric", "ratio", "klir", "variable"]),
+    default="optimal",
+    show_default=True,
+    help="How probabilities become possibilities.",
+)
+@click.option("--measure", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+def convert(
+    source: str,
+    target: str,
+    domain: str | None,
+    weights: str | None,
+    measures: tuple[str, ...],
+    layout: Literal["masks", "lists"],
+    transform: Transform,
+) -> None:
+    """Write a network or a data file in another format, chosen by the suffix of OUT.
+
+    Networks: from .json, .uai, .bif, .xmlbif (.gz too) to .json or .uai. Data: .csv and .parquet. A .uai file has no
+    names; they go to OUT.names.json. OUT may be - for CSV or JSON on standard output.
+
+    \b
+    Examples:
+      possnet convert alarm.bif.gz alarm.json --transform optimal
+      possnet convert asia asia.uai
+      possnet convert patients.csv patients.parquet
+      possnet convert readings.csv readings.parquet --measure 'temp: edges=36,37.5,38.5 error=.2'
+    """
+    whole = is_data(source) or (source == "-" and is_data(target))
+    if target != "-" and whole != is_data(target):
+        kinds = {True: "data", False: "a network"}
+        raise InputError(
+            f"{source} is {kinds[whole]} and {target} would be {kinds[is_data(target)]}; "
+            "expected the same kind (networks: .json, .uai; data: .csv, .parquet)"
+        )
+    if whole:
+        stream = read_stream(source, domain, weights, measures)
+        with writing(target, (".csv", ".parquet"), "") as file, progress_bar(stream.rows) as advance:
+            pn.write_data(stream, file, layout=layout, weights=weights or "weight", progress=advance)
+    elif measures:
+        raise InputError(
+            f"--measure {measures[0]!r} is for data, and {source} is a network; expected it with data only"
+        )
+    else:
+        from possnet.io import names_file
+
+        with writing(target, (".json", ".uai"), "") as file:
+            pn.write_network(read_net(source, transform), file)
+        if target.lower().endswith(".uai"):
+            show(f"The names of variables and states are in {names_file(target)}.", err=True)
