@@ -168,9 +168,11 @@ def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
         assert f"{max(means.values()):.2f}, against {min(means.values()):.2f}" in clause
         assert f"{last[0].vacuous:.2f} for knowing nothing" in clause
         assert ("would be better" in clause) == (max(means.values()) < last[0].vacuous)
-    errors = [s for s in results.summary("child_mean_error") if s.rows == 400 and s.learner == "likelihood"]
-    assert f"still err by {sum(s.limit or 0 for s in errors) / len(errors):.3f}" in second
+        errors = [s for s in results.summary("child_mean_error") if s.rows == 400 and s.process == process]
+        limits = [s.limit for s in errors if s.learner == "likelihood" and s.limit is not None]
+        assert f"{sum(limits) / len(limits):.3f} {words}" in second
     assert "From 50 to 400 rows" in third
+    assert "about 2.8" in third  # the root of 8
 
 
 def test_failed_runs_are_told(tmp_path: Path) -> None:

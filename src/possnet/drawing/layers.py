@@ -5,8 +5,7 @@
 2. An edge over several layers gets a point in each layer that it passes.
 3. Every layer is ordered by the mean place of its neighbours, downwards and upwards by turns; the order with the fewest
    crossings is kept.
-4. Places along a layer are those of Brandes and Köpf (2002): see `possnet.drawing.places`. Long edges run straight down
-   past the layers between their ends.
+4. Places along a layer: see `possnet.drawing.places`. Long edges run straight down past the layers between their ends.
 
 Components are laid out apart and set side by side, single nodes last. Everything is deterministic.
 """
@@ -63,6 +62,8 @@ def layered(
     (True, True)
     """
     parts = [_component(group, parents, sizes, gap, rise, aspect) for group in _groups(parents)]
+    if not parts:
+        return Layout({}, {}, 0.0, 0.0)
     parts.sort(key=lambda part: (len(part.nodes) == 1, -len(part.nodes)))
     return _packed(parts, gap, aspect)
 

@@ -6,8 +6,9 @@ Nothing is fetched from anywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
+import re
+from dataclasses import dataclass, replace
+from html import escape as escape_marks
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -47,6 +48,24 @@ _KINDS: Final[dict[Kind, str]] = {
     "turned": "turned in the second",
 }
 _DASHES: Final[dict[Kind, str]] = {"edge": "", "added": "", "removed": "6 4", "turned": "1.5 3.5"}
+
+
+def escape(text: str) -> str:
+    r"""A text for mark-up, whatever is in it; characters that no mark-up may hold become a sign of replacement.
+
+    >>> escape("a<b") == "a&lt;b", escape("a\x01") == "a\N{REPLACEMENT CHARACTER}"
+    (True, True)
+    """
+    return escape_marks(printable(text), quote=True)
+
+
+def printable(text: str) -> str:
+    r"""A text without the control characters and half characters that XML forbids.
+
+    >>> printable("tab\tstays") == "tab\tstays"
+    True
+    """
+    return re.sub("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 class Picture(str):
@@ -194,15 +213,15 @@ def _entries(cards: Sequence[Card], kinds: set[Kind], words: tuple[str, str]) ->
 
 
 def _cut(card: Card, detail: Detail) -> Card:
+    """The most possible states, in their order, if there are more than fit."""
     if detail == "names":
-        return Card((), card.marked)
-    if detail == "short" and len(card.bars) > 3:
-        best = sorted(range(len(card.bars)), key=lambda k: (-card.bars[k].possible, k))[:2]
-        more = Bar(f"… {len(card.bars) - 2} more", -1.0)
-        return Card((*(card.bars[k] for k in sorted(best)), more), card.marked)
-    if len(card.bars) > 12:
-        return Card((*card.bars[:11], Bar(f"… {len(card.bars) - 11} more", -1.0)), card.marked)
-    return card
+        return replace(card, bars=())
+    most = 3 if detail == "short" else 12
+    if len(card.bars) <= most:
+        return card
+    best = sorted(range(len(card.bars)), key=lambda k: (-card.bars[k].possible, k))[: most - 1]
+    more = Bar(f"… {len(card.bars) - most + 1} more", -1.0)
+    return replace(card, bars=(*(card.bars[k] for k in sorted(best)), more))
 
 
 def _clipped(text: str, most: int = 24) -> str:
@@ -334,8 +353,9 @@ def _page(body: str, width: float, height: float, title: str, entries: Sequence[
     )
     whole = (width + 2 * margin, height + 2 * margin)
     return Picture(
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="possnet" role="img" aria-label="{escape(title, quote=True)}" '
-        f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" viewBox="{-margin:g} {-margin:g} {whole[0]:.0f} {whole[1]:.0f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="possnet" role="img" aria-label="{escape(title)}" '
+        f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" style="--w:{whole[0]:.0f}px" '
+        f'viewBox="{-margin:g} {-margin:g} {whole[0]:.0f} {whole[1]:.0f}" '
         'font-family="system-ui, sans-serif">'
         f"<style>svg.possnet{{{light};max-width:100%;height:auto}}"
         f"@media (prefers-color-scheme:dark){{svg.possnet{{{dark}}}}}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
-from possnet.drawing.svg import Picture
+from possnet.drawing.svg import Picture, escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

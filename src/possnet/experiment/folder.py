@@ -165,9 +165,10 @@ class Folder:
             raise InputError(f"{self.path} is not empty and holds no experiment; expected a new or an empty folder")
         else:
             self.path.mkdir(parents=True, exist_ok=True)
+            write_text(asked, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
+        if not (self.path / "networks.json").exists():
             documents = {name: json.loads(encode_network(network)) for name, network in grid.networks.items()}
             write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
-            write_text(asked, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
         (self.path / "cells").mkdir(exist_ok=True)
 
     def load(self, cell: Cell) -> Outcome | None:
@@ -179,8 +180,8 @@ class Folder:
         document = {"cell": asdict(cell), **outcome._asdict()}
         write_text(self.path / "cells" / f"{cell.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
 
-    def write_results(self, found: Iterable[tuple[Cell, Outcome]]) -> None:
-        """Write ``results.csv``, ``results.parquet`` and ``timings.json``."""
+    def write_results(self, found: Iterable[tuple[Cell, Outcome]], *, ran: bool = True) -> None:
+        """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``."""
         listed = list(found)
         rows = [row for cell, outcome in listed for row in result_rows(cell, outcome)]
         text = io.StringIO()
@@ -189,6 +190,8 @@ class Folder:
         writer.writerows(["" if value is None else value for value in row] for row in rows)
         write_text(self.path / "results.csv", text.getvalue())
         write_tidy(COLUMNS, rows, self.path / "results.parquet")
+        if not ran and (self.path / "timings.json").exists():
+            return  # the versions there are those that made the numbers
         seconds = [{**asdict(cell), "seconds": outcome.seconds} for cell, outcome in listed]
         timings = {"versions": versions(), "cells": seconds}
         write_text(self.path / "timings.json", json.dumps(timings, indent=1, ensure_ascii=False) + "\n")

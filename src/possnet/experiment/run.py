@@ -109,7 +109,7 @@ def evaluate(
                 progress(len(found), len(cells))
     results = Results(tuple(cells), tuple(found[k] for k in range(len(cells))))
     if folder is not None:
-        folder.write_results(zip(results.cells, results.outcomes, strict=True))
+        folder.write_results(zip(results.cells, results.outcomes, strict=True), ran=bool(todo))
     return results
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.metrics import METRICS
-from possnet.plots.style import COLOURS, figure_of, learner_style, learner_words, process_words, tidy
+from possnet.plots.style import (
+    COLOURS,
+    NothingToShow,
+    figure_of,
+    learner_style,
+    learner_words,
+    legend_of,
+    process_words,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["error_split", "learning_curves"]
 
+_COLUMNS: Final = 3
+
 
 class _Panel(NamedTuple):
     """One pair of axes: where it stands, what it is called, and what is drawn there."""
@@ -28,6 +40,55 @@ class _Panel(NamedTuple):
     column: int
     title: str
     found: list[Summary]
+
+
+class _Scale(NamedTuple):
+    """Where things are drawn in every panel: the places that occur, the heights to keep in view, and logarithms."""
+
+    places: list[float]
+    heights: list[float]
+    rows: bool
+    errors: bool
+
+    @classmethod
+    def of(cls, found: Sequence[Summary], against: str, heights: list[float], *, errors: bool) -> _Scale:
+        places = {float(s.rows if against == "rows" else s.imprecision) for s in found}
+        return cls(sorted(places), heights, against == "rows", errors)
+
+    @property
+    def single(self) -> bool:
+        """Whether there is only one place, so that there are no lines to draw."""
+        return len(self.places) == 1
+
+    def x(self, summary: Summary) -> float:
+        """Where a summary stands."""
+        return 0.0 if self.single else float(summary.rows if self.rows else summary.imprecision)
+
+    def apply(self, axes: Axes) -> None:
+        """Scales and ticks of a panel."""
+        texts = [_count(x) if self.rows else f"{x:g}" for x in self.places]
+        if self.single:
+            axes.set_xticks([0.0], texts)
+            axes.set_xlim(-3.0, 3.0)
+        else:
+            if self.rows:
+                axes.set_xscale("log")
+            axes.set_xticks(self.places, texts)
+            axes.xaxis.minorticks_off()
+        low, high = min(self.heights), max(self.heights)
+        if self.errors and high > 0.0:
+            from matplotlib.ticker import LogLocator, NullFormatter
+
+            low = min(y for y in self.heights if y > 0.0)
+            axes.set_yscale("log")
+            axes.set_ylim(low / 1.35, high * 1.35)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
+            axes.yaxis.minorticks_off()
+        else:
+            pad = 0.06 * (high - low) or 0.05
+            axes.set_ylim(low - pad, high + pad)
 
 
 def learning_curves(
@@ -52,14 +113,16 @@ def learning_curves(
     everything = [s for panel in panels for s in panel.found]
     heights = [y for s in everything for y in (s.mean, s.vacuous, s.limit) if y is not None]
     heights += [] if max(heights) > 1.0 or min(heights) < 0.0 or "affinity" not in metric else [1.0]
-    errors = "error" in metric or "distance" in metric or "noise" in metric
+
+    scale = _Scale.of(
+        everything, against, heights, errors="error" in metric or "distance" in metric or "noise" in metric
+    )
 
     def draw(axes: Axes, found: list[Summary]) -> None:
-        place: Callable[[Summary], float] = (lambda s: s.rows) if against == "rows" else (lambda s: s.imprecision)
-        _baselines(axes, found, place)
+        _baselines(axes, found, scale)
         for learner in learners:
-            _line(axes, [s for s in found if s.learner == learner], place, learner, learners)
-        _scales(axes, [place(s) for s in found], heights, rows=against == "rows", errors=errors)
+            _line(axes, [s for s in found if s.learner == learner], scale, learner, learners)
+        scale.apply(axes)
 
     label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.cells):,} rows"
     return _grid(panels, draw, xlabel=label, ylabel=_short(metric))
@@ -77,7 +140,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     """
     known = [s for s in results.summary("child_mean_error") if s.learner == learner and s.limit is not None]
     if not known:
-        raise InputError(f"error_split: no limit is known for {learner!r} in these results; expected one")
+        raise NothingToShow(f"error_split: no limit is known for {learner!r} in these results; expected one")
     noise = {s[:4]: s.mean for s in results.summary("child_noise") if s.learner == learner}
     settings = {(s.network, s.process, s.imprecision) for s in known}
     panels = [
@@ -90,31 +153,22 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     heights = [y for s in shown for y in (s.mean, s.vacuous, s.limit) if s.learner in {learner, "em"} and y is not None]
     heights += [noise[s[:4]] for s in shown if s[:4] in noise]
 
+    scale = _Scale.of(shown, "rows", heights, errors=True)
+
     def draw(axes: Axes, found: list[Summary]) -> None:
         own = [s for s in found if s.learner == learner and s.limit is not None]
-        limits = [s.limit for s in own if s.limit is not None]
-        rows = [s.rows for s in own]
-        axes.plot(rows, [s.vacuous for s in own], color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
+        xs = [scale.x(s) for s in own]
+        _level(axes, xs, [s.vacuous for s in own], color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
         for other in learners:
-            here = [s for s in found if s.learner == other]
             if other in {learner, "em"}:
-                style = learner_style(other, learners)
-                axes.plot(
-                    [s.rows for s in here],
-                    [s.mean for s in here],
-                    color=COLOURS[style.colour][0],
-                    ls=style.dashes,
-                    marker=style.marker,
-                    ms=4.5,
-                    lw=1.9,
-                    label=f"error of {learner_words(other)}",
-                )
-        axes.plot(rows, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
-        axes.plot(
-            rows, [noise[s[:4]] for s in own], color=COLOURS["soft"][0], lw=1.5, ls="-.", marker="x", ms=4.5,
-            label="noise: learned − limit",
-        )  # fmt: skip
-        _scales(axes, rows, heights, rows=True, errors=True)
+                here = [s for s in found if s.learner == other]
+                _line(axes, here, scale, other, learners, f"error of {learner_words(other)}")
+        limits = [s.limit for s in own if s.limit is not None]
+        _level(axes, xs, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
+        seen = [(scale.x(s), noise[s[:4]]) for s in own if s[:4] in noise]
+        look: dict[str, Any] = {"color": COLOURS["soft"][0], "lw": 1.5, "ls": "-.", "marker": "x", "ms": 4.5}
+        axes.plot([x for x, _ in seen], [y for _, y in seen], label="noise: learned − limit", **look)
+        scale.apply(axes)
 
     return _grid(panels, draw, xlabel="rows", ylabel="mean error of a degree")
 
@@ -132,23 +186,31 @@ def _panels(results: Results, metric: str, against: str, network: str | None) ->
         most = max(cell.rows for cell in results.cells)
         found = [s for s in found if s.rows == most and s.process != "precise"]
     if not found:
-        raise InputError(f"plots: no run has {metric} against {against}; expected results that have it")
-    processes = list(dict.fromkeys(s.process for s in found))
-    thetas = sorted({s.imprecision for s in found if s.process != "precise"}) or [0.0]
-    panels = []
-    for name in chosen:
-        for process in processes:
-            here = [s for s in found if s.network == name and s.process == process]
-            title = (f"{name}, " if len(chosen) > 1 else "") + process_words(process)
-            if against == "imprecision":
-                panels.append(_Panel(chosen.index(name), processes.index(process), title, here))
-                continue
-            row = chosen.index(name) * len(processes) + processes.index(process)
-            for theta in dict.fromkeys(s.imprecision for s in here):
-                part = [s for s in here if s.imprecision == theta]
-                told = title if process == "precise" else f"{title}, theta = {theta:g}"
-                panels.append(_Panel(row, 0 if process == "precise" else thetas.index(theta), told, part))
-    return [panel for panel in panels if panel.found]
+        raise NothingToShow(f"plots: no run has {metric} against {against}; expected results that have it")
+    groups: dict[tuple[str, ...], list[Summary]] = {}
+    for s in found:
+        groups.setdefault((s.network,) if against == "imprecision" else (s.network, s.process), []).append(s)
+    panels: list[_Panel] = []
+    row = 0
+    for members in groups.values():
+        parts: dict[object, list[Summary]] = {}
+        for s in members:
+            parts.setdefault(s.process if against == "imprecision" else s.imprecision, []).append(s)
+        for number, part in enumerate(parts.values()):
+            title = _title(part[0], named=len(chosen) > 1, theta=against == "rows")
+            panels.append(_Panel(row + number // _COLUMNS, number % _COLUMNS, title, part))
+        row += 1 + (len(parts) - 1) // _COLUMNS
+    return panels
+
+
+def _title(some: Summary, *, named: bool, theta: bool) -> str:
+    """What a panel shows, on two lines if need be."""
+    parts = [some.network] if named else []
+    parts.append(process_words(some.process))
+    if theta and some.process != "precise":
+        parts.append(f"theta = {some.imprecision:g}")
+    text = ", ".join(parts)
+    return "\n".join(wrap(text, 40)) if len(text) > 40 else text
 
 
 def _grid(panels: Sequence[_Panel], draw: Callable[[Axes, list[Summary]], None], *, xlabel: str, ylabel: str) -> Figure:
@@ -172,62 +234,52 @@ def _grid(panels: Sequence[_Panel], draw: Callable[[Axes, list[Summary]], None],
                 axes.tick_params(labelbottom=True)
             if column == 0:
                 axes.set_ylabel(ylabel)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 2 * columns + 1), frameon=False)
+        legend_of(figure)
         return figure
 
 
-def _baselines(axes: Axes, found: Sequence[Summary], place: Callable[[Summary], float]) -> None:
+def _baselines(axes: Axes, found: Sequence[Summary], scale: _Scale) -> None:
     """Ignorance, and the limit of counting where it is known."""
-    by_place = {place(s): s for s in found}
-    xs = sorted(by_place)
-    axes.plot(xs, [by_place[x].vacuous for x in xs], color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
-    limits = {place(s): s.limit for s in found if s.limit is not None and s.learner == "likelihood"}
+    known = {scale.x(s): s.vacuous for s in found}
+    _level(axes, list(known), list(known.values()), color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
+    limits = {scale.x(s): s.limit for s in found if s.limit is not None and s.learner.startswith("likelihood")}
     if limits:
-        xs = sorted(limits)
         label = "limit of counting (endless rows)"
-        axes.plot(xs, [limits[x] for x in xs], color=COLOURS["ink"][0], lw=1.1, label=label)
+        _level(axes, list(limits), list(limits.values()), color=COLOURS["ink"][0], lw=1.1, label=label)
+
+
+def _level(axes: Axes, xs: Sequence[float], ys: Sequence[float], **style: Any) -> None:
+    """A line through some points; through a single one, right across."""
+    if len(xs) == 1:
+        axes.axhline(ys[0], **style)
+    else:
+        pairs = sorted(zip(xs, ys, strict=True))
+        axes.plot([x for x, _ in pairs], [y for _, y in pairs], **style)
 
 
 def _line(
-    axes: Axes, own: list[Summary], place: Callable[[Summary], float], learner: str, among: Sequence[str]
+    axes: Axes,
+    own: list[Summary],
+    scale: _Scale,
+    learner: str,
+    among: Sequence[str],
+    label: str | None = None,
 ) -> None:
     """Mean and interval of one learner."""
-    own = sorted(own, key=place)
+    own = sorted(own, key=scale.x)
     if not own:
         return
     style = learner_style(learner, among)
     colour = COLOURS[style.colour][0]
-    xs, means = [place(s) for s in own], np.array([s.mean for s in own])
+    xs, means = [scale.x(s) for s in own], np.array([s.mean for s in own])
     half = np.array([s.interval or 0.0 for s in own])
+    look: dict[str, Any] = {"color": colour, "ls": style.dashes, "marker": style.marker, "ms": 4.5, "lw": 1.9}
+    if scale.single:  # learners beside each other, so that their bars can be told apart
+        shift = 4.0 * (among.index(learner) - (len(among) - 1) / 2) / len(among)
+        axes.errorbar([shift], means, yerr=half, capsize=3, label=label or learner_words(learner), **look)
+        return
     axes.fill_between(xs, means - half, means + half, color=colour, alpha=0.16, lw=0)
-    axes.plot(
-        xs, means, color=colour, ls=style.dashes, marker=style.marker, ms=4.5, lw=1.9, label=learner_words(learner)
-    )
-
-
-def _scales(axes: Axes, xs: Sequence[float], ys: Sequence[float], *, rows: bool, errors: bool) -> None:
-    """Logarithmic scales where they help, ticks at what was run; all that is in ``ys`` is in view."""
-    ticks = sorted(set(xs))
-    if rows and len(ticks) > 1:
-        axes.set_xscale("log")
-    axes.set_xticks(ticks, [_count(x) if rows else f"{x:g}" for x in ticks])
-    if rows:
-        axes.xaxis.minorticks_off()
-    low, high = min(ys), max(ys)
-    if errors and high > 0.0:
-        low = min(y for y in ys if y > 0.0)
-        from matplotlib.ticker import LogLocator, NullFormatter
-
-        axes.set_yscale("log")
-        axes.set_ylim(low / 1.35, high * 1.35)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.yaxis.minorticks_off()
-    else:
-        pad = 0.06 * (high - low) or 0.05
-        axes.set_ylim(low - pad, high + pad)
+    axes.plot(xs, means, label=label or learner_words(learner), **look)
 
 
 def _count(number: float) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.plots.style import figure_of, learner_words
+from possnet.plots.style import NothingToShow, clipped, figure_of, learner_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +49,13 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None)
     most, columns = _columns(results, network, rows)
     errors = [_by_variable(results, network, most, column) for column in columns]
     names = list(errors[0])
+    told = ""
     if len(names) > _MOST:
+        told = f", the {_MOST} worst of {len(names)} variables"
         worst = sorted(names, key=lambda n: -max(found.get(n, 0.0) for found in errors))[:_MOST]
         names = [name for name in names if name in set(worst)]
     values = np.array([[found.get(name, np.nan) for found in errors] for name in names])
-    return _heat(values, names, columns, f"mean error of a degree, {most:,} rows")
+    return _heat(values, names, columns, f"mean error of a degree, {most:,} rows{told}")
 
 
 def context_heatmap(
@@ -80,17 +83,19 @@ def context_heatmap(
     parents = network.dag.parents(chosen)
     contexts = list(product(*(network.variable(p).states for p in parents)))
     if size != len(contexts):
-        raise InputError(
+        raise NothingToShow(
             f"context_heatmap: errors of {chosen!r} by context were not kept, as {name!r} has very many contexts; "
             "expected a smaller network"
         )
     labels = [", ".join(f"{p} = {s}" for p, s in zip(parents, states, strict=True)) or chosen for states in contexts]
     values = np.array([found or [np.nan] * size for found in errors]).T
     order: Sequence[int] = range(size)
+    told = "each context"
     if size > _MOST:
+        told = f"the {_MOST} worst of {size:,} contexts"
         worst = np.nan_to_num(values, nan=-1.0).max(axis=1)
         order = sorted(np.argsort(-worst, kind="stable")[:_MOST].tolist())
-    what = f"mean error of {chosen} in each context, {most:,} rows"
+    what = f"mean error of {clipped(chosen, 30)} in {told}, {most:,} rows"
     return _heat(values[list(order)], [labels[k] for k in order], columns, what)
 
 
@@ -124,7 +129,7 @@ def _columns(results: Results, network: str, rows: int | None) -> tuple[int, lis
         if c.network == network and c.rows == most and o.error is None
     )
     if not found:
-        raise InputError(f"plots: no run of {network!r} with {most:,} rows; expected one that did not fail")
+        raise NothingToShow(f"plots: no run of {network!r} with {most:,} rows; expected one that did not fail")
     return most, list(found)
 
 
@@ -134,29 +139,34 @@ def _by_variable(results: Results, network: str, rows: int, column: _Column) -> 
 
 
 def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[_Column], what: str) -> Figure:
-    """A panel for each learner with a common scale; every cell has its number too."""
+    """A panel for each learner with a common scale, in rows that fit a page; every cell has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys((c.process, c.imprecision) for c in columns))
-    longest = max(map(len, labels))
-    wide = 0.5 + 0.072 * longest + max(len(settings) * 0.62, 1.0) * len(learners) + 1.0
-    with figure_of(max(wide, 4.6), 1.55 + 0.245 * len(labels)) as figure:
-        grid = figure.subplots(1, len(learners), sharey=True, squeeze=False)[0]
+    shown = [clipped(label, 44) for label in labels]
+    across = max(1, min(len(learners), int(13 / len(settings))))
+    rows = -(-len(learners) // across)
+    wide = 0.5 + 0.072 * max(map(len, shown)) + max(len(settings) * 0.62, 1.6) * across + 1.0
+    with figure_of(max(wide, 4.6), 0.3 + rows * (1.25 + 0.245 * len(shown))) as figure:
+        grid = figure.subplots(rows, across, sharey=True, squeeze=False)
         drawn: list[QuadMesh] = []
         top = max(float(np.nanmax(values, initial=0.0)), 1e-6)
-        for axes, learner in zip(grid, learners, strict=True):
-            part = np.full((len(labels), len(settings)), np.nan)
+        for number, axes in enumerate(grid.flat):
+            if number >= len(learners):
+                axes.set_visible(False)
+                continue
+            part = np.full((len(shown), len(settings)), np.nan)
             words = []
-            for number, (process, theta) in enumerate(settings):
-                column = _Column(process, theta, learner)
+            for place, (process, theta) in enumerate(settings):
+                column = _Column(process, theta, learners[number])
                 words.append(column.words)
                 if column in columns:
-                    part[:, number] = values[:, columns.index(column)]
+                    part[:, place] = values[:, columns.index(column)]
             drawn.append(_panel(axes, part, top))
-            axes.set_title(learner_words(learner))
+            axes.set_title("\n".join(wrap(learner_words(learners[number]), max(12, 9 * len(settings)))))
             axes.set_xticks(np.arange(len(settings)) + 0.5, words, rotation=40, ha="right", rotation_mode="anchor")
-            axes.set_yticks(np.arange(len(labels)) + 0.5, labels)
+            axes.set_yticks(np.arange(len(shown)) + 0.5, shown)
             axes.tick_params(length=0, labelsize=8.5)
-        bar = figure.colorbar(drawn[0], ax=grid, shrink=min(1.0, 5.0 / len(labels) + 0.25), pad=0.02, aspect=16)
+        bar = figure.colorbar(drawn[0], ax=grid, shrink=min(1.0, 5.0 / len(shown) + 0.25) / rows, pad=0.02, aspect=16)
         bar.outline.set_visible(False)
         bar.ax.tick_params(length=0, labelsize=8.5)
         figure.suptitle(what, x=0.01, ha="left", fontsize=9.5)

@@ -63,29 +63,32 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
             "support_calibration: the network was not learned, or its tables were changed; expected support"
         )
     errors = compare(truth, learned).contexts
-    pairs = [
-        (float(n), float(e))
-        for name, found in errors.items()
-        if found.shape == support[name].shape
-        for n, e in zip(support[name].ravel(), found.ravel(), strict=True)
-        if n >= 1.0 and not np.isnan(e)
-    ]
+    pairs = []
+    for name, found in errors.items():
+        wanted, own = truth.dag.parents(name), learned.dag.parents(name)
+        if set(wanted) == set(own):
+            rows_behind = support[name].transpose([own.index(parent) for parent in wanted])
+            pairs += [
+                (float(n), float(e))
+                for n, e in zip(rows_behind.ravel(), found.ravel(), strict=True)
+                if n >= 1.0 and not np.isnan(e)
+            ]
     if not pairs:
         raise InputError(
             "support_calibration: no context of the true structure has support; expected the same structure"
         )
-    rows, found = np.array(pairs).T
+    rows, deviations = np.array(pairs).T
     with figure_of(5.6, 3.6) as figure:
         axes = figure.subplots()
         ends = np.array([rows.min() / 1.3, rows.max() * 1.3])
         axes.plot(
             ends, 0.5 / np.sqrt(ends), color=COLOURS["ink"][0], lw=1.2, label="largest standard error, 1/(2√rows)"
         )
-        shown = np.maximum(found, 1e-4)
+        shown = np.maximum(deviations, 1e-4)
         axes.plot(
             rows, shown, ls="", marker="o", ms=3.8, color=COLOURS["blue"][0], alpha=0.45, mew=0, label="a context"
         )
-        middles = _medians(rows, found)
+        middles = _medians(rows, deviations)
         if middles:
             axes.plot(*np.array(middles).T, color=COLOURS["orange"][0], lw=2.0, marker="s", ms=4.5, label="median")
         axes.set_xscale("log")
@@ -94,7 +97,7 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_xlabel("rows behind the context (support)")
         axes.set_ylabel("mean error of a degree")
-        within = float(np.mean(found <= 1.0 / np.sqrt(rows)))
+        within = float(np.mean(deviations <= 1.0 / np.sqrt(rows)))
         axes.set_title(f"{100 * within:.0f} % of {len(rows):,} contexts within two standard errors")
         figure.legend(loc="outside lower center", frameon=False, ncols=3, fontsize=8.5)
         tidy(axes)

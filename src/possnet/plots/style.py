@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from contextlib import contextmanager
-from html import escape
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from possnet.drawing import Picture
+from possnet.drawing import Picture, escape, printable
+from possnet.drawing.svg import text_width
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
     "COLOURS",
     "LineStyle",
+    "NothingToShow",
+    "clipped",
     "figure_of",
     "has_matplotlib",
     "learner_style",
     "learner_words",
+    "legend_of",
     "process_words",
     "save_figure",
     "svg_text",
@@ -65,18 +70,18 @@ _LEARNERS: Final = {
     "likelihood": ("counting", LineStyle("orange", (0, (5, 1.6)), "s")),
     "histogram": ("histogram", LineStyle("green", (0, (1, 1.2)), "^")),
     "capped": ("capped counting", LineStyle("purple", (0, (6, 1.5, 1, 1.5)), "D")),
-    "transform": ("through probabilities", LineStyle("ochre", (0, (3, 1.5)), "v")),
-    "symmetric": ("through probabilities, symmetric", LineStyle("pink", (0, (3, 1, 1, 1, 1, 1)), "P")),
-    "likelihood-corrected": ("counting, theta undone", LineStyle("brick", (0, (8, 2)), "X")),
-    "em-corrected": ("EM, theta undone", LineStyle("sky", (0, (10, 1.5)), "*")),
+    "transform": ("transformed probabilities", LineStyle("ochre", (0, (3, 1.5)), "v")),
+    "symmetric": ("symmetric transformation of probabilities", LineStyle("pink", (0, (3, 1, 1, 1, 1, 1)), "P")),
+    "likelihood-corrected": ("counting with theta undone", LineStyle("brick", (0, (8, 2)), "X")),
+    "em-corrected": ("EM with theta undone", LineStyle("sky", (0, (10, 1.5)), "*")),
 }
 _PROCESSES: Final = {
     "alpha-cut": "alpha-cut rows",
-    "alpha-cut-text": "alpha-cut rows, thinned by the paper's text",
-    "alpha-cut-cuts": "alpha-cut rows, parents' whole cuts",
+    "alpha-cut-text": "alpha-cut rows (law of the text)",
+    "alpha-cut-cuts": "alpha-cut rows (whole cuts)",
     "precise": "precise rows",
     "traced": "traced rows",
-    "traced-text": "traced rows, thinned by the paper's text",
+    "traced-text": "traced rows (law of the text)",
 }
 _SETTINGS: Final[dict[Any, Any]] = {
     "font.size": 9.5,
@@ -118,11 +123,20 @@ def learner_words(name: str) -> str:
     """A learner in words.
 
     >>> learner_words("likelihood"), learner_words("em@greedy:traced-bic")
-    ('counting', 'EM, structure by greedy, traced-bic')
+    ('counting', 'EM on a structure by greedy, traced-bic')
     """
     base, _, structure = name.partition("@")
     words = _LEARNERS[base][0] if base in _LEARNERS else base
-    return f"{words}, structure by {structure.replace(':', ', ')}" if structure else words
+    return f"{words} on a structure by {structure.replace(':', ', ')}" if structure else words
+
+
+def clipped(text: str, most: int) -> str:
+    """A text cut short.
+
+    >>> clipped("temperature", 6)
+    'tempe…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def process_words(name: str) -> str:
@@ -147,6 +161,10 @@ def learner_style(name: str, among: Sequence[str]) -> LineStyle:
     return (styles or [style for _, style in _LEARNERS.values()])[others.index(name) % max(len(styles), 1)]
 
 
+class NothingToShow(InputError):
+    """The results hold nothing of the kind that a figure shows."""
+
+
 @contextmanager
 def figure_of(width: float, height: float) -> Iterator[Figure]:
     """A new figure, in inches, in the look of all figures; it needs no window system and no global state."""
@@ -158,8 +176,30 @@ def figure_of(width: float, height: float) -> Iterator[Figure]:
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        figure.draw_without_rendering()
+        with _quiet():
+            figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything has its place now; saving need not find it again
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without a warning for every sign that the font lacks: SVG text is drawn with the reader's own fonts."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def legend_of(figure: Figure) -> None:
+    """One legend above all panels, each label once, in as many columns as fit."""
+    found: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    widest = max(text_width(label, 9.5) for label in found) + 5.0 * 9.5
+    columns = max(1, int(72.0 * figure.get_figwidth() / widest))
+    rows = -(-len(found) // columns)
+    figure.set_figheight(figure.get_figheight() + 0.2 * (rows - 1))
+    figure.legend(list(found.values()), list(found), loc="outside upper left", ncols=columns, frameon=False)
 
 
 def tidy(axes: Axes, *, grid: bool = True) -> None:
@@ -191,7 +231,7 @@ def save_figure(figure: Figure, stem: Path, title: str = "figure") -> Picture:
 
     text = _svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    with mpl.rc_context(_SETTINGS), replacing(stem.parent / f"{stem.name}.pdf") as beside:
+    with mpl.rc_context(_SETTINGS), _quiet(), replacing(stem.parent / f"{stem.name}.pdf") as beside:
         figure.savefig(beside, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
     return _themed(text, title)
 
@@ -201,18 +241,18 @@ def _svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     stream = io.StringIO()
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(_SETTINGS), _quiet():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    return re.sub(r"\n\s*", "\n", text).strip()
+    return printable(re.sub(r"\n\s*", "\n", text).strip())
 
 
 def _themed(text: str, title: str) -> Picture:
     """The same with a size that fits its page, a name, and colours that follow the page."""
     width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3  # type: ignore[index]
-    label = escape(title, quote=True)
-    head = f'<svg class="plot" role="img" aria-label="{label}" style="width:{width:.0f}px;max-width:100%;height:auto"'
+    size = f"--w:{width:.0f}px;width:{width:.0f}px;max-width:100%;height:auto"
+    head = f'<svg class="plot" role="img" aria-label="{escape(title)}" style="{size}"'
     text = re.sub(r'<svg|(?<=") (?:width|height)="[\d.]+pt"', lambda m: head if m[0] == "<svg" else "", text, count=3)
     for name, (light, _) in COLOURS.items():
         text = text.replace(light, f"var(--{name},{light})")

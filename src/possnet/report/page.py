@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from possnet.drawing import escape
 from possnet.metrics import METRICS
 from possnet.plots import COLOURS, learner_words
 from possnet.report.words import answer, command, methods, question
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Shown", "page"]
 
-_MOST_ROWS: Final = 3_000
+_TABLE_BYTES: Final = 400_000
+_FAILURES: Final = 20
 _COLUMNS: Final = {
     "child_affinity": "affinity",
     "child_mean_error": "mean error",
@@ -33,9 +34,9 @@ _STYLE: Final = """
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
 main{max-width:1080px;margin:0 auto;padding:1.6rem 1.2rem 4rem}
-h1{font-size:1.75rem;line-height:1.25;margin:.2rem 0 1rem;text-wrap:balance}
+h1{font-size:1.75rem;line-height:1.25;margin:.2rem 0 1rem;text-wrap:balance;overflow-wrap:anywhere}
 h2{font-size:1.2rem;margin:2.6rem 0 .5rem}
-p{max-width:46rem;margin:.5rem 0}
+p{max-width:46rem;margin:.5rem 0;overflow-wrap:anywhere}
 .kind{color:var(--soft);margin:0;letter-spacing:.02em}
 .answer{border-left:4px solid var(--blue);padding:.1rem 0 .1rem 1rem;margin:1rem 0;max-width:48rem}
 .answer p{font-size:1.06rem}
@@ -45,8 +46,8 @@ a{color:var(--blue)}
 figure{margin:1rem 0 1.6rem}
 figcaption{color:var(--soft);font-size:.9rem;max-width:46rem;margin-top:.3rem}
 .wide{overflow-x:auto}
-@media (max-width:600px){.wide svg.plot{min-width:620px}.wide svg.possnet{min-width:520px}main{padding:1rem .9rem 3rem}
-h1{font-size:1.35rem}}
+.wide svg{min-width:min(var(--w,520px),max(100%,calc(var(--w,520px)*.66)))}
+@media (max-width:600px){main{padding:1rem .9rem 3rem}h1{font-size:1.35rem}}
 table{border-collapse:collapse;font-size:.84rem;font-variant-numeric:tabular-nums}
 th,td{padding:.22rem .7rem .22rem 0;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
 th:first-child,td:first-child,.text{text-align:left}
@@ -64,7 +65,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere}
 @page{margin:15mm}
 @media print{body{font-size:10.5pt}main{max-width:none;padding:0}nav{display:none}figure,tr,.answer{break-inside:avoid}
 h2{break-after:avoid}.wide{overflow:visible}thead th{position:static}table{font-size:7.5pt}
-.wide svg.plot,.wide svg.possnet{min-width:0;max-height:22cm}th,td{padding-right:.35rem}}
+.wide svg{min-width:0;max-height:22cm}th,td{padding-right:.35rem}}
 """
 _SORT: Final = """
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -107,6 +108,8 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
     parts += [_heading("Table"), _table(experiment.results), _failures(experiment.results), _heading("Methods")]
     facts = "".join(f"<dt>{escape(topic)}</dt><dd>{escape(words)}</dd>" for topic, words in methods(experiment))
     parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(command(experiment))}</pre>"]
+    if "networks/" in command(experiment):
+        parts.append("<p>Run it in the folder of this page, where <code>networks/</code> is.</p>")
     parts.append(
         "<p>All measures of all runs are in <code>results.csv</code> and <code>results.parquet</code> beside this page, "
         "the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. Same seed, same "
@@ -126,7 +129,7 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
 
 
 def _figure(shown: Shown) -> str:
-    label = escape(shown.caption, quote=True)
+    label = escape(shown.caption)
     return (
         f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{shown.picture}</div>'
         f"<figcaption>{escape(shown.caption)}</figcaption></figure>"
@@ -150,6 +153,7 @@ def _table(results: Results) -> str:
     by_line: dict[tuple[str, str, float, int, str], dict[str, Summary]] = {}
     for s in results.summary():
         by_line.setdefault((s.network, s.process, s.imprecision, s.rows, s.learner), {})[s.metric] = s
+    repeats = max((s.repeats for found in by_line.values() for s in found.values()), default=1)
     learned = any(found["hamming"].mean > 0 for found in by_line.values())
     columns = {**_COLUMNS, **(_STRUCTURE if learned else {})}
     heads = ["network", "process", "theta", "rows", "learner"]
@@ -157,7 +161,10 @@ def _table(results: Results) -> str:
         heads += [words, *(["ignorance", "limit"] if metric in {"child_affinity", "child_mean_error"} else [])]
     head = "".join(f'<th scope="col"><button type="button">{escape(text)}</button></th>' for text in heads)
     lines = []
-    for (network, process, theta, rows, learner), found in list(by_line.items())[:_MOST_ROWS]:
+    used = 0
+    for (network, process, theta, rows, learner), found in by_line.items():
+        if used > _TABLE_BYTES:
+            break
         cells = [f'<td class="text">{escape(text)}</td>' for text in (network, process)]
         cells += [_number(theta, f"{theta:g}"), _number(rows, f"{rows:,}")]
         cells.append(f'<td class="text">{escape(learner_words(learner))}</td>')
@@ -169,11 +176,13 @@ def _table(results: Results) -> str:
                 cells.append(_number(s.vacuous, f"{s.vacuous:.3f}"))
                 cells.append(_number(-1.0, "") if s.limit is None else _number(s.limit, f"{s.limit:.3f}"))
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    more = len(by_line) - _MOST_ROWS
+        used += len(lines[-1])
+    more = len(by_line) - len(lines)
     note = f"<p>… {more:,} more lines in <code>results.csv</code>.</p>" if more > 0 else ""
     legend = "; ".join(f"{words}: {METRICS[metric]}" for metric, words in columns.items())
     return (
-        "<p>Means over repeats with 95 % intervals. A click on a heading sorts.</p>"
+        f"<p>{'Means over repeats with 95 % intervals' if repeats > 1 else 'One run of every setting'}. "
+        "A click on a heading sorts.</p>"
         '<div class="wide" tabindex="0" role="group" aria-label="results"><table class="sortable">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
         f"{note}<p><small>{escape(legend)}.</small></p>"
@@ -188,7 +197,9 @@ def _failures(results: Results) -> str:
     if not results.failed:
         return ""
     shown = "".join(
-        f"<li>{escape(f'{cell.network}, {cell.process}, {cell.rows:,} rows, {cell.learner}: {error}')}</li>"
-        for cell, error in results.failed[:20]
+        f"<li>{escape(f'{c.network}, {c.process}, theta {c.imprecision:g}, {c.rows:,} rows, {c.learner}: {error}')}</li>"
+        for c, error in results.failed[:_FAILURES]
     )
-    return f'<p class="warn">{len(results.failed)} of {len(results.cells)} runs failed:</p><ul>{shown}</ul>'
+    more = len(results.failed) - _FAILURES
+    rest = f"<li>… {more:,} more in <code>results.csv</code></li>" if more > 0 else ""
+    return f'<p class="warn">{len(results.failed)} of {len(results.cells)} runs failed:</p><ul>{shown}{rest}</ul>'

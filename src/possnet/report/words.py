@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from possnet.experiment import Experiment, Results, Summary
+    from possnet.network import Network
 
-__all__ = ["answer", "command", "methods", "question"]
+__all__ = ["answer", "command", "count", "file_name", "is_bundled", "methods", "question"]
 
 
 def question(experiment: Experiment) -> str:
@@ -31,12 +32,12 @@ def question(experiment: Experiment) -> str:
     """
     grid = experiment.grid
     rows = f"{min(grid.rows):,} to {max(grid.rows):,}" if len(grid.rows) > 1 else f"{grid.rows[0]:,}"
-    kinds = joined([process_words(name).replace(" rows", "", 1) for name in grid.processes])
+    kinds = joined([process_words(name) for name in grid.processes])
     imprecise = any(name != "precise" for name in grid.processes)
-    theta = f" with imprecision {joined([f'{t:g}' for t in grid.imprecision])}" if imprecise else ""
+    theta = f" with imprecision {joined([plain(t) for t in grid.imprecision])}" if imprecise else ""
     learners = joined([f"by {learner_words(name)}" for name in grid.learners])
     verb = "is" if len(grid.networks) == 1 else "are"
-    return f"How well {verb} {joined(list(grid.networks))} learned back from {rows} {kinds} rows{theta}, {learners}?"
+    return f"How well {verb} {joined(list(grid.networks))} learned back from {rows} {kinds}{theta}, {learners}?"
 
 
 def answer(results: Results) -> list[str]:
@@ -53,74 +54,97 @@ def answer(results: Results) -> list[str]:
 
 
 def _closest(results: Results) -> str:
-    """Which learner ends closest to the truth, for each process."""
-    found = _last(results.summary("child_affinity"))
+    """Which learner ends closest to the truth, for each process; settings in which a learner failed are left out."""
+    most = max(cell.rows for cell in results.cells)
+    learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    found, settings = _whole(results, "child_affinity", most, learners)
+    if not found:
+        return f"With {count(most, 'row')} there is no setting in which every learner came to an end."
     clauses: list[tuple[float, str]] = []
     for process in dict.fromkeys(s.process for s in found):
         here = [s for s in found if s.process == process]
-        names = dict.fromkeys(s.learner for s in here)
-        means = {name: fmean(s.mean for s in here if s.learner == name) for name in names}
+        means = {name: fmean(s.mean for s in here if s.learner == name) for name in learners}
         ignorance = fmean(s.vacuous for s in here)
-        best = max(means, key=means.__getitem__)
-        others = [f"{mean:.2f} for {learner_words(name)}" for name, mean in means.items() if name != best]
+        top = max(means.values())
+        best = [name for name in learners if means[name] >= top - 0.005]
+        others = [f"{mean:.2f} for {learner_words(name)}" for name, mean in means.items() if name not in best]
         against = joined([*others, f"{ignorance:.2f} for knowing nothing"])
-        worse = ", which would be better" if ignorance > means[best] else ""
-        where = f"{learner_words(best)} on {process_words(process)}"
-        clauses.append((means[best], f"{where} ({means[best]:.2f}, against {against}{worse})"))
+        worse = ", which would be better" if ignorance > top else ""
+        who = joined([learner_words(name) for name in best]) + (" alike" if len(best) > 1 else "")
+        clauses.append((top, f"{who} on {process_words(process)} [{top:.2f}, against {against}{worse}]"))
     told = joined([text for _, text in sorted(clauses, key=lambda clause: -clause[0])])
-    verb = "is" if len(clauses) == 1 else "are"
-    return f"With {found[0].rows:,} rows, the closest to the truth {verb} {told.replace('(', '(information affinity ', 1)}."
+    told = told.replace("[", "[information affinity ", 1).replace("[", "(").replace("]", ")")
+    lost = settings - len({s[:3] for s in found})
+    left = f" ({count(lost, 'setting')} with failed runs left out)" if lost else ""
+    verb = "is" if len(clauses) == 1 and " alike" not in told else "are"
+    return f"With {count(most, 'row')}{left}, the closest to the truth {verb} {told}."
+
+
+def _whole(results: Results, metric: str, rows: int, learners: Sequence[str]) -> tuple[list[Summary], int]:
+    """Summaries of the settings that every learner finished, and how many settings there are."""
+    settings = {(c.network, c.process, c.imprecision) for c in results.cells}
+    found = [s for s in results.summary(metric) if s.rows == rows]
+    seen: dict[tuple[str, str, float], set[str]] = {}
+    for s in found:
+        seen.setdefault(s[:3], set()).add(s.learner)
+    return [s for s in found if seen[s[:3]] >= set(learners)], len(settings)
 
 
 def _limited(results: Results) -> str:
-    """How much of counting's error would stay with endless rows."""
+    """How much of counting's error would stay with endless rows, for each process."""
     found = [s for s in _last(results.summary("child_mean_error")) if s.learner == "likelihood" and s.limit is not None]
-    if not found:
+    clauses = []
+    for process in dict.fromkeys(s.process for s in found):
+        here = [s for s in found if s.process == process]
+        error, bias = fmean(s.mean for s in here), fmean(s.limit for s in here if s.limit is not None)
+        words = "hardly help" if bias > 0.8 * error else "help" if bias < 0.4 * error else "help a little"
+        clauses.append(f"{bias:.3f} on {process_words(process)} (now {error:.3f}: more rows {words})")
+    if not clauses:
         return ""
-    error, bias = fmean(s.mean for s in found), fmean(s.limit for s in found if s.limit is not None)
-    if error <= 0.0:
-        return ""
-    tail = (
-        "more rows will hardly help it." if bias > 0.8 * error else "more rows will help it." if bias < 0.4 * error
-        else "more rows will help it a little."
-    )  # fmt: skip
-    return (
-        f"Counting errs by {error:.3f} a degree on average, and with endless rows it would still err by {bias:.3f} "
-        f"(its exact limit): {tail}"
-    )
+    return f"Even with endless rows, counting would err by {joined(clauses)} a degree, on average: its exact limit."
 
 
 def _gained(results: Results) -> str:
-    """What more rows did for the best learner, or what imprecision did."""
+    """What more rows did for the learner that ends with the least error, or what imprecision did."""
     found = results.summary("child_mean_error")
-    rows = sorted({s.rows for s in found})
     last = _last(found)
-    best = min(
-        dict.fromkeys(s.learner for s in last), key=lambda name: fmean(s.mean for s in last if s.learner == name)
-    )
+    names = dict.fromkeys(s.learner for s in last)
+    best = min(names, key=lambda name: fmean(s.mean for s in last if s.learner == name))
     own = [s for s in found if s.learner == best]
+    rows = sorted({s.rows for s in own})
     if len(rows) > 1:
-        ratios = []
-        for s in (s for s in own if s.rows == rows[-1] and s.mean > 0.0):
-            first = next((f for f in own if f[:3] == s[:3] and f.rows == rows[0]), None)
-            ratios += [(first.mean / s.mean, s)] if first is not None else []
-        if ratios:
-            factor, where = max(ratios, key=lambda pair: pair[0])
-            expected = (rows[-1] / rows[0]) ** 0.5
-            place = f"{where.network}, {process_words(where.process)}"
-            place += "" if where.process == "precise" else f", theta {where.imprecision:g}"
+        pairs = [(s, f) for s in own for f in own if s[:3] == f[:3] and (s.rows, f.rows) == (rows[-1], rows[0])]
+        factors = sorted((f.mean / s.mean, _setting(s)) for s, f in pairs if s.mean > 0.0 and f.mean > 0.0)
+        if factors:
+            return _factors(best, rows[0], rows[-1], factors)
+    for process in dict.fromkeys(s.process for s in own):
+        here = [s for s in own if s.process == process]
+        thetas = sorted({s.imprecision for s in here})
+        if len(thetas) > 1:
+            ends = [fmean(s.mean for s in here if s.imprecision == theta) for theta in (thetas[0], thetas[-1])]
             return (
-                f"From {rows[0]:,} to {rows[-1]:,} rows the error of {learner_words(best)} falls by a factor of at most "
-                f"{factor:.1f} ({place}); errors that are only noise fall by {expected:.0f}."
+                f"From imprecision {plain(thetas[0])} to {plain(thetas[-1])} the error of {learner_words(best)} on "
+                f"{process_words(process)} goes from {ends[0]:.3f} to {ends[1]:.3f}."
             )
-    thetas = sorted({s.imprecision for s in own})
-    if len(thetas) > 1:
-        ends = [fmean(s.mean for s in own if s.imprecision == theta) for theta in (thetas[0], thetas[-1])]
-        return (
-            f"From imprecision {thetas[0]:g} to {thetas[-1]:g} the error of {learner_words(best)} goes from "
-            f"{ends[0]:.3f} to {ends[1]:.3f}."
-        )
     return ""
+
+
+def _factors(learner: str, first: int, last: int, factors: Sequence[tuple[float, str]]) -> str:
+    """How far the error fell between two numbers of rows, from the worst setting to the best."""
+    (low, _), (high, where) = factors[0], factors[-1]
+    expected = (last / first) ** 0.5
+    begin = f"From {first:,} to {last:,} rows the error of {learner_words(learner)}"
+    noise = f"errors that are noise alone would be divided by about {expected:.2g}"
+    if high < 1.05:
+        return f"{begin} does not fall; {noise}."
+    if len(factors) == 1:
+        return f"{begin} is divided by {high:.1f}; {noise}."
+    return f"{begin} is divided by {low:.1f} to {high:.1f}, the most for {where}; {noise}."
+
+
+def _setting(s: Summary) -> str:
+    theta = "" if s.process == "precise" else f", theta {plain(s.imprecision)}"
+    return f"{s.network}, {process_words(s.process)}{theta}"
 
 
 def _last(found: Sequence[Summary]) -> list[Summary]:
@@ -135,13 +159,13 @@ def methods(experiment: Experiment) -> list[tuple[str, str]]:
     failed = len(experiment.results.failed)
     versions = ", ".join(f"{name} {number}" for name, number in experiment.versions.items())
     return [
-        ("networks", joined([f"{n} ({len(net.variables)} variables)" for n, net in grid.networks.items()])),
-        ("rows", joined([f"{n:,}" for n in grid.rows]) + f", each drawn {grid.repeats} times"),
+        ("networks", joined([f"{n} ({count(len(net.variables), 'variable')})" for n, net in grid.networks.items()])),
+        ("rows", joined([f"{n:,}" for n in grid.rows]) + f", each drawn {count(grid.repeats, 'time')}"),
         ("processes", joined([f"{process_words(name)} ({name})" for name in grid.processes])),
-        ("imprecision", joined([f"{theta:g}" for theta in grid.imprecision])),
+        ("imprecision", joined([plain(theta) for theta in grid.imprecision])),
         ("learners", joined([f"{learner_words(name)} ({name})" for name in grid.learners])),
         ("runs", f"{len(experiment.results.cells):,}, of which {failed or 'none'} failed"),
-        ("intervals", "95 %, Student's t over repeats"),
+        ("intervals", "95 %, Student's t over repeats" if grid.repeats > 1 else "none: every setting was run once"),
         ("seed", str(grid.seed)),
         ("versions", versions or "not recorded"),
     ]
@@ -160,14 +184,13 @@ def command(experiment: Experiment) -> str:
     grid = experiment.grid
     names, options = [], []
     for name, network in grid.networks.items():
-        number = name.removeprefix("random ")
-        if name in example_names() and load_example(name) == network:
+        if is_bundled(name, network):
             names.append(name)
-        elif number.isdigit() and random_network(int(number), rng=grid.seed) == network:
-            options += ["--random", number]
+        elif _is_random(name, network, grid.seed):
+            options += ["--random", name.removeprefix("random ")]
         else:
-            names.append(f"{name}.json")
-    options += ["--rows", ",".join(map(str, grid.rows)), "--imprecision", ",".join(f"{t:g}" for t in grid.imprecision)]
+            names.append(f"networks/{file_name(name)}.json")
+    options += ["--rows", ",".join(map(str, grid.rows)), "--imprecision", ",".join(map(plain, grid.imprecision))]
     parted = [name.partition("@") for name in grid.learners]
     options += ["--process", ",".join(grid.processes)]
     options += ["--learner", ",".join(dict.fromkeys(learner for learner, _, _ in parted))]
@@ -175,6 +198,48 @@ def command(experiment: Experiment) -> str:
         options += ["--learn", ",".join(dict.fromkeys(structure or "given" for _, _, structure in parted))]
     options += ["--repeats", str(grid.repeats), "--seed", str(grid.seed), "--out", "again"]
     return shlex.join(["possnet", "evaluate", *names, *options])
+
+
+def is_bundled(name: str, network: Network) -> bool:
+    """Whether a network is the bundled one of that name.
+
+    >>> is_bundled("asia", load_example("asia")), is_bundled("asia", load_example("clinic"))
+    (True, False)
+    """
+    return name in example_names() and load_example(name) == network
+
+
+def _is_random(name: str, network: Network, seed: int) -> bool:
+    number = name.removeprefix("random ")
+    whole = name.startswith("random ") and number.isascii() and number.isdecimal() and len(number) < 6
+    return whole and int(number) == len(network.variables) and random_network(int(number), rng=seed) == network
+
+
+def file_name(text: str) -> str:
+    """A file's name without odd characters, and not too long.
+
+    >>> file_name("random 20/b")
+    'random_20_b'
+    """
+    return "".join(ch if ch.isalnum() or ch in "-_" else "_" for ch in text)[:80] or "_"
+
+
+def plain(number: float) -> str:
+    """A number in full, without a needless point.
+
+    >>> plain(1.0), plain(0.1234567)
+    ('1', '0.1234567')
+    """
+    return str(int(number)) if number == int(number) else repr(float(number))
+
+
+def count(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> count(1, "row"), count(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def joined(words: Sequence[str]) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from possnet.errors import InputError
+from possnet.drawing import Picture
+from possnet.errors import TooLarge
 from possnet.experiment import read_experiment
 from possnet.io.files import file_error, write_text
+from possnet.io.json_network import encode_network
 from possnet.plots import (
     context_heatmap,
     draw_network,
@@ -20,17 +21,19 @@ from possnet.plots import (
     save_figure,
     variable_heatmap,
 )
+from possnet.plots.style import NothingToShow
 from possnet.report.page import Shown, page
+from possnet.report.words import count, file_name, is_bundled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from possnet.experiment import Experiment
     from possnet.network import Network
 
 __all__ = ["write_report"]
 
-_MOST_BYTES: Final = 1_500_000
+_MOST_BYTES: Final = 1_300_000
 _MOST_NODES: Final = 250
 
 
@@ -49,33 +52,30 @@ def write_report(folder: str | Path, *, progress: Callable[[int, int], None] | N
     ('report.html', 5)
     """
     experiment = read_experiment(folder)
-    target = Path(folder) / "report.html"
-    figures = Path(folder) / "figures"
-    pictures: list[Shown] = []
+    target, figures = Path(folder) / "report.html", Path(folder) / "figures"
+    _prepare(Path(folder), experiment)
     notes: list[str] = []
-    try:
-        shutil.rmtree(figures, ignore_errors=True)
-        figures.mkdir(exist_ok=True)
-    except OSError as error:
-        raise file_error(figures, error) from None
     if not has_matplotlib():
         notes.append("Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here.")
     makers = list(_makers(experiment))
+    stems = _distinct([stem for _, stem, _, _ in makers])
+    pictures: list[Shown] = []
     used = left_out = 0
-    for number, (section, stem, caption, make) in enumerate(makers):
+    for number, ((section, _, caption, make), stem) in enumerate(zip(makers, stems, strict=True)):
         if progress is not None:
             progress(number, len(makers))
         try:
-            picture = make(figures / _file_name(stem))
-        except InputError:  # nothing of that kind in these results
+            made = make()
+        except NothingToShow:
             continue
+        picture = _saved(made, figures / stem)
         if used + len(picture) > _MOST_BYTES:
             left_out += 1
             continue
         used += len(picture)
         pictures.append(Shown(section, picture, caption))
     if left_out:
-        notes.append(f"{left_out} more figures are in figures/; this page is kept small.")
+        notes.append(f"{count(left_out, 'more figure')} in figures/; this page is kept small.")
     pictures.sort(key=lambda shown: list(_SECTIONS).index(shown.section))
     write_text(target, page(experiment, pictures, notes))
     if progress is not None:
@@ -83,8 +83,41 @@ def write_report(folder: str | Path, *, progress: Callable[[int, int], None] | N
     return target
 
 
+def _prepare(folder: Path, experiment: Experiment) -> None:
+    """Folders for figures, without those of an earlier report, and for networks that have no name of their own."""
+    others = {n: net for n, net in experiment.grid.networks.items() if not is_bundled(n, net)}
+    try:
+        (folder / "figures").mkdir(exist_ok=True)
+        for old in (folder / "figures").iterdir():
+            if old.suffix in {".svg", ".pdf"} and old.name.startswith(_PREFIXES):
+                old.unlink()
+        if others:
+            (folder / "networks").mkdir(exist_ok=True)
+    except OSError as error:
+        raise file_error(folder, error) from None
+    for name, network in others.items():
+        write_text(folder / "networks" / f"{file_name(name)}.json", encode_network(network))
+
+
+def _distinct(stems: Sequence[str]) -> list[str]:
+    """Names of files, numbered where they would be the same.
+
+    >>> _distinct(["split-a b", "split-a/b"])
+    ['split-a_b', 'split-a_b-2']
+    """
+    found: list[str] = []
+    for stem in map(file_name, stems):
+        number, name = 1, stem
+        while name in found:
+            number += 1
+            name = f"{stem}-{number}"
+        found.append(name)
+    return found
+
+
+_PREFIXES: Final = ("curves-", "split-", "variables-", "contexts-", "network-")
 _SECTIONS: Final = {
-    "Learning curves": "mean over repeats, with 95 % intervals. Higher is closer to the truth; 1 is the truth itself.",
+    "Learning curves": "higher is closer to the truth; 1 is the truth itself.",
     "Bias and noise": (
         "error of counting split into bias, which stays with endless rows, and noise, which falls with them. Where "
         "the lines of error and bias meet, more rows stop helping."
@@ -94,14 +127,15 @@ _SECTIONS: Final = {
 }
 
 
-def _makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[Path], str]]]:
-    """Section, name of the file, caption, and how to make each picture: it is given the file to write, without suffix."""
+def _makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
+    """Section, name of the file, caption, and how to make each picture: a figure, or the text of a drawing."""
     results, grid = experiment.results, experiment.grid
     curves, split, heat, networks = _SECTIONS
+    spread = " Mean over repeats, with 95 % intervals." if grid.repeats > 1 else ""
     for name, network in grid.networks.items():
         told = f"{name}: " if len(grid.networks) > 1 else ""
         figures: list[tuple[str, str, str, Callable[[], Any]]] = [
-            (curves, "curves-rows", _SECTIONS[curves], partial(learning_curves, results, network=name)),
+            (curves, "curves-rows", _SECTIONS[curves] + spread, partial(learning_curves, results, network=name)),
             (split, "split", _SECTIONS[split], partial(error_split, results, network=name)),
             (heat, "variables", f"by variable. {_SECTIONS[heat]}", partial(variable_heatmap, results, name)),
             (
@@ -122,26 +156,22 @@ def _makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[P
         if has_matplotlib():
             for section, stem, caption, make in figures:
                 words = told + caption if told else caption[:1].upper() + caption[1:]
-                yield section, f"{stem}-{name}", words, partial(_publish, make)
+                yield section, f"{stem}-{name}", words, make
         if len(network.variables) <= _MOST_NODES:
             yield networks, f"network-{name}", f"{name}. {_SECTIONS[networks]}", partial(_draw, network, name)
 
 
-def _publish(make: Callable[[], Any], stem: Path) -> str:
-    return save_figure(make(), stem, stem.name.replace("-", " "))
+def _draw(network: Network, name: str) -> Picture:
+    try:
+        return draw_network(network, title=name)
+    except TooLarge:  # no marginals; what every context allows is shown instead
+        return Picture(network._repr_html_())
 
 
-def _draw(network: Network, name: str, stem: Path) -> str:
-    picture = draw_network(network, title=name)
+def _saved(made: Any, stem: Path) -> str:
+    """Write a figure or a drawing beside the page; gives the text for the page."""
+    if not isinstance(made, Picture):
+        return save_figure(made, stem, stem.name.replace("-", " "))
     if has_matplotlib():
-        save_figure(drawing_figure(picture), stem)
-    return picture
-
-
-def _file_name(text: str) -> str:
-    """A file's name without odd characters.
-
-    >>> _file_name("curves-random 20/b")
-    'curves-random_20_b'
-    """
-    return "".join(ch if ch.isalnum() or ch in "-_." else "_" for ch in text)
+        save_figure(drawing_figure(made), stem)
+    return made
