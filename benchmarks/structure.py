@@ -15,7 +15,7 @@ NETWORKS = ("asia", "alarm", "insurance", "hailfinder")
 ROWS = (1_000, 10_000, 100_000)
 PATIENCE = 300
 TEXT = (
-    "Greedy search by BIC on precise rows of the gold-standard structures (degrees by `optimal`, rows by `precise`). Seconds "
+    "Greedy search by BIC on precise rows of the gold-standard structures (degrees `optimal`, rows `precise`). Seconds "
     "are to learn, with loading the CSV file in brackets; the better of one and two threads for pyAgrum, the best of three "
     f"runs for possnet, one run for pgmpy, given up after {PATIENCE} s. The distances are structural Hamming distances "
     "between essential graphs. possnet walks on for ten moves at every peak (`tabu=10`), which the others do not."

@@ -1,8 +1,10 @@
 """Hill climbing over traced BIC.
 
-Moves add, remove or turn an edge, or let a child *take the place* of its parent: a -> b, a -> c becomes b -> a, b -> c, and
-d -> a stays (``exchange``) or becomes a -> d (``re-root``). Without the last kinds the climb is easily lost on a wrong hub,
-for what a hidden state explains shows only when all its children hang from it.
+Moves add, remove or turn an edge, or *rearrange* a few at once. A child takes the place of its parent: a -> b, a -> c
+becomes b -> a, b -> c, and d -> a stays (``exchange``) or becomes a -> d (``re-root``). Children move up to their
+grandparent: a -> b -> c becomes a -> b, a -> c, for all children of b (``lift``) or for c alone (``replace``). Without
+these the climb is easily lost on a wrong hub, for what a hidden state explains shows only when all its children hang from
+it; a child with sharper cells than its parent looks like the better hub to its siblings.
 
 Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that
 they change; where there are many rows, first on some of them, and on all before a move is made.
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TracedGains", "climb_traced"]
 
-_ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root")
+_ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 _ALL_PAIRS: Final = 20
 _WIDTH: Final = 6
 _SHAKES: Final = 4
@@ -64,7 +66,7 @@ class _Search:
         action, parent, child = move
         changed = self.graph.copy()
         if action >= 3:
-            edges = _exchanged(changed.edges, parent, child, turn=action == 4)
+            edges = _rearranged(changed.edges, move)
             return Graph(len(edges), changed.constraints, edges)
         if action == 2:
             changed.turn(parent, child)
@@ -109,6 +111,11 @@ class _Search:
         found = [(-float(gains[p, c]), (0, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
         return [move for _, move in sorted(found)]
 
+    def promising(self) -> int:
+        """How many additions have a local gain."""
+        gains = np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
+        return int((gains[self.graph.may_add()] > 0.0).sum())
+
     def removals(self) -> list[Step]:
         """Edges to remove, the smallest local loss first."""
         found = [(self._loss(p, c), (1, p, c)) for p, c in np.argwhere(self.graph.may_delete()).tolist()]
@@ -122,19 +129,25 @@ class _Search:
             found.append((self._loss(parent, child) - gained, (2, parent, child)))
         return [move for _, move in sorted(found)]
 
-    def exchanges(self, *, everywhere: bool) -> list[Step]:
-        """Edges whose child could take the place of the parent, which has other children."""
+    def rearrangements(self, *, everywhere: bool) -> list[Step]:
+        """Several edges at once: all such moves, or those around the last change."""
         edges, limits = self.graph.edges, self.graph.constraints
-        found = []
+        moves: list[Step] = []
         for parent, child in np.argwhere(edges).tolist():
-            if edges[parent].sum() == 1 or not (everywhere or parent in self.touched):
-                continue
-            for action in (3, 4) if edges[:, parent].any() else (3,):
-                after = _exchanged(edges, parent, child, turn=action == 4)
-                kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
+            if everywhere or {parent, child} & self.touched:
+                if edges[parent].sum() > 1:
+                    moves += [(3, parent, child)] + [(4, parent, child)] * bool(edges[:, parent].any())
+                if edges[child].sum() > 1:
+                    moves.append((5, parent, child))
+                moves += [(6, parent, k) for k in np.flatnonzero(edges[child] & ~edges[parent]).tolist()]
+        found = []
+        for move in dict.fromkeys(moves):
+            after = _rearranged(edges, move)
+            kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
+            if kept and after.sum(axis=0).max() <= limits.max_parents:
                 graph = Graph(len(edges), limits, after)
-                if kept and after.sum(axis=0).max() <= limits.max_parents and not np.diag(graph.reach).any():
-                    found.append((action, parent, child))
+                if not np.diag(graph.reach).any():
+                    found.append(move)
         return found
 
     def _loss(self, parent: int, child: int) -> float:
@@ -165,17 +178,24 @@ class TracedGains:
         return found
 
 
-def _exchanged(edges: Bools, parent: int, child: int, *, turn: bool) -> Bools:
-    """The child as parent of its parent, and of all the parent's other children instead of it; its own parents turned."""
+def _rearranged(edges: Bools, move: Step) -> Bools:
+    """The edges after an exchange, a re-root, a lift or a replacement."""
+    action, parent, child = move
     after = edges.copy()
-    others = edges[parent].copy()
-    others[child] = False
-    after[parent] = False
-    after[child] |= others
-    if turn:
-        after[parent] |= edges[:, parent]
-        after[:, parent] = False
-    after[child, parent] = True
+    if action == 6:  # in place of those of its own children that are parents of the child
+        after[edges[parent], child] = False
+        after[parent, child] = True
+    elif action == 5:  # all children of the child hang from the parent
+        after[parent] |= edges[child]
+        after[child] = False
+    else:
+        after[parent] = False
+        after[child] |= edges[parent]
+        after[child, child] = False
+        if action == 4:
+            after[parent] |= edges[:, parent]
+            after[:, parent] = False
+        after[child, parent] = True
     return after
 
 
@@ -246,8 +266,9 @@ def _chosen(search: _Search, gains: dict[Step, float], least: float | None) -> S
 def _gains(search: _Search, banned: set[frozenset[int]]) -> dict[Step, float]:
     """Gains of moves by EM over components.
 
-    Of all moves where there are few. Otherwise of the additions that look best and of exchanges around the last change; if
-    none of these is any good, of the removals and the turns that look best and of all exchanges; then of more additions.
+    Of all moves where there are few. Otherwise of the additions that look best and of rearrangements around the last
+    change; if none of these is any good, of the removals and turns that look best and all rearrangements; then of further
+    additions, a few at a time.
     """
 
     def evaluate(moves: list[Step]) -> dict[Step, float]:
@@ -255,13 +276,15 @@ def _gains(search: _Search, banned: set[frozenset[int]]) -> dict[Step, float]:
 
     additions = search.additions()
     if search.is_small:
-        return evaluate([*additions, *search.removals(), *search.turns(), *search.exchanges(everywhere=True)])
-    gains = evaluate([*additions[:_WIDTH], *search.exchanges(everywhere=False)])
+        return evaluate([*additions, *search.removals(), *search.turns(), *search.rearrangements(everywhere=True)])
+    gains = evaluate([*additions[:_WIDTH], *search.rearrangements(everywhere=False)])
     if max(gains.values(), default=0.0) <= _LEAST:
         others = [*search.removals()[: 2 * _WIDTH], *search.turns()[: 2 * _WIDTH]]
-        gains |= evaluate([*others, *search.exchanges(everywhere=True)])
-    if max(gains.values(), default=0.0) <= _LEAST:
-        gains |= evaluate(additions[_WIDTH : 3 * _WIDTH])
+        gains |= evaluate([*others, *search.rearrangements(everywhere=True)])
+    for start in range(_WIDTH, search.promising() + _WIDTH, _WIDTH):
+        if max(gains.values(), default=0.0) > _LEAST:
+            break
+        gains |= evaluate(additions[start : start + _WIDTH])
     return gains
 
 
