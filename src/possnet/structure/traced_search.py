@@ -40,7 +40,6 @@ _WIDTH: Final = 6
 _SHAKES: Final = 4
 _LEAST: Final = 1.0  # nats: twice what EM leaves to gain
 _SOME: Final = 10_000
-_TRIES: Final = 3
 
 
 class _Search:
@@ -237,8 +236,7 @@ def _walk(
     recent: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
     downhill = 0
     while max_steps is None or len(moves) < max_steps:
-        gains = _gains(search, set(recent) if downhill else set())
-        move = _chosen(search, gains, least=None if downhill < tabu else _LEAST)
+        move, gains = _chosen(search, set(recent) if downhill else set(), least=None if downhill < tabu else _LEAST)
         if move is None:
             break
         close = gains[move] - _LEAST
@@ -255,15 +253,22 @@ def _walk(
             progress(len(moves), 0)
 
 
-def _chosen(search: _Search, gains: dict[Step, float], least: float | None) -> Step | None:
-    """The best move; if it must gain, the first of the few that look best which does so on all rows."""
-    ranked = sorted(gains, key=lambda move: (-gains[move], move))
-    if least is None or search.some is None:
-        return ranked[0] if ranked and (least is None or gains[ranked[0]] > least) else None
-    return next((move for move in ranked[:_TRIES] if search.gain(move) > least), None)
+def _chosen(search: _Search, banned: set[frozenset[int]], least: float | None) -> tuple[Step | None, dict[Step, float]]:
+    """The best move, which must gain at least so much, on all rows too; and the gains of all that were tried."""
+    refused: set[Step] = set()
+    while True:
+        gains = _gains(search, banned, refused)
+        best = min(gains, key=lambda move: (-gains[move], move), default=None)
+        if best is None or least is None:
+            return best, gains
+        if gains[best] <= least:
+            return None, gains
+        if search.some is None or search.gain(best) > least:
+            return best, gains
+        refused.add(best)
 
 
-def _gains(search: _Search, banned: set[frozenset[int]]) -> dict[Step, float]:
+def _gains(search: _Search, banned: set[frozenset[int]], refused: set[Step]) -> dict[Step, float]:
     """Gains of moves by EM over components.
 
     Of all moves where there are few. Otherwise of the additions that look best and of rearrangements around the last
@@ -272,7 +277,8 @@ def _gains(search: _Search, banned: set[frozenset[int]]) -> dict[Step, float]:
     """
 
     def evaluate(moves: list[Step]) -> dict[Step, float]:
-        return {move: search.about(move) for move in moves if frozenset(move[1:]) not in banned}
+        tried = [move for move in moves if frozenset(move[1:]) not in banned and move not in refused]
+        return {move: search.about(move) for move in tried}
 
     additions = search.additions()
     if search.is_small:
