@@ -50,7 +50,6 @@ class _Search:
         self.total = score.total(self.families(graph))
         self.touched: set[int] = set()
         self._about: dict[Step, float] = {}
-        self._here: float | None = None
 
     @staticmethod
     def families(graph: Graph) -> list[tuple[int, ...]]:
@@ -78,30 +77,19 @@ class _Search:
         return self.score.total(self.families(self.after(move))) - self.total
 
     def about(self, move: Step) -> float:
-        """What a move gains, by EM on some of the rows if there are many.
-
-        A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
-        """
-        if self.some is None:
-            if move not in self._about:
-                self._about[move] = self.gain(move)
-            return self._about[move]
+        """What a move gains, by EM on some of the rows if there are many."""
         if move not in self._about:
-            before, after = self.families(self.graph), self.families(self.after(move))
-            if self._here is None:
-                self._here = self.some.log_likelihood(before)
-            raised = self.some.log_likelihood(after) - self._here
-            price = sum(self.score.penalty(k, p) for k, p in enumerate(after))
-            price -= sum(self.score.penalty(k, p) for k, p in enumerate(before))
-            free = price / self.score.price / 2.0
-            factor = self.score.columns.total / max(self.some.columns.total, 1)
-            self._about[move] = factor * (raised - free) + free - price
+            if self.some is None:
+                self._about[move] = self.gain(move)
+            else:
+                before, after = self.families(self.graph), self.families(self.after(move))
+                self._about[move] = _estimated(self.score, self.some, before, after)
         return self._about[move]
 
     def make(self, move: Step) -> None:
         self.graph = self.after(move)
         self.total = self.score.total(self.families(self.graph))
-        self._about, self._here = {}, None
+        self._about = {}
         self.touched = set(move[1:])
 
     def additions(self) -> list[Step]:
@@ -157,23 +145,46 @@ class _Search:
         return lost - score.penalty(child, above) + score.penalty(child, rest)
 
 
+def _estimated(
+    score: TracedScore, some: TracedScore, before: list[tuple[int, ...]], after: list[tuple[int, ...]]
+) -> float:
+    """What a change of structure gains on all rows, told from some of them.
+
+    A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
+    """
+    raised = some.log_likelihood(after) - some.log_likelihood(before)
+    price = sum(score.penalty(k, p) for k, p in enumerate(after))
+    price -= sum(score.penalty(k, p) for k, p in enumerate(before))
+    free = price / score.price / 2.0
+    factor = score.columns.total / max(some.columns.total, 1)
+    return factor * (raised - free) + free - price
+
+
 class TracedGains:
-    """Gains of parents by EM over components, for K2; of the few that look best, the others have none."""
+    """Gains of parents by EM over components, for K2: of the best of the few that look best."""
 
     def __init__(self, score: TracedScore) -> None:
         self.score, self.size = score, score.size
+        self._some = score.some(_SOME)
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
-        """What each variable gains as one more parent in a structure with these edges."""
+        """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
         local = np.where(among, self.score.additions(child, parents), -np.inf)
         found = np.where(local > 0.0, -np.inf, local)
-        families = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
-        now = self.score.total(families)
+        before = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
+        after: dict[int, list[tuple[int, ...]]] = {}
         for k in np.argsort(-local, kind="stable")[:_WIDTH].tolist():
             if local[k] > 0.0:
-                wider = families.copy()
-                wider[child] = tuple(sorted((*parents, k)))
-                found[k] = self.score.total(wider) - now
+                after[k] = [*before[:child], tuple(sorted((*parents, k))), *before[child + 1 :]]
+        ranked = list(after)
+        if self._some is not None:
+            about = {k: _estimated(self.score, self._some, before, wider) for k, wider in after.items()}
+            ranked = sorted(after, key=lambda k: -about[k])
+        now = self.score.total(before)
+        for k in ranked:
+            found[k] = self.score.total(after[k]) - now
+            if self._some is not None and found[k] > 0.0:
+                break
         return found
 
 
