@@ -88,9 +88,10 @@ def imprecise() -> list[str]:
         ("greedy", "traced-bic"),
     ):
         begin = time.perf_counter()
-        found = pn.learn_structure(data, method, measure=measure, max_parents=3)  # type: ignore[arg-type]
+        steps = 50 if measure == "traced-bic" else None  # the climb goes on for minutes
+        found = pn.learn_structure(data, method, measure=measure, max_parents=3, max_steps=steps)  # type: ignore[arg-type]
         seconds = time.perf_counter() - begin
-        told = f"{method} by {found.measure}"
+        told = f"{method} by {found.measure}{f', {steps} steps' if steps else ''}"
         lines.append(f"| {told} | {seconds:.2f} | {len(found.edges)} | {distance(net.dag, found.dag.edges)} |")
     return lines
 
