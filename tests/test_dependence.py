@@ -119,6 +119,7 @@ def test_conditional_measures_are_means_over_contexts(cube: np.ndarray, reading:
         assert conditional(name, cube, reading) == pytest.approx(expected, abs=1e-9)  # type: ignore[arg-type]
 
 
+@settings(max_examples=80)
 @given(strategies.counted(), st.sampled_from([1, 4, 256]), st.sampled_from([64, 1 << 17]))
 def test_pair_counts_are_those_of_counting_row_by_row(
     given_data: tuple[pn.Dag, pn.Dataset], many: int, block: int

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import isfinite
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ class LearnedStructure:
         Rows that it was learned from, with their weights.
     order
         The order of the variables that was used, if the method uses one.
+    bootstrap
+        Samples of the rows that the confidence of the edges comes from.
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
@@ -96,7 +97,6 @@ class LearnedStructure:
     rows: int
     order: tuple[str, ...] | None = None
     bootstrap: int = 0
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def ties(self) -> tuple[SearchStep, ...]:
@@ -107,7 +107,7 @@ class LearnedStructure:
         variables, edges = len(self.dag.nodes), len(self.edges)
         return (
             f"LearnedStructure({self.method} by {self.measure}: {variables} variable{'s' * (variables != 1)}, "
-            f"{edges} edge{'s' * (edges != 1)}, {'score' if isfinite(self.score) else 'total'} {self.score:.6g})"
+            f"{edges} edge{'s' * (edges != 1)}, score {self.score:.6g})"
         )
 
     def __str__(self) -> str:
@@ -133,7 +133,6 @@ class LearnedStructure:
             lines += _table(
                 [(f"{n.action} {n.parent} -> {n.child}", f"{n.gain:+.6g}") for n in self.nearly[:_SHOWN]], right=(1,)
             )
-        lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)
 
     def _edge_rows(self) -> list[tuple[str, ...]]:

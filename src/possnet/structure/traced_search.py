@@ -1,8 +1,10 @@
 """Hill climbing over traced BIC.
 
-Moves add, remove or turn an edge, or let a child *take the place* of its parent: a -> b, a -> c becomes b -> a, b -> c, and
-d -> a stays (``exchange``) or becomes a -> d (``re-root``). Without the last kinds the climb is easily lost on a wrong hub,
-for what a hidden state explains shows only when all its children hang from it.
+Moves add, remove or turn an edge, or *rearrange* a few at once. A child takes the place of its parent: a -> b, a -> c
+becomes b -> a, b -> c, and d -> a stays (``exchange``) or becomes a -> d (``re-root``). Children move up to their
+grandparent: a -> b -> c becomes a -> b, a -> c, for all children of b (``lift``) or for c alone (``replace``). Without
+these the climb is easily lost on a wrong hub, for what a hidden state explains shows only when all its children hang from
+it; a child with sharper cells than its parent looks like the better hub to its siblings.
 
 Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that
 they change; where there are many rows, first on some of them, and on all before a move is made.
@@ -32,13 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TracedGains", "climb_traced"]
 
-_ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root")
+_ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 _ALL_PAIRS: Final = 20
 _WIDTH: Final = 6
 _SHAKES: Final = 4
 _LEAST: Final = 1.0  # nats: twice what EM leaves to gain
 _SOME: Final = 10_000
-_TRIES: Final = 3
 
 
 class _Search:
@@ -49,7 +50,6 @@ class _Search:
         self.total = score.total(self.families(graph))
         self.touched: set[int] = set()
         self._about: dict[Step, float] = {}
-        self._here: float | None = None
 
     @staticmethod
     def families(graph: Graph) -> list[tuple[int, ...]]:
@@ -64,7 +64,7 @@ class _Search:
         action, parent, child = move
         changed = self.graph.copy()
         if action >= 3:
-            edges = _exchanged(changed.edges, parent, child, turn=action == 4)
+            edges = _rearranged(changed.edges, move)
             return Graph(len(edges), changed.constraints, edges)
         if action == 2:
             changed.turn(parent, child)
@@ -77,30 +77,19 @@ class _Search:
         return self.score.total(self.families(self.after(move))) - self.total
 
     def about(self, move: Step) -> float:
-        """What a move gains, by EM on some of the rows if there are many.
-
-        A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
-        """
-        if self.some is None:
-            if move not in self._about:
-                self._about[move] = self.gain(move)
-            return self._about[move]
+        """What a move gains, by EM on some of the rows if there are many."""
         if move not in self._about:
-            before, after = self.families(self.graph), self.families(self.after(move))
-            if self._here is None:
-                self._here = self.some.log_likelihood(before)
-            raised = self.some.log_likelihood(after) - self._here
-            price = sum(self.score.penalty(k, p) for k, p in enumerate(after))
-            price -= sum(self.score.penalty(k, p) for k, p in enumerate(before))
-            free = price / self.score.price / 2.0
-            factor = self.score.columns.total / max(self.some.columns.total, 1)
-            self._about[move] = factor * (raised - free) + free - price
+            if self.some is None:
+                self._about[move] = self.gain(move)
+            else:
+                before, after = self.families(self.graph), self.families(self.after(move))
+                self._about[move] = _estimated(self.score, self.some, before, after)
         return self._about[move]
 
     def make(self, move: Step) -> None:
         self.graph = self.after(move)
         self.total = self.score.total(self.families(self.graph))
-        self._about, self._here = {}, None
+        self._about = {}
         self.touched = set(move[1:])
 
     def additions(self) -> list[Step]:
@@ -108,6 +97,11 @@ class _Search:
         gains = np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
         found = [(-float(gains[p, c]), (0, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
         return [move for _, move in sorted(found)]
+
+    def promising(self) -> int:
+        """How many additions have a local gain."""
+        gains = np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
+        return int((gains[self.graph.may_add()] > 0.0).sum())
 
     def removals(self) -> list[Step]:
         """Edges to remove, the smallest local loss first."""
@@ -122,19 +116,25 @@ class _Search:
             found.append((self._loss(parent, child) - gained, (2, parent, child)))
         return [move for _, move in sorted(found)]
 
-    def exchanges(self, *, everywhere: bool) -> list[Step]:
-        """Edges whose child could take the place of the parent, which has other children."""
+    def rearrangements(self, *, everywhere: bool) -> list[Step]:
+        """Several edges at once: all such moves, or those around the last change."""
         edges, limits = self.graph.edges, self.graph.constraints
-        found = []
+        moves: list[Step] = []
         for parent, child in np.argwhere(edges).tolist():
-            if edges[parent].sum() == 1 or not (everywhere or parent in self.touched):
-                continue
-            for action in (3, 4) if edges[:, parent].any() else (3,):
-                after = _exchanged(edges, parent, child, turn=action == 4)
-                kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
+            if everywhere or {parent, child} & self.touched:
+                if edges[parent].sum() > 1:
+                    moves += [(3, parent, child)] + [(4, parent, child)] * bool(edges[:, parent].any())
+                if edges[child].sum() > 1:
+                    moves.append((5, parent, child))
+                moves += [(6, parent, k) for k in np.flatnonzero(edges[child] & ~edges[parent]).tolist()]
+        found = []
+        for move in dict.fromkeys(moves):
+            after = _rearranged(edges, move)
+            kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
+            if kept and after.sum(axis=0).max() <= limits.max_parents:
                 graph = Graph(len(edges), limits, after)
-                if kept and after.sum(axis=0).max() <= limits.max_parents and not np.diag(graph.reach).any():
-                    found.append((action, parent, child))
+                if not np.diag(graph.reach).any():
+                    found.append(move)
         return found
 
     def _loss(self, parent: int, child: int) -> float:
@@ -145,37 +145,67 @@ class _Search:
         return lost - score.penalty(child, above) + score.penalty(child, rest)
 
 
+def _estimated(
+    score: TracedScore, some: TracedScore, before: list[tuple[int, ...]], after: list[tuple[int, ...]]
+) -> float:
+    """What a change of structure gains on all rows, told from some of them.
+
+    A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
+    """
+    raised = some.log_likelihood(after) - some.log_likelihood(before)
+    price = sum(score.penalty(k, p) for k, p in enumerate(after))
+    price -= sum(score.penalty(k, p) for k, p in enumerate(before))
+    free = price / score.price / 2.0
+    factor = score.columns.total / max(some.columns.total, 1)
+    return factor * (raised - free) + free - price
+
+
 class TracedGains:
-    """Gains of parents by EM over components, for K2; of the few that look best, the others have none."""
+    """Gains of parents by EM over components, for K2: of the best of the few that look best."""
 
     def __init__(self, score: TracedScore) -> None:
         self.score, self.size = score, score.size
+        self._some = score.some(_SOME)
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
-        """What each variable gains as one more parent in a structure with these edges."""
+        """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
         local = np.where(among, self.score.additions(child, parents), -np.inf)
         found = np.where(local > 0.0, -np.inf, local)
-        families = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
-        now = self.score.total(families)
+        before = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
+        after: dict[int, list[tuple[int, ...]]] = {}
         for k in np.argsort(-local, kind="stable")[:_WIDTH].tolist():
             if local[k] > 0.0:
-                wider = families.copy()
-                wider[child] = tuple(sorted((*parents, k)))
-                found[k] = self.score.total(wider) - now
+                after[k] = [*before[:child], tuple(sorted((*parents, k))), *before[child + 1 :]]
+        ranked = list(after)
+        if self._some is not None:
+            about = {k: _estimated(self.score, self._some, before, wider) for k, wider in after.items()}
+            ranked = sorted(after, key=lambda k: -about[k])
+        now = self.score.total(before)
+        for k in ranked:
+            found[k] = self.score.total(after[k]) - now
+            if self._some is not None and found[k] > 0.0:
+                break
         return found
 
 
-def _exchanged(edges: Bools, parent: int, child: int, *, turn: bool) -> Bools:
-    """The child as parent of its parent, and of all the parent's other children instead of it; its own parents turned."""
+def _rearranged(edges: Bools, move: Step) -> Bools:
+    """The edges after an exchange, a re-root, a lift or a replacement."""
+    action, parent, child = move
     after = edges.copy()
-    others = edges[parent].copy()
-    others[child] = False
-    after[parent] = False
-    after[child] |= others
-    if turn:
-        after[parent] |= edges[:, parent]
-        after[:, parent] = False
-    after[child, parent] = True
+    if action == 6:  # in place of those of its own children that are parents of the child
+        after[edges[parent], child] = False
+        after[parent, child] = True
+    elif action == 5:  # all children of the child hang from the parent
+        after[parent] |= edges[child]
+        after[child] = False
+    else:
+        after[parent] = False
+        after[child] |= edges[parent]
+        after[child, child] = False
+        if action == 4:
+            after[parent] |= edges[:, parent]
+            after[:, parent] = False
+        after[child, parent] = True
     return after
 
 
@@ -217,8 +247,7 @@ def _walk(
     recent: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
     downhill = 0
     while max_steps is None or len(moves) < max_steps:
-        gains = _gains(search, set(recent) if downhill else set())
-        move = _chosen(search, gains, least=None if downhill < tabu else _LEAST)
+        move, gains = _chosen(search, set(recent) if downhill else set(), least=None if downhill < tabu else _LEAST)
         if move is None:
             break
         close = gains[move] - _LEAST
@@ -235,33 +264,44 @@ def _walk(
             progress(len(moves), 0)
 
 
-def _chosen(search: _Search, gains: dict[Step, float], least: float | None) -> Step | None:
-    """The best move; if it must gain, the first of the few that look best which does so on all rows."""
-    ranked = sorted(gains, key=lambda move: (-gains[move], move))
-    if least is None or search.some is None:
-        return ranked[0] if ranked and (least is None or gains[ranked[0]] > least) else None
-    return next((move for move in ranked[:_TRIES] if search.gain(move) > least), None)
+def _chosen(search: _Search, banned: set[frozenset[int]], least: float | None) -> tuple[Step | None, dict[Step, float]]:
+    """The best move, which must gain at least so much, on all rows too; and the gains of all that were tried."""
+    refused: set[Step] = set()
+    while True:
+        gains = _gains(search, banned, refused)
+        best = min(gains, key=lambda move: (-gains[move], move), default=None)
+        if best is None or least is None:
+            return best, gains
+        if gains[best] <= least:
+            return None, gains
+        if search.some is None or search.gain(best) > least:
+            return best, gains
+        refused.add(best)
 
 
-def _gains(search: _Search, banned: set[frozenset[int]]) -> dict[Step, float]:
+def _gains(search: _Search, banned: set[frozenset[int]], refused: set[Step]) -> dict[Step, float]:
     """Gains of moves by EM over components.
 
-    Of all moves where there are few. Otherwise of the additions that look best and of exchanges around the last change; if
-    none of these is any good, of the removals and the turns that look best and of all exchanges; then of more additions.
+    Of all moves where there are few. Otherwise of the additions that look best and of rearrangements around the last
+    change; if none of these is any good, of the removals and turns that look best and all rearrangements; then of further
+    additions, a few at a time.
     """
 
     def evaluate(moves: list[Step]) -> dict[Step, float]:
-        return {move: search.about(move) for move in moves if frozenset(move[1:]) not in banned}
+        tried = [move for move in moves if frozenset(move[1:]) not in banned and move not in refused]
+        return {move: search.about(move) for move in tried}
 
     additions = search.additions()
     if search.is_small:
-        return evaluate([*additions, *search.removals(), *search.turns(), *search.exchanges(everywhere=True)])
-    gains = evaluate([*additions[:_WIDTH], *search.exchanges(everywhere=False)])
+        return evaluate([*additions, *search.removals(), *search.turns(), *search.rearrangements(everywhere=True)])
+    gains = evaluate([*additions[:_WIDTH], *search.rearrangements(everywhere=False)])
     if max(gains.values(), default=0.0) <= _LEAST:
         others = [*search.removals()[: 2 * _WIDTH], *search.turns()[: 2 * _WIDTH]]
-        gains |= evaluate([*others, *search.exchanges(everywhere=True)])
-    if max(gains.values(), default=0.0) <= _LEAST:
-        gains |= evaluate(additions[_WIDTH : 3 * _WIDTH])
+        gains |= evaluate([*others, *search.rearrangements(everywhere=True)])
+    for start in range(_WIDTH, search.promising() + _WIDTH, _WIDTH):
+        if max(gains.values(), default=0.0) > _LEAST:
+            break
+        gains |= evaluate(additions[start : start + _WIDTH])
     return gains
 
 

@@ -122,9 +122,8 @@ def _told(
     weakest = _weakest(both, near)
     for a, b in listed:
         if (a, b) not in joined and np.isfinite(both[a, b]):
-            found.gains["add", a, b] = float(both[a, b] - (weakest[a, b] if trees[a] == trees[b] else both[a, b]))
-            if trees[a] != trees[b]:
-                found.gains["add", a, b] = float(both[a, b])
+            lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
+            found.gains["add", a, b] = float(both[a, b] - lacking)
     return found
 
 
