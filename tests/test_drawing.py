@@ -123,3 +123,15 @@ def test_many_states_are_cut_short() -> None:
     assert "… 28 more" in short
     assert "s29" in short
     assert "s29" not in draw_graph({"a": ()}, {"a": Card(bars)}, detail="names")
+
+
+def test_the_most_possible_states_are_those_shown() -> None:
+    bars = tuple(Bar(f"s{k}", 1.0 if k == 50 else 0.1) for k in range(100))
+    assert ">s50<" in draw_graph({"x": ()}, {"x": Card(bars)})
+    assert ">s50<" in draw_graph({"x": ()}, {"x": Card(bars)}, detail="short")
+
+
+def test_odd_characters_and_no_nodes_at_all_are_drawn() -> None:
+    text = draw_graph({"a\x01b\ufffe": ()}, {"a\x01b\ufffe": Card((Bar("\x00", 1.0),))}, title="\x02")
+    ET.fromstring(text)  # noqa: S314
+    ET.fromstring(pn.Dag({})._repr_html_())  # noqa: S314

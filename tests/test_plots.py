@@ -196,3 +196,57 @@ def test_two_networks_over_each_other_show_both_marginals() -> None:
     assert len(ticks) == sum(len(v) for v in net.variables) + 1
     with pytest.raises(pn.InputError, match="different variables"):
         pn.draw_difference(net, pn.load_example("clinic"))
+
+
+def test_legends_are_whole_and_titles_stay_in_their_panels() -> None:
+    many = pn.evaluate(
+        ["asia"], rows=[30, 60], imprecision=[0.1, 0.3, 0.5, 0.7, 0.9, 1], process=["traced-text", "alpha-cut-cuts"],
+        learners=["likelihood", "histogram", "transform", "symmetric", "likelihood-corrected"], repeats=1, rng=1, workers=1,
+    )  # fmt: skip
+    few = pn.evaluate(["asia"], rows=[30, 60], imprecision=1, process="traced", repeats=1, rng=1, workers=1)
+    for figure in (
+        plots.learning_curves(many),
+        plots.error_split(many),
+        plots.learning_curves(few),
+        plots.error_split(few),
+    ):
+        (legend,) = figure.legends
+        assert legend.get_window_extent().x1 <= figure.bbox.width
+        for axes in figure.axes:
+            if axes.get_visible():
+                title = next(
+                    text for text in axes.get_children() if getattr(text, "get_text", str)() == axes.get_title("left")
+                )
+                assert title.get_window_extent().x1 <= axes.get_window_extent().x1 + 25
+
+
+def test_a_single_number_of_rows_shows_intervals_and_levels() -> None:
+    one = pn.evaluate(["asia"], rows=60, imprecision=1, process="traced", repeats=3, rng=1, workers=1)
+    (axes,) = plots.learning_curves(one).axes
+    assert len(axes.containers) == 2  # a bar with its interval for each learner
+    labels = axes.get_legend_handles_labels()[1]
+    assert {"ignorance", "limit of counting (endless rows)", "counting", "EM"} == set(labels)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["60"]
+    plots.error_split(one)
+
+
+def test_support_is_paired_with_its_own_context_whatever_the_order_of_parents() -> None:
+    a, b, c = (pn.Variable(n, ("0", "1")) for n in "abc")
+    tables: dict[str, Any] = {"a": [1, 0.2], "b": [1, 0.6], "c": [[[1, 0.3], [0.2, 1]], [[1, 0.9], [0.1, 1]]]}
+    net = pn.Network((a, b, c), pn.Dag({"a": (), "b": (), "c": ("a", "b")}), tables)
+    data = pn.sample(net, 500, process="precise", rng=1)
+    points = []
+    for order in (("a", "b"), ("b", "a")):
+        learned = pn.fit(pn.Dag({"a": (), "b": (), "c": order}), data)
+        (axes,) = plots.support_calibration(net, learned).axes
+        line = next(line for line in axes.get_lines() if line.get_label() == "a context")
+        points.append(
+            sorted(zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True))
+        )
+    assert np.allclose(points[0], points[1])
+
+
+def test_learned_structures_have_a_style_of_their_own() -> None:
+    names = ["em", "likelihood", "em@greedy:bic", "likelihood@greedy:bic"]
+    styles = [learner_style(name, names) for name in names]
+    assert len({style.marker for style in styles}) == len(names)

@@ -236,6 +236,117 @@ def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     found = read_experiment(tmp_path / "run")
     assert list(found.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
     assert "--learner likelihood --learn given,mwst:chi2" in command(found)
-    assert "counting, structure by mwst, chi2" in text
+    assert "counting on a structure by mwst, chi2" in text
     assert ">edges to mend<" in text
     assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()
+
+
+def small(**options: Any) -> pn.Results:
+    how: dict[str, Any] = {
+        "rows": [40, 90],
+        "imprecision": 1,
+        "process": "traced",
+        "repeats": 1,
+        "rng": 1,
+        "workers": 1,
+    }
+    return pn.evaluate(["asia"], **(how | options))
+
+
+def test_the_answer_is_true_for_every_kind_of_grid() -> None:
+    single = answer(small(rows=50, learners="likelihood"))
+    assert single[0].startswith(
+        "With 50 rows, the closest to the truth is counting on traced rows (information affinity"
+    )
+    assert len(single) == 2  # nothing was varied
+    alike = answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
+    assert "are counting and counting with theta undone alike on precise rows" in alike
+    rising = answer(small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3))[-1]
+    first, last = (
+        s.mean
+        for s in small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3).summary(
+            "child_mean_error"
+        )
+    )
+    assert ("does not fall" in rising) == (first / last < 1.05)
+    thetas = answer(small(rows=60, imprecision=[0.2, 0.8], process=["precise", "traced"], learners="em"))
+    assert "From imprecision 0.2 to 0.8 the error of EM on traced rows" in thetas[-1]
+
+
+def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
+    found = small(imprecision=[0.5, 1])
+    outcomes = [
+        o._replace(measures={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
+        for c, o in zip(found.cells, found.outcomes, strict=True)
+    ]
+    text = answer(pn.Results(found.cells, tuple(outcomes)))[0]
+    assert "(1 setting with failed runs left out)" in text
+    kept = [s for s in found.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
+    assert all(f"{s.mean:.2f}" in text for s in kept)
+
+
+def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> None:
+    net = pn.random_network(4, rng=3)
+    odd = {"a/b c": net, "random ²": net, "x" * 300: net}
+    pn.evaluate(
+        odd,
+        rows=20,
+        imprecision=0.1234567,
+        process="traced",
+        learners="likelihood",
+        repeats=1,
+        rng=1,
+        out=tmp_path / "run",
+    )
+    pn.write_report(tmp_path / "run")
+    words = command(read_experiment(tmp_path / "run")).split()
+    files = [word for word in words if word.startswith("networks/")]
+    assert files[0] == "networks/a_b_c.json"
+    assert all(pn.read_network(tmp_path / "run" / file) == net for file in files)
+    assert words[words.index("--imprecision") + 1] == "0.1234567"
+    figures = {file.name for file in (tmp_path / "run" / "figures").iterdir()}
+    assert len(figures) == 2 * 3 * 5  # no name hides another
+
+
+def test_a_network_too_large_for_marginals_is_drawn_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small(rows=20, learners="likelihood", out=tmp_path / "run")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise pn.TooLarge("too large")
+
+    monkeypatch.setattr("possnet.report.write.draw_network", refuse)
+    assert "possible at most" in pn.write_report(tmp_path / "run").read_text()
+
+
+def test_a_figure_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small(rows=20, learners="likelihood", out=tmp_path / "run")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise pn.InputError("figures/x.svg: no space left on device")
+
+    monkeypatch.setattr("possnet.report.write.save_figure", full)
+    with pytest.raises(pn.InputError, match="no space left"):
+        pn.write_report(tmp_path / "run")
+    assert not (tmp_path / "run" / "report.html").exists()
+
+
+def test_files_of_the_user_beside_figures_stay_and_old_figures_go(tmp_path: Path) -> None:
+    small(rows=20, learners="likelihood", out=tmp_path / "run")
+    (tmp_path / "run" / "figures").mkdir()
+    for name in ("my-notes.txt", "mine.svg", "split-old.svg"):
+        (tmp_path / "run" / "figures" / name).write_text("x")
+    pn.write_report(tmp_path / "run")
+    left = {file.name for file in (tmp_path / "run" / "figures").iterdir()}
+    assert {"my-notes.txt", "mine.svg"} <= left
+    assert "split-old.svg" not in left
+
+
+def test_a_folder_that_lost_its_networks_gets_them_back(tmp_path: Path) -> None:
+    small(rows=20, learners="likelihood", out=tmp_path / "run")
+    (tmp_path / "run" / "networks.json").unlink()
+    versions = (tmp_path / "run" / "timings.json").read_bytes()
+    small(rows=20, learners="likelihood", out=tmp_path / "run")
+    assert read_experiment(tmp_path / "run").grid.networks["asia"] == pn.load_example("asia")
+    assert (tmp_path / "run" / "timings.json").read_bytes() == versions
