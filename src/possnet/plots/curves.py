@@ -278,7 +278,7 @@ def _line(
         shift = 4.0 * (among.index(learner) - (len(among) - 1) / 2) / len(among)
         axes.errorbar([shift], means, yerr=half, capsize=3, label=label or learner_words(learner), **look)
         return
-    axes.fill_between(xs, means - half, means + half, color=colour, alpha=0.16, lw=0)
+    axes.fill_between(xs, means - half, means + half, color=colour, alpha=min(0.16, 0.4 / len(among)), lw=0)
     axes.plot(xs, means, label=label or learner_words(learner), **look)
 
 

@@ -77,11 +77,11 @@ _LEARNERS: Final = {
 }
 _PROCESSES: Final = {
     "alpha-cut": "alpha-cut rows",
-    "alpha-cut-text": "alpha-cut rows (law of the text)",
+    "alpha-cut-text": "alpha-cut rows (text's law)",
     "alpha-cut-cuts": "alpha-cut rows (whole cuts)",
     "precise": "precise rows",
     "traced": "traced rows",
-    "traced-text": "traced rows (law of the text)",
+    "traced-text": "traced rows (text's law)",
 }
 _SETTINGS: Final[dict[Any, Any]] = {
     "font.size": 9.5,
