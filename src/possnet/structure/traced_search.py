@@ -7,7 +7,9 @@ these the climb is easily lost on a wrong hub, for what a hidden state explains 
 it; a child with sharper cells than its parent looks like the better hub to its siblings.
 
 Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that
-they change; where there are many rows, first on some of them, and on all before a move is made.
+they change. Where there are many rows, the climb begins on some of them, and goes on from there on all: moves are then
+estimated on some, and checked on all before they are made. Gains and scores of the first part are estimates. The tabu list
+is for few variables only, where all moves can be tried.
 """
 
 from __future__ import annotations
@@ -221,8 +223,12 @@ def climb_traced(
 ) -> Found:
     """The best structure found from the required edges alone, and from random changes of it."""
     some = score.some(_SOME)
-    search = _Search(score, Graph(score.size, constraints), some)
-    best = Found(search.graph.edges.copy(), search.total, [])
+    graph = Graph(score.size, constraints)
+    begun: list[Move] = []
+    if some is not None:
+        graph, begun = _climb_on_some(score, some, graph, max_steps, progress)
+    search = _Search(score, graph, some)
+    best = Found(search.graph.edges.copy(), search.total, begun)
     walk = tabu if search.is_small else 0
     _walk(search, best, walk, max_steps, progress)
     for _ in range(restarts):
@@ -238,6 +244,29 @@ def climb_traced(
             best = known
     _finish(score, best, constraints, some)
     return best
+
+
+def _climb_on_some(
+    score: TracedScore,
+    some: TracedScore,
+    graph: Graph,
+    max_steps: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Graph, list[Move]]:
+    """Where a climb on some of the rows ends, and its moves; their gains and scores on all rows are estimated."""
+    search = _Search(some, graph, None)
+    first = Found(graph.edges.copy(), search.total, [])
+    _walk(search, first, 0, max_steps, progress)
+    replay = _Search(some, graph, None)
+    total = score.total(_Search.families(graph))
+    moves = []
+    for move in first.moves:
+        before = _Search.families(replay.graph)
+        replay.graph = replay.after((_ACTIONS.index(move.action), move.parent, move.child))
+        gain = _estimated(score, some, before, _Search.families(replay.graph))
+        total += gain
+        moves.append(move._replace(gain=gain, score=total))
+    return replay.graph, moves
 
 
 def _walk(
