@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,16 +105,22 @@ def test_the_long_form_says_what_the_degrees_say(net: pn.Network, draw: st.DataO
     lines = found.long()
     assert lines["row"].tolist() == sorted(lines["row"].tolist())
     told = set()
-    for row, name, state, degree, necessity, best, tied in zip(*(c.tolist() for c in lines.values()), strict=True):
-        pi = found.of(row, name)
+    for row, name, state, degree, necessity, best, tied, lost in zip(
+        *(c.tolist() for c in lines.values()), strict=True
+    ):
         told.add((row, name, state))
+        assert lost == (row in found.impossible)
+        if lost:
+            assert (degree, necessity, best, tied) == (0.0, 0.0, False, False)
+            continue
+        pi = found.of(row, name)
         assert degree == pi[state]
         assert necessity == pytest.approx(pi.necessity({state}))
         assert best == (state in pi.core)
         assert tied == (len(pi.core) > 1)
     ambiguous = {
         (row, v.name, state)
-        for row in set(range(len(data))) - set(found.impossible.tolist())
+        for row in range(len(data))
         for v in data.variables
         if len(data.row(row)[v.name]) > 1 or data.missing(v.name)[row]
         for state in data.row(row)[v.name]
@@ -174,7 +182,7 @@ def test_impossible_rows_of_a_stream_are_numbered_through() -> None:
     calls: list[tuple[int, int]] = []
     found = pn.complete(net, Halves(), progress=lambda done, total: calls.append((done, total)))
     summaries = [part.summary() for part in found]
-    assert sum(summaries, pn.CompletionSummary()).first_impossible == (0, 3)
+    assert sum(summaries, pn.CompletionSummary()).impossible_rows == (0, 3)
     assert calls[-1] == (5, 0)
     whole = pn.complete(net, data)
     assert whole.impossible.tolist() == [0, 3]
@@ -339,7 +347,7 @@ def test_the_command_keeps_columns_that_the_network_lacks(patients: Path) -> Non
     assert first == ["ward,contact,measles,fever,rash", "A,yes,yes,mild|high,widespread"]
     wrong = run("complete", "clinic", patients, "--keep", "wrad", "--out", out)
     assert wrong.returncode == 1
-    assert "no column 'wrad'" in wrong.stderr
+    assert "--keep wrad: no such column" in wrong.stderr
     assert "did you mean 'ward'?" in wrong.stderr
 
 
@@ -350,9 +358,18 @@ def test_the_command_writes_degrees_in_the_long_form(patients: Path) -> None:
     told = json.loads(done.stdout)
     assert (told["rows"], told["ambiguous"]) == (3, 5)
     assert told["variables"]["measles"]["resolved"] == 2
-    assert told["impossible_rows"] == {"count": 0, "first": []}
+    assert told["impossible_rows"] == []
     lines = pl.read_parquet(out)
-    assert lines.columns == ["row", "variable", "state", "possibility", "necessity", "most_possible", "tied"]
+    assert lines.columns == [
+        "row",
+        "variable",
+        "state",
+        "possibility",
+        "necessity",
+        "most_possible",
+        "tied",
+        "impossible",
+    ]
     assert lines["row"].unique().sort().to_list() == [1, 3]
 
 
@@ -363,7 +380,8 @@ def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> 
     (tmp_path / "rows.csv").write_text("a,b\nx,y\n?,?\nx|y,y\n" + "x,y\n" * 20)
     done = run("complete", tmp_path / "net.json", tmp_path / "rows.csv", "--out", tmp_path / "out.csv")
     assert (
-        "21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ...\n" in done.stdout
+        "21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ... (all of them with --json)\n"
+        in done.stdout
     )
     assert "tied: the row cannot tell  2" in done.stdout
     assert (tmp_path / "out.csv").read_text().splitlines()[1:4] == ["x,y", "?,?", "y,y"]
@@ -372,7 +390,7 @@ def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> 
 def test_the_command_bins_measurements_on_the_way(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("fever,off,rash\n36.9,.1,none\n38.4,.2,?\n>39,,spots\n")
     measure = "fever: edges=37.5,38.5 error=off"
-    done = run("complete", "clinic", tmp_path / "wards.csv", "--measure", measure, "--out", tmp_path / "out.csv")
+    done = run("complete", "clinic", tmp_path / "wards.csv", "--bin", measure, "--out", tmp_path / "out.csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "out.csv").read_text() == "fever,rash\nnone,none\nmild,none\nhigh,spots\n"
 
@@ -384,16 +402,16 @@ def test_the_command_bins_measurements_on_the_way(tmp_path: Path) -> None:
         (["--out", "nowhere/out.csv"], "the folder does not exist"),
         (["--threshold", ".5"], "--threshold 0.5 is for --as narrowed"),
         (["--as", "narrowed", "--threshold", "0"], "threshold 0.0; expected a degree above 0"),
-        (["--measure", "fever"], "--measure 'fever'; expected COLUMN: edges=..."),
-        (["--measure", "fever: egdes=3"], "did you mean 'edges'?"),
-        (["--measure", "fever: error=3"], "no edges=; expected numbers, or quantile or width with bins="),
-        (["--measure", "fever: edges=3,a"], "edges: 'a' is not a number"),
-        (["--measure", "fever: edges=3 edges=4"], "'edges' appears twice"),
-        (["--measure", "fever: edges=3 ends=half"], "ends=half; expected open or closed"),
-        (["--measure", "fever: edges=3 error=-1"], "error -1.0; expected a number from 0 on"),
-        (["--measure", "fever: edges=1,2", "--measure", "fever: edges=1"], "'fever' is given twice"),
-        (["--measure", "fever: edges=1,2"], "'mild|high' is not a reading"),
-        (["--measure", "fever: edges=1"], "and the variable has 3 states (none, mild, high)"),
+        (["--bin", "fever"], "--bin 'fever'; expected COLUMN: edges=..."),
+        (["--bin", "fever: egdes=3"], "did you mean 'edges'?"),
+        (["--bin", "fever: error=3"], "no edges=; expected numbers, or quantile or width with bins="),
+        (["--bin", "fever: edges=3,a"], "edges: 'a' is not a number"),
+        (["--bin", "fever: edges=3 edges=4"], "'edges' appears twice"),
+        (["--bin", "fever: edges=3 ends=half"], "ends=half; expected open or closed"),
+        (["--bin", "fever: edges=3 error=-1"], "error -1.0; expected a number from 0 on"),
+        (["--bin", "fever: edges=1,2", "--bin", "fever: edges=1"], "'fever' is given twice"),
+        (["--bin", "fever: edges=1,2"], "'mild|high' is not a reading"),
+        (["--bin", "fever: edges=1"], "and the variable has 3 states (none, mild, high)"),
     ],
 )
 def test_a_wrong_command_says_what_was_meant_and_writes_nothing(
@@ -432,3 +450,56 @@ def test_weights_go_through_the_command(tmp_path: Path) -> None:
     done = run("complete", "asia", tmp_path / "a.csv", "--weights", "n", "--out", tmp_path / "b.csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "b.csv").read_text() == "bronc,dysp,n\nyes,yes,3\nyes,yes,2\n"
+
+
+def test_kept_columns_are_copied_value_by_value(tmp_path: Path) -> None:
+    notes = ["b|a", "!urgent", "", " x ", "C:\\temp", 'say "hi", now', "é"]
+    table = tmp_path / "kept.csv"
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["note", "fever", "id", "rash"])
+        writer.writerows([note, "high|mild", number, "?"] for number, note in enumerate(notes))
+    for suffix in (".csv", ".parquet"):
+        out = tmp_path / f"out{suffix}"
+        done = run("complete", "clinic", table, "--keep", "note", "--keep", "id", "--out", out)
+        assert done.returncode == 0, done.stderr
+        if suffix == ".csv":
+            with out.open(newline="") as file:
+                found = list(csv.DictReader(file))
+            assert list(found[0]) == ["note", "fever", "id", "rash"]
+            assert [row["note"] for row in found] == notes
+        else:
+            columns = pq.read_table(out).to_pydict()
+            assert columns["note"] == notes
+            assert [str(number) for number in columns["id"]] == [str(k) for k in range(len(notes))]
+    wrong = run("complete", "clinic", table, "--keep", "note", "--as", "long", "--out", tmp_path / "l.csv")
+    assert "--keep note is for whole rows" in wrong.stderr
+
+
+def test_identifiers_can_be_kept_however_many_there_are(tmp_path: Path) -> None:
+    table = tmp_path / "many.csv"
+    table.write_text("id,fever\n" + "".join(f"p{k},?\n" for k in range(30_000)))
+    assert run("complete", "clinic", table, "--keep", "id", "--out", tmp_path / "out.csv").returncode == 0
+    assert (tmp_path / "out.csv").read_text().splitlines()[-1].startswith("p29999,")
+
+
+def test_a_degree_at_the_threshold_stays_however_it_is_rounded() -> None:
+    a, b = pn.Variable("a", ("x", "y")), pn.Variable("b", ("u", "v"))
+    tables: dict[str, Any] = {"a": [1, 0.3], "b": [[1, 0.4], [1, 1]]}
+    net = pn.Network((a, b), pn.Dag({"a": (), "b": ("a",)}), tables)
+    data = pn.Dataset.from_rows((a, b), [(None, "v")])
+    assert pn.complete(net, data).of(0, "a")["y"] == pytest.approx(0.75)
+    assert pn.complete(net, data).narrowed(0.75).row(0)["a"] == {"x", "y"}
+
+
+def test_every_impossible_row_is_told(tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("tub,lung,either,smoke\n" + "yes,no,no,?\n" * 25 + "no,no,no,?\n")
+    found = json.loads(run("complete", "asia", table, "--out", tmp_path / "out.csv", "--json").stdout)
+    assert found["impossible_rows"] == list(range(1, 26))
+    assert run("complete", "asia", table, "--as", "long", "--out", tmp_path / "long.parquet").returncode == 0
+    lines = pq.read_table(tmp_path / "long.parquet").to_pylist()
+    lost = [line for line in lines if line["impossible"]]
+    assert {line["row"] for line in lost} == set(range(1, 26))
+    assert {line["possibility"] for line in lost} == {0.0}
+    assert [line["state"] for line in lines if not line["impossible"]] == ["yes", "no"]

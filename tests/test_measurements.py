@@ -383,17 +383,57 @@ def test_states_with_dots_survive_csv(states: list[str], ordered: bool) -> None:
 def test_convert_bins_measurements(tmp_path: Path) -> None:
     (tmp_path / "readings.csv").write_text(READINGS)
     convert = ("convert", tmp_path / "readings.csv", tmp_path / "out.parquet", "--weights", "n")
-    done = run(*convert, "--measure", "temp: edges = 37.5, 38.5 error=off")
+    done = run(*convert, "--bin", "temp: edges = 37.5, 38.5 error=off")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     measures = {"temp": pn.Measure([37.5, 38.5], error="off")}
     assert pn.read_data(tmp_path / "out.parquet") == pn.read_data(
         tmp_path / "readings.csv", weights="n", measures=measures
     )
     options = "temp: edges=0,37,40 error=1% relative=.5% labels=low,high ends=closed"
-    assert run(*convert, "--measure", options, "--measure", "off: edges=width bins=2").returncode == 0
+    assert run(*convert, "--bin", options, "--bin", "off: edges=width bins=2").returncode == 0
     assert [v.states for v in pn.read_data(tmp_path / "out.parquet").variables[:2]] == [
         ("low", "high"),
         ("<0.15", ">=0.15"),
     ]
-    network = run("convert", "asia", tmp_path / "asia.json", "--measure", "temp: edges=1")
+    network = run("convert", "asia", tmp_path / "asia.json", "--bin", "temp: edges=1")
     assert "is for data, and asia is a network" in network.stderr
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3, 4, 5, 1_000_000], [0.001] * 4 + [0.002] * 3 + [1000.0] * 3, [-5, -4, 1e9]]
+)
+@pytest.mark.parametrize("bins", [2, 3])
+def test_rounding_of_edges_moves_no_number_to_another_bin(values: list[float], bins: int) -> None:
+    column = pn.bin_measurements(values, edges="quantile", bins=bins)
+    exact = np.unique(np.quantile(values, np.arange(1, bins) / bins))
+    exact = exact[exact > min(values)]
+    assert np.array_equal(column.first, np.searchsorted(exact, values, side="right"))
+
+
+def test_closed_ends_take_what_touches_them_and_refuse_what_does_not() -> None:
+    for reading in ("11±1", "10..12", 10, "-1±1", ">=10", "<=0"):
+        assert len(pn.bin_measurements([reading], edges=[0, 5, 10], open_ended=False)) == 1
+    assert next(iter(pn.bin_measurements([11], edges=[0, 5, 10], error=1, open_ended=False))) == frozenset({"5..10"})
+    for reading in (">10", "<0", "10.1", "-0.1", "12±1"):
+        with pytest.raises(pn.InputError, match="lies outside"):
+            pn.bin_measurements([reading], edges=[0, 5, 10], open_ended=False)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_short_floats_fall_where_their_decimals_do(kind: Any) -> None:
+    decimals = [0.7, 0.1, 36.6, 0.3, 5.5, -0.7, 0.0]
+    short = pn.bin_measurements(np.array(decimals, dtype=kind), edges=[-0.7, 0.1, 0.3, 0.7, 5.5, 36.6])
+    long = pn.bin_measurements(decimals, edges=[-0.7, 0.1, 0.3, 0.7, 5.5, 36.6])
+    assert short.first.tolist() == long.first.tolist()
+
+
+def test_masked_texts_are_unknown_where_they_are_masked() -> None:
+    assert list(pn.bin_measurements(np.ma.array(["<5", "3"], mask=[False, True]), edges=[5])) == [{"<5"}, None]
+
+
+@pytest.mark.parametrize("bins", ["inf", "nan", "2.7", "-3"])
+def test_a_number_of_bins_is_whole(bins: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("x\n1\n2\n")
+    shown = run("convert", tmp_path / "x.csv", "-", "--bin", f"x: edges=quantile bins={bins}")
+    assert shown.returncode == 1
+    assert "expected a whole number from 2 on" in shown.stderr

@@ -6,7 +6,12 @@ command line cannot be understood, 130 stopped with Ctrl-C. Nothing heavy is imp
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import sys
+import threading
+from contextlib import suppress
 
 import click
 
@@ -27,10 +32,18 @@ class _Program(click.Group):
     """A group of commands that turns a possnet error into one line and exit code 1, and proposes near names."""
 
     def invoke(self, ctx: click.Context) -> object:
+        _end_on_signals()
         try:
             return super().invoke(ctx)
         except PossnetError as error:
             raise click.ClickException(standard_input_name(str(error), ctx)) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            with suppress(OSError):  # what was not written cannot be written at the end either
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{(error.strerror or str(error)).lower()}") from None
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)
             sys.exit(130)
@@ -51,6 +64,15 @@ class _Program(click.Group):
             raise click.UsageError(f"no command {args[0]!r}{hint}", ctx) from error
 
 
+def _end_on_signals() -> None:
+    """A closed terminal or a request to end leaves nothing half-written: files begun are removed on the way out."""
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGHUP", "SIGTERM"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
 @click.group(
     cls=_Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -64,8 +86,13 @@ def main() -> None:
     .csv or .parquet file, a folder of them, or a pattern. - is standard input or output.
 
     \b
-    Three commands to begin with:
-      possnet info clinic
+    With a table of your own (cells such as mild|high, ?):
+      possnet info patients.csv
+      possnet learn patients.csv --out learned.json
+      possnet complete learned.json patients.csv --out resolved.csv
+
+    \b
+    Without one:
       possnet query clinic measles --given 'fever=mild|high' --given rash=spots
       possnet evaluate --out my-run
     """

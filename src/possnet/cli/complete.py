@@ -9,7 +9,7 @@ import click
 import possnet as pn
 from possnet.cli.inputs import DATA, NET, Choice, data_file, progress_bar, read_net, show, writing
 from possnet.cli.measures import MEASURE_HELP, read_measures
-from possnet.errors import InputError, listing
+from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ __all__ = ["complete", "completion_page"]
 _MOST_ROWS = 60
 
 
-@click.command()
+@click.command(short_help="Fill the ambiguous cells of a table.")
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option("--out", required=True, metavar="FILE", help="A .csv or .parquet file, or - (CSV on standard output).")
@@ -40,7 +40,7 @@ _MOST_ROWS = 60
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column that NET lacks, copied to FILE; may be repeated."
 )
-@click.option("--measure", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def complete(
@@ -65,17 +65,24 @@ def complete(
       possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
       possnet sample clinic --out - | possnet complete clinic - --out -
       possnet complete clinic patients.csv --as long --out degrees.parquet
-      possnet complete clinic wards.csv --measure 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
+      possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
+    from possnet.io import carry_columns
+
+    if keep and form == "long":
+        raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
     if threshold is not None and form != "narrowed":
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
     network = read_net(net)
-    stream, left_out = _stream(data_file(data), network, keep, read_measures(measures), weights)
+    file_of_data, delimiter = data_file(data)
+    stream, left_out = _stream(file_of_data, delimiter, network, keep, read_measures(measures), weights)
     summaries: list[CompletionSummary] = []
     with writing(out, (".csv", ".parquet")) as file, progress_bar(stream.rows) as advance:
         found = pn.complete(network, stream, progress=advance)
         _write(found, file, form, level, weights or "weight", lambda part: summaries.append(part.summary(level)))
+        if keep:
+            carry_columns(file, file_of_data, keep, delimiter)
     if left_out:
         told = f"Columns that {net} lacks were left out: {listing(left_out)}."
         click.echo(told if form == "long" else f"{told} Name those to keep with --keep.", err=True)
@@ -85,20 +92,27 @@ def complete(
 
 
 def _stream(
-    data: str, network: Network, keep: Sequence[str], measures: dict[str, Measure], weights: str | None
+    data: str, delimiter: str, network: Network, keep: Sequence[str], measures: dict[str, Measure], weights: str | None
 ) -> tuple[DataStream, list[str]]:
     """Rows with the network's domains, in the order of the file's columns, and the columns that are left out."""
     from possnet.io import column_names
 
-    names = column_names(data)
+    names = column_names(data, delimiter)
     known = {variable.name: variable for variable in network.variables}
     variables = [known[name] for name in names if name in known]
     if not variables:
         raise InputError(
             f"{data}: no column ({listing(names)}) is a variable of the network ({listing(known)}); expected at least one"
+            f"{did_you_mean(names[0], known)}"
         )
+    if weights in known:
+        raise InputError(f"--weights {weights}: a variable of the network; expected a column that holds weights alone")
+    odd = [name for name in keep if name in known or name not in names]
+    if odd:
+        wrong = "a variable of the network" if odd[0] in known else f"no such column ({listing(names)})"
+        raise InputError(f"--keep {odd[0]}: {wrong}; expected another column{did_you_mean(odd[0], names)}")
     used = {*known, *keep, weights, *(m.error for m in measures.values() if isinstance(m.error, str))}
-    stream = pn.scan_data(data, variables=variables, keep=keep, weights=weights, measures=measures)
+    stream = pn.scan_data(data, variables=variables, weights=weights, measures=measures, delimiter=delimiter)
     return stream, [name for name in names if name not in used]
 
 
@@ -159,8 +173,8 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
             "  mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)",
         ]
     if found.impossible:
-        numbers = ", ".join(f"{row + 1:,}" for row in found.first_impossible)
-        more = ", ..." if found.impossible > len(found.first_impossible) else ""
+        numbers = ", ".join(f"{row + 1:,}" for row in found.impossible_rows[:10])
+        more = ", ... (all of them with --json)" if found.impossible > 10 else ""
         what = "row is" if found.impossible == 1 else "rows are"
         lines += ["", f"{found.impossible:,} {what} impossible in this network, left as given: {numbers}{more}"]
     return "\n".join(lines)
@@ -180,7 +194,7 @@ def _as_json(found: CompletionSummary, form: str, level: float) -> str:
         "as": form,
         "threshold": level,
         **_document(found.cells),
-        "impossible_rows": {"count": found.impossible, "first": [row + 1 for row in found.first_impossible]},
+        "impossible_rows": [row + 1 for row in found.impossible_rows],
         "variables": {name: _document(tally) for name, tally in found.variables.items()},
     }
     return json.dumps(document, ensure_ascii=False, indent=2)

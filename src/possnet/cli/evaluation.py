@@ -30,7 +30,7 @@ def _metrics() -> tuple[str, ...]:
     return tuple(METRICS)
 
 
-@click.command()
+@click.command(short_help="How well networks are learned back.")
 @click.argument("networks", metavar="[NET]...", nargs=-1, type=NET)
 @click.option("--rows", metavar="N,N,...", default="100,1000,10000", show_default=True, help="Numbers of rows.")
 @click.option("--imprecision", metavar="T,T,...", default="0.5,1", show_default=True, help="Thetas, from 0 to 1.")
@@ -143,7 +143,7 @@ def _write_report(folder: str, *, err: bool) -> None:
     )
 
 
-@click.command()
+@click.command(short_help="Write the report of an experiment again.")
 @click.argument("folder", metavar="DIR")
 def report(folder: str) -> None:
     """Write the report of a finished experiment again: report.html, and figures/ as SVG and PDF.

@@ -36,6 +36,7 @@ __all__ = [
     "read_net",
     "read_stream",
     "show",
+    "spooled_input",
     "standard_input_name",
     "writing",
 ]
@@ -62,21 +63,14 @@ class _Net(click.ParamType[str]):
     name = "net"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Bundled names, and files."""
         from click.shell_completion import CompletionItem
 
         from possnet.io import example_names
 
         del ctx, param
-        names = [name for name in example_names() if name.startswith(incomplete)]
-        return [CompletionItem(name) for name in (*names, *_files(incomplete))]
-
-
-def _files(incomplete: str) -> list[str]:
-    """Files and folders that begin so; shells that are told to look for files forget the names beside them."""
-    from glob import escape, glob
-
-    found = glob(f"{escape(incomplete)}*")  # noqa: PTH207 - keeps ./ and .. as they were typed
-    return sorted(f"{name}/" if Path(name).is_dir() else name for name in found)
+        names = [CompletionItem(name) for name in example_names() if name.startswith(incomplete)]
+        return [*names, CompletionItem(incomplete, type="file")]
 
 
 class _Data(click.ParamType[str]):
@@ -85,6 +79,7 @@ class _Data(click.ParamType[str]):
     name = "data"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Files."""
         from click.shell_completion import CompletionItem
 
         del ctx, param
@@ -130,15 +125,20 @@ def complete_list(words: Callable[[], Sequence[str]]) -> Callable[[click.Context
 def read_net(name: str, transform: Transform = "optimal") -> Network:
     """A file, a bundled network, or standard input (JSON)."""
     from possnet.io import example_names
-    from possnet.io.json_network import decode_network
     from possnet.io.kinds import looks_like
 
     if name == "-":
-        return decode_network(sys.stdin.buffer.read(), "standard input")
+        file = spooled_input()
+        if looks_like(file) == "data":
+            raise InputError(f"{file} looks like data; expected a network as JSON")
+        return pn.read_network(file)
     if name in example_names():
         return pn.load_example(name)
-    if is_data(name) or looks_like(name) not in {"network", None}:
-        _wrong_kind(name, looks_like(name) or "data", "a network")
+    kind = looks_like(name)
+    if is_data(name) or kind not in {"network", None}:
+        _wrong_kind(name, kind or "data", "a network")
+    if kind == "network" and not name.lower().endswith(_network_suffixes()):
+        raise InputError(f"{name} looks like a network, but its name does not say so; rename it to .json, .bif or .uai")
     if Path(name).suffix or _exists(name):
         return pn.read_network(name, transform=transform)
     raise InputError(
@@ -147,38 +147,79 @@ def read_net(name: str, transform: Transform = "optimal") -> Network:
     )
 
 
-def read_stream(name: str, domain: str | None, weights: str | None, measures: Sequence[str] = ()) -> DataStream:
-    """Data of a file, with the domains of a network for the columns that the network knows."""
+def _network_suffixes() -> tuple[str, ...]:
+    from possnet.io import NETWORK_SUFFIXES
+
+    return tuple(NETWORK_SUFFIXES)
+
+
+def read_stream(
+    name: str, domain: str | None, weights: str | None, measures: Sequence[str] = (), without: Sequence[str] = ()
+) -> DataStream:
+    """Data of a file, with the domains of a network for the columns that the network knows; some columns left out."""
     from possnet.io import column_names
 
-    file = data_file(name)
+    file, delimiter = data_file(name)
     measured = read_measures(measures)
+    if domain is None and not without:
+        return pn.scan_data(file, weights=weights, measures=measured, delimiter=delimiter)
+    names = column_names(file, delimiter)
+    for odd in (column for column in without if column not in names):
+        raise InputError(f"--without {odd}: no such column ({listing(names)}){did_you_mean(odd, names)}")
     if domain is None:
-        return pn.scan_data(file, weights=weights, measures=measured)
-    known, found = read_net(domain).variables, set(column_names(file))
-    chosen = [v for v in known if v.name in found] or known
-    return pn.scan_data(file, variables=chosen, weights=weights, measures=measured)
+        everything = pn.scan_data(file, weights=weights, measures=measured, delimiter=delimiter).variables
+    else:
+        known = read_net(domain).variables
+        everything = tuple(v for v in known if v.name in names) or known
+    chosen = [v for v in everything if v.name not in without]
+    return pn.scan_data(file, variables=chosen, weights=weights, measures=measured, delimiter=delimiter)
 
 
-def data_file(name: str) -> str:
-    """The file of some data: standard input is kept in a file while the command runs, as it may be read twice."""
-    from tempfile import TemporaryDirectory
-
+def data_file(name: str) -> tuple[str, str]:
+    """The file of some data, and what stands between its columns: a comma, or what its head shows."""
     from possnet.io.kinds import looks_like
 
-    if name != "-":
-        kind = looks_like(name)
-        if kind is not None and kind != "data":
-            _wrong_kind(name, kind, "data")
-        return name
+    file = spooled_input() if name == "-" else name
+    kind = looks_like(file)
+    if kind is not None and kind != "data":
+        _wrong_kind(name, kind, "data")
+    if kind == "data" and Path(file).is_file() and not file.lower().endswith((".csv", ".parquet")):
+        packed = file.lower().endswith(".gz")
+        remedy = "unpack it first" if packed else "rename it to .csv or .parquet"
+        raise InputError(f"{name} looks like data, but its name does not end in .csv or .parquet; {remedy}")
+    return file, _delimiter(file)
+
+
+def _delimiter(file: str) -> str:
+    """A semicolon or a tab, if the first line of a CSV file has no comma but one of these."""
+    if not file.lower().endswith(".csv") or not Path(file).is_file():
+        return ","
+    with Path(file).open(encoding="utf-8", errors="replace") as opened:
+        head = opened.readline(1 << 16)
+    if "," in head:
+        return ","
+    return next((sign for sign in (";", "\t") if sign in head), ",")
+
+
+def spooled_input() -> str:
+    """The file that holds standard input while the command runs, as it may be read twice."""
+    from tempfile import TemporaryDirectory
+
     context = click.get_current_context()
+    root = context.find_root()
+    if _STDIN in root.meta:
+        raise click.UsageError("- is given twice, and there is only one standard input; expected it once", context)
+    if sys.stdin is None:
+        raise InputError("standard input is closed; expected data or a network there, or a file's name instead of -")
     folder = context.with_resource(TemporaryDirectory(prefix="possnet-"))
     head = sys.stdin.buffer.read(4)
-    file = Path(folder) / ("input.parquet" if head == b"PAR1" else "input.csv")
+    begun = head.lstrip()[:1]
+    suffix = ".parquet" if head == b"PAR1" else ".json" if begun == b"{" else ".csv"
+    file = Path(folder) / f"input{suffix}"
     with file.open("wb") as copy:
         copy.write(head)
         copyfileobj(sys.stdin.buffer, copy)
-    context.find_root().meta[_STDIN] = str(file)
+    root.meta[_STDIN] = str(file)
     return str(file)
 
 
@@ -209,7 +250,11 @@ def _exists(name: str, *, folder: bool = False) -> bool:
 def _wrong_kind(name: str, kind: str, expected: str) -> None:
     """Say what a file looks like, and which command reads it."""
     remedies = {
-        "data": f"possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
+        "data": (
+            f"possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it"
+            if name == "-" or name.lower().endswith((".csv", ".parquet")) or not Path(name).is_file()
+            else "rename it to .csv or .parquet, and possnet info shows it"
+        ),
         "network": f"possnet info {name} shows it; possnet sample {name} --out rows.csv draws data from it",
         "counts": "read it in Python: possnet.read_counts",
         "experiment": f"possnet report {name} shows it",
@@ -234,6 +279,8 @@ def writing(name: str, suffixes: tuple[str, ...], option: str = "--out ") -> Ite
     from tempfile import TemporaryDirectory
 
     if name == "-":
+        if sys.stdout is None:
+            raise InputError("standard output is closed; expected a file's name instead of -")
         with TemporaryDirectory(prefix="possnet-") as folder:
             file = Path(folder) / f"output{suffixes[0]}"
             yield str(file)
@@ -253,7 +300,7 @@ def writing(name: str, suffixes: tuple[str, ...], option: str = "--out ") -> Ite
 @contextmanager
 def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[int, int], None] | None]:
     """A bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -268,6 +315,8 @@ def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[in
 def show(text: str, *, err: bool = False) -> None:
     """Print a page; on a terminal, lines that are too long for it are cut."""
     stream = sys.stderr if err else sys.stdout
+    if stream is None:
+        return
     if stream.isatty():
         from shutil import get_terminal_size
 

@@ -10,6 +10,7 @@ import click
 
 import possnet as pn
 from possnet.cli.inputs import DATA, NET, Choice, complete_list, progress_bar, read_stream, show, writing
+from possnet.cli.measures import MEASURE_HELP
 from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def _structure() -> Any:
     return structure
 
 
-@click.command()
+@click.command(short_help="Learn a structure and its tables.")
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option(
     "--method",
@@ -57,6 +58,10 @@ def _structure() -> Any:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same structure.")
 @click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains from a network.")
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option(
+    "--without", multiple=True, metavar="COLUMN", help="A column to leave out, such as names; may be repeated."
+)
+@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
 @click.option("--out", metavar="NET", help="Learn the tables too and write the network: a .json file, or -.")
 def learn(
@@ -74,6 +79,8 @@ def learn(
     seed: int,
     domain: str | None,
     weights: str | None,
+    without: tuple[str, ...],
+    measures: tuple[str, ...],
     as_json: bool,  # noqa: FBT001
     out: str | None,
 ) -> None:
@@ -84,11 +91,12 @@ def learn(
     \b
     Examples:
       possnet learn patients.csv --out learned.json
+      possnet learn wards.csv --without name --bin 'temp: edges=37.5,38.5 error=.2' --out learned.json
       possnet learn patients.parquet --measure traced-bic --out learned.json
-      possnet learn patients.csv --method k2 --measure mutual-information --order age,fever,rash
-      possnet learn patients.csv --tier age,sex --tier fever,rash --bootstrap 20
+      possnet learn patients.csv --method k2 --measure mutual-information --order measles,fever,rash
+      possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
     """
-    stream = read_stream(data, domain, weights)
+    stream = read_stream(data, domain, weights, measures, without)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN

@@ -18,6 +18,7 @@ from possnet.cli.inputs import (
     show,
     writing,
 )
+from possnet.cli.measures import MEASURE_HELP, read_measures
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def sample(
         click.echo(f"Drawn with --seed {number}.", err=True)
 
 
-@click.command()
+@click.command(short_help="Learn the tables of a given structure.")
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option(
     "--structure", required=True, metavar="NET", type=NET, help="The network whose graph and domains are used."
@@ -144,6 +145,7 @@ def sample(
 @click.option("--starts", type=click.IntRange(min=1), default=1, show_default=True, help="For em: climbs to make.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For em: of further starts.")
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 @click.option("--out", required=True, metavar="NET", help="A .json file, or - (standard output).")
 def fit(
     data: str,
@@ -158,6 +160,7 @@ def fit(
     starts: int,
     seed: int,
     weights: str | None,
+    measures: tuple[str, ...],
     out: str,
 ) -> None:
     """Learn the tables of a network from data, by counting or by EM; files larger than memory work.
@@ -172,7 +175,10 @@ def fit(
     from possnet.cli.pages import em_page, read_total
 
     known = read_net(structure)
-    stream = pn.scan_data(data_file(data), variables=known, weights=weights)
+    file_of_data, delimiter = data_file(data)
+    stream = pn.scan_data(
+        file_of_data, variables=known, weights=weights, measures=read_measures(measures), delimiter=delimiter
+    )
     if method == "em":
         if total is not None or normalise is not None:
             raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
@@ -209,12 +215,19 @@ def fit(
         pn.write_network(learned, file)
 
 
-@click.command()
+@click.command(short_help="Both likelihoods of a network on data.")
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def score(net: str, data: str, weights: str | None, as_json: bool) -> None:  # noqa: FBT001
+def score(
+    net: str,
+    data: str,
+    weights: str | None,
+    measures: tuple[str, ...],
+    as_json: bool,  # noqa: FBT001
+) -> None:
     """Show how well a network fits data: both likelihoods of the paper, by variable and in all.
 
     piLL is the score of the network's degrees, sum of N log pi; at most 0, and 0 for a network that knows nothing. mLL is
@@ -228,7 +241,10 @@ def score(net: str, data: str, weights: str | None, as_json: bool) -> None:  # n
     from possnet.cli.pages import score_page
 
     network = read_net(net)
-    stream = pn.scan_data(data_file(data), variables=network, weights=weights)
+    file, delimiter = data_file(data)
+    stream = pn.scan_data(
+        file, variables=network, weights=weights, measures=read_measures(measures), delimiter=delimiter
+    )
     with progress_bar(stream.rows) as advance:
         counts = pn.count(network.dag, stream, focal=True, progress=advance)
     show(score_page(network, counts, as_json=as_json))

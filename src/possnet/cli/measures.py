@@ -1,4 +1,4 @@
-"""The ``--measure`` option: how a column of numbers becomes cells, in a line of text."""
+"""The ``--bin`` option: how a column of numbers becomes cells, in a line of text."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def read_measures(given: Sequence[str]) -> dict[str, Measure]:
         name, colon, rest = text.partition(":")
         name = name.strip()
         if not colon or not name or "=" in name:
-            raise InputError(f"--measure {text!r}; expected COLUMN: edges=..., for example {_EXAMPLE}")
+            raise InputError(f"--bin {text!r}; expected COLUMN: edges=..., for example {_EXAMPLE}")
         if name in found:
-            raise InputError(f"--measure {text!r}: {name!r} is given twice; expected once")
+            raise InputError(f"--bin {text!r}: {name!r} is given twice; expected once")
         try:
             found[name] = _measure(rest)
         except InputError as error:
-            raise InputError(f"--measure {text!r}: {error}") from None
+            raise InputError(f"--bin {text!r}: {error}") from None
     return found
 
 
@@ -62,7 +62,9 @@ def _measure(text: str) -> Measure:
     edges = options["edges"]
     named: dict[str, Any] = {"edges": edges if edges[:1].isalpha() else [_number(x, "edges") for x in edges.split(",")]}
     if "bins" in options:
-        named["bins"] = int(_number(options["bins"], "bins"))
+        if not options["bins"].isdecimal():
+            raise InputError(f"bins={options['bins']}; expected a whole number from 2 on")
+        named["bins"] = int(options["bins"])
     error = options.get("error", "0")
     if error.endswith("%"):
         named["relative"] = _number(error[:-1], "error") / 100

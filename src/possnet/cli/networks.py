@@ -18,6 +18,7 @@ from possnet.cli.inputs import (
     read_net,
     read_stream,
     show,
+    spooled_input,
     writing,
 )
 from possnet.cli.measures import MEASURE_HELP
@@ -33,8 +34,15 @@ __all__ = ["compare", "convert", "info", "query"]
 @click.argument("file", metavar="NET|DATA", type=NET)
 @click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains of DATA from a network.")
 @click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
-def info(file: str, domain: str | None, weights: str | None, as_json: bool) -> None:  # noqa: FBT001
+def info(
+    file: str,
+    domain: str | None,
+    weights: str | None,
+    measures: tuple[str, ...],
+    as_json: bool,  # noqa: FBT001
+) -> None:
     """Show what a network or a data file holds.
 
     \b
@@ -46,13 +54,19 @@ def info(file: str, domain: str | None, weights: str | None, as_json: bool) -> N
     from possnet.cli.pages import data_page, network_page
     from possnet.io.kinds import looks_like
 
-    if is_data(file) and looks_like(file) != "experiment":
-        show(data_page(read_stream(file, domain, weights), file, as_json=as_json))
+    whole = spooled_input() if file == "-" else file
+    kind = looks_like(whole)
+    if kind == "data" or (kind is None and is_data(file)):
+        show(data_page(read_stream(whole, domain, weights, measures), _told(file), as_json=as_json))
     else:
-        show(network_page(read_net(file), as_json=as_json))
+        show(network_page(read_net(whole), as_json=as_json))
 
 
-@click.command()
+def _told(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
+@click.command(short_help="How possible and how certain each state of a variable is.")
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("target", shell_complete=complete_variable)
 @click.option(
@@ -84,7 +98,7 @@ def query(net: str, target: str, given: tuple[str, ...], as_json: bool) -> None:
     show(answer_page(answer, engine.possibility_of(evidence), given, as_json=as_json))
 
 
-@click.command()
+@click.command(short_help="How far one network is from another.")
 @click.argument("truth", metavar="NET", type=NET)
 @click.argument("learned", metavar="NET", type=NET)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -106,7 +120,7 @@ def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
         show(str(found))
 
 
-@click.command()
+@click.command(short_help="Write a network or data in another format.")
 @click.argument("source", metavar="IN", type=NET)
 @click.argument("target", metavar="OUT", type=DATA)
 @click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains of data from a network.")
@@ -125,7 +139,7 @@ def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
     show_default=True,
     help="How probabilities become possibilities.",
 )
-@click.option("--measure", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 def convert(
     source: str,
     target: str,
@@ -145,9 +159,13 @@ def convert(
       possnet convert alarm.bif.gz alarm.json --transform optimal
       possnet convert asia asia.uai
       possnet convert patients.csv patients.parquet
-      possnet convert readings.csv readings.parquet --measure 'temp: edges=36,37.5,38.5 error=.2'
+      possnet convert readings.csv readings.parquet --bin 'temp: edges=36,37.5,38.5 error=.2'
     """
-    whole = is_data(source) or (source == "-" and is_data(target))
+    from possnet.io.kinds import looks_like
+
+    if source == "-":
+        source = spooled_input()
+    whole = looks_like(source) == "data" or is_data(source)
     if target != "-" and whole != is_data(target):
         kinds = {True: "data", False: "a network"}
         raise InputError(
@@ -159,9 +177,7 @@ def convert(
         with writing(target, (".csv", ".parquet"), "") as file, progress_bar(stream.rows) as advance:
             pn.write_data(stream, file, layout=layout, weights=weights or "weight", progress=advance)
     elif measures:
-        raise InputError(
-            f"--measure {measures[0]!r} is for data, and {source} is a network; expected it with data only"
-        )
+        raise InputError(f"--bin {measures[0]!r} is for data, and {source} is a network; expected it with data only")
     else:
         from possnet.io import names_file
 

@@ -91,6 +91,14 @@ def network_page(network: Network, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _looks_measured(states: Sequence[str]) -> bool:
+    """Whether nearly all states are numbers, bounds or intervals."""
+    from possnet.measurements import read_texts
+
+    readings = read_texts(list(states))
+    return int((readings.issues == 0).sum()) >= 0.8 * len(states)
+
+
 def _network_document(network: Network) -> str:
     import json
 
@@ -156,7 +164,8 @@ def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> str:
     if as_json:
         return _data_document(variables, rows, total, means)
     weighted = "" if rows == total else f", {total:,} with their weights"
-    lines = [f"{name}: {rows:,} rows of {len(variables)} variables{weighted}", ""]
+    size = f"{rows:,} row{'s' * (rows != 1)} of {len(variables)} variable{'s' * (len(variables) != 1)}"
+    lines = [f"{name}: {size}{weighted}", ""]
     labels = ("imprecise cells", "unknown cells", "states a cell")
     lines += [*text_table(list(zip(labels, _shown(overall), strict=True))), ""]
     table = [("variable", "states", "imprecise", "unknown", "states a cell")]
@@ -167,6 +176,9 @@ def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> str:
     lines += text_table(table, right=(2, 3, 4))
     if len(variables) > _MOST_ROWS:
         lines.append(f"  ... and {len(variables) - _MOST_ROWS} more")
+    numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
+    if numeric:
+        lines += ["", f"  {listing(numeric)}: measurements? Bin them: --bin '{numeric[0]}: edges=... error=...'"]
     if preview:
         more = len(variables) > _PREVIEW_COLUMNS
         head = (*(v.name for v in variables[:_PREVIEW_COLUMNS]), *(("...",) if more else ()))
@@ -383,8 +395,10 @@ def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_
         states = {s: {"possibility": pi, "necessity": n if normal else None} for s, pi, n in rows}
         page = {"target": variable.name, "given": list(given), "possibility_of_given": degree, "states": states}
         return json.dumps(page, ensure_ascii=False, indent=2)
+    from shutil import get_terminal_size
+
     width = max(len(state) for state in variable.states)
-    bars = 31
+    bars = max(4, min(31, get_terminal_size((100, 24)).columns - width - 26))
     lines = [f"{variable.name}{', given ' + ', '.join(given) if given else ''}", ""]
     for state, pi, n in rows:
         full, half = round(n * bars), round(pi * bars)

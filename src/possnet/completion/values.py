@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CellTally", "Completion", "CompletionSummary", "check_threshold"]
 
-_FIRST = 10
+_ROUNDING = 1.0 - 1e-12  # a degree that misses a threshold by rounding alone reaches it
 
 
 def check_threshold(threshold: float) -> None:
@@ -82,7 +82,7 @@ class CellTally:
 class CompletionSummary:
     """How many cells of every variable were resolved, and which rows are impossible; summaries of batches add.
 
-    ``first_impossible`` holds the first ten impossible rows, counted from 0.
+    ``impossible_rows`` are counted from 0.
 
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
@@ -93,8 +93,7 @@ class CompletionSummary:
     """
 
     rows: int = 0
-    impossible: int = 0
-    first_impossible: tuple[int, ...] = ()
+    impossible_rows: tuple[int, ...] = ()
     variables: Mapping[str, CellTally] = field(default_factory=dict)
 
     def __add__(self, other: CompletionSummary) -> CompletionSummary:
@@ -102,10 +101,14 @@ class CompletionSummary:
         none = CellTally()
         return CompletionSummary(
             self.rows + other.rows,
-            self.impossible + other.impossible,
-            (*self.first_impossible, *other.first_impossible)[:_FIRST],
+            (*self.impossible_rows, *other.impossible_rows),
             {name: self.variables.get(name, none) + other.variables.get(name, none) for name in names},
         )
+
+    @property
+    def impossible(self) -> int:
+        """Number of rows that the network calls impossible."""
+        return len(self.impossible_rows)
 
     @property
     def cells(self) -> CellTally:
@@ -189,7 +192,7 @@ class Completion:
             bits, missing = self.data.bitmaps(name), self.data.missing(name)
             if name in self.found and len(self.found[name][0]):
                 rows, degrees = self.found[name]
-                kept = degrees >= threshold
+                kept = degrees >= threshold * _ROUNDING
                 inside = bitmaps.unpack(bits, len(self.data))
                 inside[:, rows] = kept.T
                 bits = bitmaps.pack(inside)
@@ -209,7 +212,7 @@ class Completion:
         check_threshold(threshold)
         tallies = {}
         for name, (rows, degrees) in self.found.items():
-            left = (degrees >= threshold).sum(axis=1)
+            left = (degrees >= threshold * _ROUNDING).sum(axis=1)
             before = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, rows].sum(axis=0)
             resolved, changed = left == 1, left < before
             tied = (degrees == 1.0).sum(axis=1) > 1
@@ -221,22 +224,23 @@ class Completion:
                 int(tied.sum()),
                 float((1.0 - _second(degrees[resolved])).sum()),
             )
-        first = tuple((self.impossible[:_FIRST] + self.first_row).tolist())
-        return CompletionSummary(len(self.data), len(self.impossible), first, tallies)
+        lost = tuple((self.impossible + self.first_row).tolist())
+        return CompletionSummary(len(self.data), lost, tallies)
 
     def long(self) -> dict[str, NDArray[Any]]:
         """Every state of every ambiguous cell on a line of its own, as plain arrays.
 
         ``row`` (counted from 0, through all batches of a stream), ``variable``, ``state``, ``possibility`` Π(x | row),
         ``necessity`` N(x | row) = 1 - the largest possibility of another state, ``most_possible``, and ``tied``: the cell
-        has several most possible states. States outside the cell, and impossible rows, have no line.
+        has several most possible states. States outside the cell have no line. The cells of an impossible row are marked
+        ``impossible``, with degrees of 0.
 
         >>> import possnet as pn
         >>> asia = pn.load_example("asia")
         >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
         >>> {name: column.tolist() for name, column in pn.complete(asia, data).long().items()}
         {'row': [0, 0], 'variable': ['bronc', 'bronc'], 'state': ['yes', 'no'], 'possibility': [1.0, 0.1],
-         'necessity': [0.9, 0.0], 'most_possible': [True, False], 'tied': [False, False]}
+         'necessity': [0.9, 0.0], 'most_possible': [True, False], 'tied': [False, False], 'impossible': [False, False]}
         """
         columns = self._lines()
         for name in ("variable", "state"):
@@ -251,7 +255,7 @@ class Completion:
         >>> asia = pn.load_example("asia")
         >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
         >>> pn.complete(asia, data).to_arrow().column_names
-        ['row', 'variable', 'state', 'possibility', 'necessity', 'most_possible', 'tied']
+        ['row', 'variable', 'state', 'possibility', 'necessity', 'most_possible', 'tied', 'impossible']
         """
         return table_of_arrays(self._lines())
 
@@ -281,8 +285,11 @@ class Completion:
             tied = (degrees == 1.0).sum(axis=1) > 1
             shown = degrees[cell, state]
             variable = np.full(len(cell), number, dtype=np.int64)
-            blocks.append((rows[cell], variable, codes[state], shown, necessity[cell, state], shown == 1.0, tied[cell]))
-        row, variable, state, shown, necessity, best, tied = (
+            fine = np.zeros(len(cell), dtype=np.bool_)
+            degree = necessity[cell, state]
+            blocks.append((rows[cell], variable, codes[state], shown, degree, shown == 1.0, tied[cell], fine))
+            blocks.append(self._impossible_lines(number, name, codes))
+        row, variable, state, shown, necessity, best, tied, lost = (
             np.concatenate(parts) for parts in zip(*blocks, strict=True)
         )
         order = np.argsort(row, kind="stable")
@@ -294,12 +301,21 @@ class Completion:
             "necessity": necessity[order],
             "most_possible": best[order],
             "tied": tied[order],
+            "impossible": lost[order],
         }
+
+    def _impossible_lines(self, number: int, name: str, codes: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+        """Lines of the ambiguous cells of a variable in impossible rows."""
+        inside = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, self.impossible].T
+        unclear = (inside.sum(axis=1) > 1) | self.data.missing(name)[self.impossible]
+        cell, state = np.nonzero(inside & unclear[:, np.newaxis])
+        no, zero = np.zeros(len(cell), dtype=np.bool_), np.zeros(len(cell))
+        return self.impossible[cell], np.full(len(cell), number), codes[state], zero, zero, no, no, ~no
 
 
 def _no_lines() -> tuple[NDArray[Any], ...]:
     whole, real, truth = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
-    return whole, whole, whole, real, real, truth, truth
+    return whole, whole, whole, real, real, truth, truth, truth
 
 
 def _second(degrees: Table) -> Table:

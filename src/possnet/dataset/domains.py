@@ -75,7 +75,7 @@ def resolved_ranges(name: str, sight: Seen, owner: str) -> set[str]:
         if first in sight.states and last in sight.states:
             raise InputError(
                 f"{owner}, row {row}, column {name!r}: {text!r} looks like a range, which needs an ordered variable, "
-                "given in variables="
+                "given in variables=, or numbers that are binned first (Measure; --bin)"
             )
     return {text for _, _, text, _ in sight.ranges}
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from possnet.io.data import DataStream, column_names, read_data, scan_data, write_data
+    from possnet.io.data import DataStream, carry_columns, column_names, read_data, scan_data, write_data
     from possnet.io.examples import example_names, load_example
     from possnet.io.json_counts import read_counts, write_counts
     from possnet.io.networks import NETWORK_SUFFIXES, read_network, write_network
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NETWORK_SUFFIXES",
     "DataStream",
+    "carry_columns",
     "column_names",
     "example_names",
     "load_example",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "data": ("DataStream", "column_names", "read_data", "scan_data", "write_data"),
+    "data": ("DataStream", "carry_columns", "column_names", "read_data", "scan_data", "write_data"),
     "examples": ("example_names", "load_example"),
     "json_counts": ("read_counts", "write_counts"),
     "networks": ("NETWORK_SUFFIXES", "read_network", "write_network"),

@@ -15,8 +15,9 @@ from possnet.dataset import Dataset, batches_of, variables_of
 from possnet.errors import InputError, did_you_mean
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
-from possnet.io.domains import found_domain, known_domain, with_kept
+from possnet.io.domains import found_domain, known_domain
 from possnet.io.files import file_error, replacing
+from possnet.io.kept import attach_columns
 from possnet.io.measured import settle
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
 from possnet.io.sources import Batch
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = NDArray[np.uint64]
 
-__all__ = ["DataStream", "column_names", "read_data", "scan_data", "write_data"]
+__all__ = ["DataStream", "carry_columns", "column_names", "read_data", "scan_data", "write_data"]
 
 _SUFFIXES = (".csv", ".parquet")
 _GROUP = 1 << 18
@@ -101,17 +102,11 @@ def scan_data(
     escape: str = "\\",
     delimiter: str = ",",
     measures: Mapping[str, Measure] | None = None,
-    keep: Sequence[str] = (),
 ) -> DataStream:
     """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
 
     Without ``variables``, and unless every file declares its domains, the files are read once just to find the states.
-    Options are those of `read_data`, and one more.
-
-    Parameters
-    ----------
-    keep
-        Columns to read beside those of ``variables``; their states are found in a pass of its own.
+    Options are those of `read_data`.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -127,10 +122,28 @@ def scan_data(
     domain = known_domain(sources, variables)
     if domain is None:
         domain = found_domain([(source, source.batches(source.names())) for source in sources])
-    return DataStream(sources, with_kept(sources, domain, keep))
+    return DataStream(sources, domain)
 
 
-def column_names(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
+def carry_columns(
+    written: str | Path, paths: str | Path | Iterable[str | Path], names: Sequence[str], delimiter: str = ","
+) -> None:
+    r"""Write a file again with columns of the files that its rows came from, value by value; see `attach_columns`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, written = Path(folder) / "a.csv", Path(folder) / "b.csv"
+    ...     _ = source.write_text("note,fever\n!urgent,?\n"), written.write_text("fever\nmild\n")
+    ...     carry_columns(written, source, ["note"])
+    ...     written.read_text()
+    'note,fever\n!urgent,mild\n'
+    """
+    attach_columns(
+        written, [_source(path, None, CellSyntax(), delimiter, whole=False) for path in _files(paths)], names
+    )
+
+
+def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",") -> tuple[str, ...]:
     """Names of the columns of the first of one or many data files.
 
     >>> import tempfile
@@ -139,7 +152,7 @@ def column_names(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
     ...     column_names(Path(folder) / "a.csv")
     ('fever', 'rash')
     """
-    return tuple(_source(_files(paths)[0], None, CellSyntax(), ",", whole=False).names())
+    return tuple(_source(_files(paths)[0], None, CellSyntax(), delimiter, whole=False).names())
 
 
 class DataStream:

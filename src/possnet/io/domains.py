@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from possnet.arrow import Report, Seen
 from possnet.dataset import require_columns, seen_variables, variables_of
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from possnet.io.sources import Batch, Source
     from possnet.variables import Variable
 
-__all__ = ["found_domain", "known_domain", "with_kept"]
+__all__ = ["found_domain", "known_domain"]
 
 
 def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
@@ -32,22 +32,6 @@ def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Varia
                 f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
             )
     return first.declared() if all(source.declared() == first.declared() for source in sources) else None
-
-
-def with_kept(sources: Sequence[Source], domain: Sequence[Variable], keep: Sequence[str]) -> tuple[Variable, ...]:
-    """The variables and those of the kept columns, in the order of the first file's columns."""
-    known = {variable.name: variable for variable in domain}
-    wanted = [name for name in dict.fromkeys(keep) if name not in known]
-    if not wanted:
-        return tuple(domain)
-    for source in sources:
-        names = source.names()
-        for name in wanted:
-            if name not in names:
-                raise InputError(f"{source.owner}: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
-    found = found_domain([(source, source.batches(wanted)) for source in sources], wanted)
-    known |= {variable.name: variable for variable in found}
-    return tuple(known[name] for name in sources[0].names() if name in known)
 
 
 def found_domain(

@@ -49,7 +49,8 @@ def _readings(name: str, values: Any) -> Readings:
     values = values.chunk(0) if values.num_chunks == 1 else values.unify_dictionaries().combine_chunks()
     kind = values.type
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind) or kinds.is_null(kind):
-        return read_numbers(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        short = kinds.is_float32(kind) or kinds.is_float16(kind)
+        return read_numbers((values if short else values.cast(pa.float64(), safe=False)).to_numpy(zero_copy_only=False))
     if kinds.is_string(kind) or kinds.is_large_string(kind) or str(kind) == "string_view":
         values = values.cast(pa.large_string()).dictionary_encode()
     if not kinds.is_dictionary(values.type) or not (
@@ -110,7 +111,7 @@ def _named_after(measure: Measure, name: str, variable: Variable | None) -> Meas
     if variable is None or measure.labels is not None:
         return measure
     bins = measure.variable(name)
-    if bins.states == variable.states:
+    if set(bins.states) == set(variable.states):
         return measure
     if variable.ordered and len(variable) == len(bins):
         return replace(measure, labels=variable.states)

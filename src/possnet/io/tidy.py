@@ -56,9 +56,9 @@ def write_long(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_long(pn.complete(asia, data), Path(folder) / "long.csv")
     ...     print((Path(folder) / "long.csv").read_text())
-    row,variable,state,possibility,necessity,most_possible,tied
-    1,"bronc","yes",1,0.9,true,false
-    1,"bronc","no",0.1,0,false,false
+    row,variable,state,possibility,necessity,most_possible,tied,impossible
+    1,"bronc","yes",1,0.9,true,false,false
+    1,"bronc","no",0.1,0,false,false,false
     <BLANKLINE>
     """
     import pyarrow as pa
@@ -72,7 +72,7 @@ def write_long(
     if suffix not in {".csv", ".parquet"}:
         raise InputError(f"{path}: unknown suffix {suffix!r}; expected .csv or .parquet")
     kinds = {"row": pa.int64(), "variable": pa.string(), "state": pa.string(), "possibility": pa.float64()}
-    kinds |= {"necessity": pa.float64(), "most_possible": pa.bool_(), "tied": pa.bool_()}
+    kinds |= {"necessity": pa.float64(), "most_possible": pa.bool_(), "tied": pa.bool_(), "impossible": pa.bool_()}
     schema = pa.schema(kinds)
     with replacing(path) as beside:
         if suffix == ".csv":

@@ -164,7 +164,8 @@ def default_labels(edges: tuple[float, ...], *, open_ended: bool) -> tuple[str, 
 def computed_edges(numbers: Numbers, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:
     """Edges of bins with equally many numbers, or of equal width, rounded so that they can be read.
 
-    Rounding takes the fewest decimals that move no edge by more than a hundredth of the narrowest bin. Numbers that occur
+    Rounding takes the fewest decimals that move no edge by more than a hundredth of the narrowest bin, and no number to
+    another bin. Numbers that occur
     very often can make quantiles coincide; then there are fewer bins.
 
     >>> computed_edges(np.arange(101.0), "quantile", 4, "temp"), computed_edges(np.array([0.0, 1.0]), "width", 3, "temp")
@@ -186,9 +187,11 @@ def computed_edges(numbers: Numbers, how: Literal["quantile", "width"], bins: in
             f"{owner}: nearly all numbers are {number_text(low)}; expected more different ones for {bins} bins by "
             f"{how}, or edges given"
         )
-    narrowest = float(np.diff(edges).min()) if len(edges) > 1 else (high / bins - low / bins)
-    for decimals in range(-12, 13):
+    narrowest = float(np.diff(edges, prepend=low).min())
+    place = np.searchsorted(edges, numbers, side="right")
+    for decimals in range(-12, 16):
         rounded = np.round(edges, decimals)
-        if np.abs(rounded - edges).max() <= narrowest / 100:
+        near = np.abs(rounded - edges).max() <= narrowest / 100
+        if near and np.array_equal(np.searchsorted(rounded, numbers, side="right"), place):
             return tuple(float(edge) for edge in rounded)
     return tuple(float(edge) for edge in edges)

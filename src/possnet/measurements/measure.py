@@ -179,7 +179,7 @@ class Measure:
         errors = _error_array(self.error if error is None else error, len(readings))
         negative = errors < 0
         half = np.where(readings.plain, errors + self._share_of(readings.lower), readings.own)
-        lower, upper = _widened(readings, half)
+        lower, upper, slack = _widened(readings, half)
         edges = np.array(self.edges if self.open_ended else self.edges[1:-1], dtype=np.float64)
         first = np.searchsorted(edges, lower, side="right")
         last = np.searchsorted(edges, upper, side="right")
@@ -190,7 +190,8 @@ class Measure:
         unknown = np.isnan(lower) | np.isnan(upper) | (issues > 0)
         if not self.open_ended:
             start, end = float(self.edges[0]), float(self.edges[-1])
-            outside = (upper < start) | (lower > end) | (readings.below & (upper <= start))
+            outside = (upper < start) | (lower - 2.0 * slack > end)
+            outside |= (readings.below & (upper <= start)) | (readings.above & (lower >= end))
             issues[outside & ~unknown] = _OUTSIDE
             unknown |= outside
         first[unknown] = last[unknown] = -1
@@ -210,8 +211,8 @@ class Measure:
         }
 
 
-def _widened(readings: Readings, half: Numbers) -> tuple[Numbers, Numbers]:
-    """Both ends of the intervals, widened by an error; ends that miss a number by rounding alone are moved up to it."""
+def _widened(readings: Readings, half: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Both ends of the intervals, widened by an error, and moved up a little, so that rounding alone misses no number."""
     with np.errstate(invalid="ignore", over="ignore"):
         lower, upper = readings.lower - half, readings.upper + half
         # an infinite reading with an infinite error: anything
@@ -219,7 +220,7 @@ def _widened(readings: Readings, half: Numbers) -> tuple[Numbers, Numbers]:
         lower[lost], upper[lost] = -np.inf, np.inf
         slack = 8 * np.finfo(np.float64).eps * (np.abs(readings.lower) + half)
         slack = np.where((half > 0) & np.isfinite(slack), slack, 0.0)
-    return lower + slack, upper + slack
+    return lower + slack, upper + slack, slack
 
 
 def _checked_edges(given: object, fewest: int) -> tuple[float, ...]:

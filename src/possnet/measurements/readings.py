@@ -38,14 +38,15 @@ _WITH_ERROR = re.compile(rf"{_NUMBER}\s*(?:±|\+-|\+/-)\s*{_NUMBER.replace('[+-]
 class Readings:
     """Intervals from ``lower`` to ``upper``, NaN where nothing is known.
 
-    ``below`` marks intervals without their upper end (``<5``), ``plain`` single numbers, which a known error widens;
-    ``own`` is the error that a reading names itself (``5±1``).
+    ``below`` marks intervals without their upper end (``<5``), ``above`` those without their lower one, ``plain`` single
+    numbers, which a known error widens; ``own`` is the error that a reading names itself (``5±1``).
     ``issues`` numbers the readings that cannot be used (0: fine), ``findings`` says why.
     """
 
     lower: Numbers
     upper: Numbers
     below: NDArray[np.bool_]
+    above: NDArray[np.bool_]
     plain: NDArray[np.bool_]
     own: Numbers
     issues: NDArray[np.int64]
@@ -64,6 +65,7 @@ class Readings:
             self.lower[codes],
             self.upper[codes],
             self.below[codes],
+            self.above[codes],
             self.plain[codes],
             self.own[codes],
             self.issues[codes],
@@ -89,7 +91,9 @@ def readings_of(values: object, owner: str = "measurements") -> Readings:
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise InputError(f"{owner}: {values!r}; expected a list or an array of readings")
     if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan)
+        values = [
+            None if hidden else value for value, hidden in zip(values.data, np.ma.getmaskarray(values), strict=True)
+        ]
     try:
         array = np.asarray(values)
     except ValueError:
@@ -124,9 +128,9 @@ def read_numbers(numbers: NDArray[Any]) -> Readings:
     >>> read_numbers(np.array([1.5, np.nan])).plain
     array([ True,  True])
     """
-    values = numbers.astype(np.float64)
+    values = _as_written(numbers)
     no, yes = np.zeros(len(values), dtype=np.bool_), np.ones(len(values), dtype=np.bool_)
-    return Readings(values, values, no, yes, np.zeros(len(values)), np.zeros(len(values), dtype=np.int64))
+    return Readings(values, values, no, no, yes, np.zeros(len(values)), np.zeros(len(values), dtype=np.int64))
 
 
 def read_texts(texts: Sequence[str]) -> Readings:
@@ -144,7 +148,7 @@ def read_texts(texts: Sequence[str]) -> Readings:
         pass
     size = len(texts)
     lower, upper, own = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
-    below, plain = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
+    below, above, plain = (np.zeros(size, dtype=np.bool_) for _ in range(3))
     issues = np.zeros(size, dtype=np.int64)
     findings: dict[int, str] = {}
     for k, text in enumerate(texts):
@@ -157,23 +161,40 @@ def read_texts(texts: Sequence[str]) -> Readings:
                 issues[k] = len(findings) + 1
                 findings[len(findings) + 1] = found
             else:
-                lower[k], upper[k], below[k], own[k] = found
-    return Readings(lower, upper, below, plain, own, issues, findings)
+                lower[k], upper[k], own[k] = found
+                below[k], above[k] = text.strip().startswith("<") and "=" not in text, re.match(r"\s*>\s*[^=\s]", text)
+    return Readings(lower, upper, below, above, plain, own, issues, findings)
 
 
-def _parsed(text: str) -> tuple[float, float, bool, float] | str:
-    """Lower end, upper end, whether the upper end is left out, own error; or what is wrong with the text."""
+def _as_written(numbers: NDArray[Any]) -> Numbers:
+    """Numbers as double precision; shorter floats as the decimals that they stand for, so that .7 stays .7."""
+    values = numbers.astype(np.float64)
+    if numbers.dtype.kind != "f" or numbers.dtype.itemsize >= 8:
+        return values
+    finite = np.isfinite(values) & (values != 0.0)
+    left = np.flatnonzero(finite)
+    for digits in (3, 4, 6, 7, 8):
+        scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.abs(values[left]))))
+        decimals = np.round(values[left] * scale) / scale
+        same = decimals.astype(numbers.dtype) == numbers[left]
+        values[left[same]] = decimals[same]
+        left = left[~same]
+    return values
+
+
+def _parsed(text: str) -> tuple[float, float, float] | str:
+    """Lower end, upper end, own error; or what is wrong with the text."""
     if text.lower() in _UNKNOWN:
-        return np.nan, np.nan, False, 0.0
+        return np.nan, np.nan, 0.0
     if found := _BOUND.fullmatch(text):
         number = float(found[2])
-        return (-np.inf, number, found[1] == "<", 0.0) if found[1] in "<=≤" else (number, np.inf, False, 0.0)
+        return (-np.inf, number, 0.0) if found[1] in "<=≤" else (number, np.inf, 0.0)
     if found := _INTERVAL.fullmatch(text):
         first, last = float(found[1]), float(found[2])
         backwards = f"the interval {text!r} runs backwards; expected {found[2]}..{found[1]}"
-        return (first, last, False, 0.0) if first <= last else backwards
+        return (first, last, 0.0) if first <= last else backwards
     if found := _WITH_ERROR.fullmatch(text):
-        return float(found[1]), float(found[1]), False, float(found[2])
+        return float(found[1]), float(found[1]), float(found[2])
     hint = "; write decimals with a point" if "," in text else ""
     return (
         f"{text!r} is not a reading; expected a number, a bound such as <5 or >=10, an interval such as 3..7, "
