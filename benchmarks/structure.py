@@ -13,7 +13,7 @@ from possnet.metrics.structures import structure_metrics
 
 NETWORKS = ("asia", "alarm", "insurance", "hailfinder")
 ROWS = (1_000, 10_000, 100_000)
-PATIENCE = 300
+PATIENCE = 60
 TEXT = (
     "Greedy search by BIC on precise rows of the gold-standard structures (degrees `optimal`, rows `precise`). Seconds "
     "are to learn, with loading the CSV file in brackets; the better of one and two threads for pyAgrum, the best of three "

@@ -26,6 +26,8 @@ def shown() -> dict[str, Any]:
         "counts": pn.count(net.dag, data),
         "em": pn.fit_em(net.dag, data),
         "comparison": pn.compare(net, learned),
+        "completion": pn.complete(net, data),
+        "structure": pn.learn_structure(data, "mwst", measure="chi2"),
         "results": pn.evaluate(["clinic"], rows=50, imprecision=1, repeats=1, rng=1, workers=1),
     }
 
@@ -36,7 +38,21 @@ def values() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["possibility", "joint", "masses", "dag", "network", "dataset", "counts", "em", "comparison", "results"]
+    "name",
+    [
+        "possibility",
+        "joint",
+        "masses",
+        "dag",
+        "network",
+        "dataset",
+        "counts",
+        "em",
+        "comparison",
+        "completion",
+        "structure",
+        "results",
+    ],
 )
 def test_every_value_shows_itself_in_a_notebook(values: dict[str, Any], name: str) -> None:
     text = values[name]._repr_html_()

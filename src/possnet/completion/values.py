@@ -263,6 +263,19 @@ class Completion:
         """Arrow capsule of the long form, for pandas, polars and others."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def _repr_html_(self) -> str:
+        """What became of the ambiguous cells of every variable, for notebooks."""
+        from possnet.drawing import draw_table
+
+        found = self.summary()
+        rows = [
+            [name, f"{t.ambiguous:,}", f"{t.resolved:,}", f"{t.narrowed:,}", f"{t.unchanged:,}", f"{t.tied:,}"]
+            for name, t in found.variables.items()
+            if t.ambiguous
+        ]
+        head = ["variable", "ambiguous", "resolved", "narrowed", "left", "tied"]
+        return draw_table(head, rows[:60], caption=repr(self)[11:-1])
+
     def __repr__(self) -> str:
         cells, rows = self.summary().cells, len(self.data)
         text = f"{rows} row{'s' * (rows != 1)}, {cells.resolved} of {cells.ambiguous} ambiguous cells resolved"
