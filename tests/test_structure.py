@@ -67,6 +67,23 @@ def on(data: pn.Dataset, dag: pn.Dag) -> pn.Dataset:
     return data.select(dag.nodes)
 
 
+def with_missing(data: pn.Dataset, share: float) -> pn.Dataset:
+    """The same rows with a share of their cells unknown."""
+    rng = np.random.default_rng(1)
+    unknown = {v.name: bitmaps.pack(rng.random(len(data)) < share) for v in data.variables}
+    words = {v.name: data.bitmaps(v.name) | unknown[v.name] for v in data.variables}
+    return pn.Dataset.unchecked(data.variables, words, len(data), unknown=unknown)
+
+
+def sharp_tree(size: int, children: int = 2) -> pn.Network:
+    """A tree whose variables answer sharply to their parents."""
+    names = [f"v{k}" for k in range(size)]
+    dag = pn.Dag({name: (names[(k - 1) // children],) if k else () for k, name in enumerate(names)})
+    sharp = [[1, 0.2, 0.1], [0.1, 1, 0.3], [0.2, 0.1, 1]]
+    scope = [pn.Variable(name, ("1", "2", "3")) for name in names]
+    return pn.Network(scope, dag, {name: sharp if k else [1, 0.8, 0.7] for k, name in enumerate(names)})
+
+
 # scores
 
 
@@ -200,10 +217,7 @@ def test_on_precise_rows_all_scores_are_bic_and_otherwise_traced_bic_orients() -
 def test_traced_bic_is_the_likelihood_of_em_minus_its_price(missing: float) -> None:
     net = pn.load_example("clinic")
     data = pn.sample(net, 3000, process="traced", imprecision=0.7, rng=3)
-    rng = np.random.default_rng(1)
-    unknown = {v.name: bitmaps.pack(rng.random(len(data)) < missing) for v in data.variables}
-    words = {v.name: data.bitmaps(v.name) | unknown[v.name] for v in data.variables}
-    data = pn.Dataset.unchecked(data.variables, words, len(data), unknown=unknown)
+    data = with_missing(data, missing)
     names = [v.name for v in net.variables]
     score = TracedScore(Columns(data, missing=True))
     families = numbered(net.dag, names)
@@ -433,6 +447,27 @@ def test_traced_bic_finds_trees_with_hubs(seed: int) -> None:
     totals = [step.total for step in found.trace]
     assert totals == sorted(totals)
     assert found.score >= totals[-1] - 0.5
+
+
+@pytest.mark.parametrize("method", ["mwst", "k2", "greedy"])
+def test_traced_bic_finds_trees_where_cells_are_missing(method: Any) -> None:
+    net = sharp_tree(6, children=1 if method == "mwst" else 2)  # pairs alone cannot tell siblings from parents
+    data = with_missing(pn.sample(net, 3000, process="traced", rng=3), 0.3)
+    options = {"order": net.dag.nodes} if method == "k2" else {}
+    found = pn.learn_structure(data, method, measure="traced-bic", **options)
+    assert skeleton(found.dag) == skeleton(net.dag)
+
+
+def test_no_local_gain_of_a_child_with_missing_cells_passes_its_bound() -> None:
+    data = with_missing(pn.sample(sharp_tree(5), 500, process="traced", rng=1), 0.3)
+    score = TracedScore(Columns(data, missing=True))
+    for child, parents in ((1, ()), (0, (1,)), (2, (0, 3))):
+        here = score.local(child, parents) - score.penalty(child, parents)
+        for k, gain in enumerate(score.additions(child, parents)):
+            if np.isfinite(gain):
+                wider = tuple(sorted((*parents, k)))
+                exact = score.local(child, wider) - score.penalty(child, wider) - here
+                assert gain == pytest.approx(exact) if exact > 0.0 else gain >= exact - 1e-6
 
 
 def test_on_a_traced_fork_cells_of_siblings_stay_dependent() -> None:

@@ -183,22 +183,39 @@ class TracedScore:
     def additions(self, child: int, parents: tuple[int, ...]) -> Table:
         """Local gain of every variable as one more parent; where even the cells as they stand would not gain, that.
 
-        The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be.
+        The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be, in
+        rows that show the child.
         """
         key = child, parents
         if key not in self._additions:
             others = [k for k in range(self.size) if k != child and k not in parents]
-            self._cells.prepare(child, parents, others)
+            if not self.columns.has_missing[child]:
+                self._cells.prepare(child, parents, others)
             here = self.local(child, parents) - self.penalty(child, parents)
             gains = np.full(self.size, -np.inf)
             for k in others:
                 wider = tuple(sorted((*parents, k)))
                 price = self.penalty(child, wider)
-                gains[k] = self._cells.likelihood(child, wider) - price - here
+                gains[k] = self._bound(child, wider) - price - here
                 if gains[k] > 0.0:
                     gains[k] = self.local(child, wider) - price - here
             self._additions[key] = gains
         return self._additions[key]
+
+    def _bound(self, child: int, parents: tuple[int, ...]) -> float:
+        """Log-likelihood of a child's cells given its parents' cells as they stand, where the child is seen."""
+        if not self.columns.has_missing[child]:
+            return self._cells.likelihood(child, parents)
+        counts = self._shown(child, parents)
+        return _logged(counts) - _logged(counts.sum(axis=1))
+
+    def _shown(self, child: int, parents: tuple[int, ...]) -> Numbers:
+        """Rows by the combinations of the parents' cells that occur and the child's cells, missing ones left out."""
+        numbers, combinations = self.tables.group(parents)
+        kinds = max(self.tables.kinds[child], 1)
+        keys = numbers.astype(np.int64) * kinds + self.columns.codes[child]
+        counts = tally.weigh(keys, self.columns.weights, len(combinations) * kinds).reshape(-1, kinds)
+        return counts[:, : max(len(self.columns.masks[child]), 1)]
 
     def _alone(self, child: int) -> float:
         """Log-likelihood of a variable's own cells, missing ones apart."""
@@ -212,12 +229,8 @@ class TracedScore:
         found = self._local.get(family)
         if found is None:
             child, parents = family
-            kinds = max(len(self.columns.masks[child]), 1)
-            numbers, combinations = self.tables.group(parents)
-            keys = numbers.astype(np.int64) * self.tables.kinds[child] + self.columns.codes[child]
-            size = len(combinations) * self.tables.kinds[child]
-            counts = tally.weigh(keys, self.columns.weights, size).reshape(-1, max(self.tables.kinds[child], 1))
-            shown = counts[:, :kinds].astype(np.float64)
+            shown = self._shown(child, parents).astype(np.float64)
+            _, combinations = self.tables.group(parents)
             shares = np.ones((len(combinations), 1))
             for column, p in zip(combinations.T, parents, strict=True):
                 matrix = self.tables.matrices(shared=True)[p]
