@@ -507,6 +507,54 @@ def test_hybrid_dag_directs_colliders() -> None:
     assert set(pn.learn_structure(data, "hybrid-dag").dag.edges) == set(dag.edges)
 
 
+def test_hybrid_dag_takes_as_many_parents_as_k2_by_contours_unless_told() -> None:
+    """Specificity gain has no price for parents: on vague cells every variable would take all that it may."""
+    rng = np.random.default_rng(0)
+    cells = np.zeros((2000, 8), dtype=np.int64)
+    cells[:, 0] = rng.integers(4, size=2000)
+    for k in range(1, 8):
+        cells[:, k] = np.where(rng.random(2000) < 0.7, cells[:, (k - 1) // 3], rng.integers(4, size=2000))
+    vague = {
+        f"v{k}": [{str(x), str(y)} for x, y in zip(cells[:, k], rng.integers(4, size=2000), strict=True)]
+        for k in range(8)
+    }
+    data = pn.Dataset.from_table(vague)
+    plain = pn.learn_structure(data, "hybrid-dag")
+    assert max(len(plain.dag.parents(n)) for n in plain.dag.nodes) == 2
+    assert min(edge.value for edge in plain.edges) > 0.01
+    more = pn.learn_structure(data, "hybrid-dag", max_parents=3)
+    assert max(len(more.dag.parents(n)) for n in more.dag.nodes) == 3
+    none = pn.learn_structure(data, "hybrid-dag", threshold=100.0)
+    assert none.dag.edges == ()
+
+
+@pytest.mark.parametrize("method", ["hybrid-tree", "hybrid-dag"])
+@pytest.mark.parametrize("flipped", [0.0, 0.001, 0.01])
+def test_copies_of_a_variable_do_not_part_each_other_from_the_rest(method: Any, flipped: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = 20_000
+    source = rng.integers(2, size=rows)
+    table = {k: np.where(rng.random(rows) < flipped, 1 - source, source) for k in "pqr"}
+    table["s"] = np.where(rng.random(rows) < 0.2, 1 - source, source)
+    table["t"] = rng.integers(2, size=rows)
+    data = pn.Dataset.from_table({name: [str(x) for x in column] for name, column in table.items()})
+    found = pn.learn_structure(data, method)
+    assert len(found.edges) == 3
+    assert {name for edge in found.dag.edges for name in edge} == set("pqrs")
+
+
+def test_a_variable_that_others_determine_keeps_its_neighbours() -> None:
+    """`either` is tub or lung: the two together must not part it from what depends on it."""
+    data = pn.sample(pn.load_example("asia"), 50_000, process="precise", rng=1)
+    counts = StateCounts(Columns(data))
+    place = {v.name: k for k, v in enumerate(data.variables)}
+    both = tuple(sorted((place["tub"], place["lung"])))
+    assert counts.determines(both, place["either"])
+    assert not counts.determines(both, place["xray"])
+    joined = skeleton(pn.learn_structure(data, "hybrid-dag").dag)
+    assert {frozenset(("either", "xray")), frozenset(("either", "dysp"))} <= joined
+
+
 def test_independent_variables_are_left_alone() -> None:
     net = random_tables(pn.Dag({f"v{k}": () for k in range(5)}), 3, 1)
     for process in ("precise", "alpha-cut", "traced"):
@@ -651,6 +699,8 @@ def test_what_cannot_be_learned_is_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"method": "gredy"}, "method 'gredy'; expected greedy.*did you mean 'greedy'"),
         ({"measure": "bick"}, "measure 'bick'.*did you mean 'bic'"),
+        ({"measure": ""}, "measure ''; expected random-set-bic"),
+        ({"measure": 0}, "measure 0; expected random-set-bic"),
         ({"measure": "bic"}, "not single states.*random-set-bic"),
         ({"measure": "chi2"}, "which nothing keeps from adding edges"),
         ({"method": "hybrid-tree", "measure": "chi2"}, "expected 'specificity-gain'"),
@@ -675,6 +725,8 @@ def test_what_cannot_be_learned_is_refused() -> None:
         ({"max_steps": True}, "max_steps True"),
         ({"threshold": "high"}, "threshold 'high'"),
         ({"errors": float("nan")}, "errors nan"),
+        ({"errors": None}, "errors None"),
+        ({"errors": -1}, "errors -1; expected standard errors from 0 on"),
         ({"conjunction": "min"}, "expected possnet.PRODUCT or possnet.MIN"),
         ({"rng": -1}, "rng -1"),
     ]

@@ -67,6 +67,12 @@ class StateCounts:
         others = self.of(*given, second).reshape(-1, sizes[second])
         return similarity_dependence(both, ones, others, self.of(*given).reshape(-1), errors=errors)
 
+    def determines(self, given: tuple[int, ...], one: int) -> bool:
+        """Whether a variable has the same cell, as far as states show it, in all rows of each configuration of others."""
+        rows = self.of(*given).reshape(-1, 1)
+        both = self.of(*given, one).reshape(-1, self.tables.states[one])
+        return bool(((both == 0) | (both == rows)).all())
+
 
 class ContourGains:
     """What each variable would add as one more parent, by a measure on contours, given the parents there are."""

@@ -86,7 +86,8 @@ def learn_structure(
     tiers
         Lists of names, causes first: no edge leads from a later list to an earlier one.
     max_parents
-        Most parents of a variable; without it 2 for ``k2`` with a measure on contours, which has no price for parents.
+        Most parents of a variable; without it 2 for ``hybrid-dag``, and for ``k2`` with a measure on contours, which has no
+        price for parents.
     order, orders, rng
         For ``k2``: the order of the variables; without one the best of several, the first as the data has them, the others
         drawn with ``rng``.
@@ -96,7 +97,8 @@ def learn_structure(
     max_steps
         For ``greedy``: the most moves of a climb.
     threshold
-        For ``mwst`` and ``k2``: what an edge must be worth; 0, or .01 for ``k2`` with a measure on contours.
+        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must be worth; 0, or .01 for ``hybrid-dag``, and for ``k2`` with
+        a measure on contours.
     errors
         For the hybrid methods: standard errors that count as noise in a test of dependence.
     bootstrap
@@ -117,7 +119,7 @@ def learn_structure(
         method, measure, conjunction, orders, tabu, restarts, max_steps, threshold, errors, bootstrap, rng
     )
     names = [variable.name for variable in data.variables]
-    if max_parents is None and options.by_contours and method == "k2":
+    if max_parents is None and options.unpriced:
         max_parents = _CONTOUR_PARENTS
     limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
     sequence = order_of(order, names)
@@ -167,7 +169,8 @@ def _learned(
         if options.method == "hybrid-tree":
             found = hybrid_tree(counts, limits, names, left)
         else:
-            found, order = hybrid_dag(ContourGains(columns, "specificity-gain", options.reading), limits, left)
+            gains = ContourGains(columns, "specificity-gain", options.reading)
+            found, order = hybrid_dag(gains, limits, left, options.threshold)
     return _told(found, names, options, columns.total, order)
 
 

@@ -49,7 +49,8 @@ class Options:
         known_name(method, METHODS, "method")
         hybrid = method in {"hybrid-tree", "hybrid-dag"}
         self.method = method
-        self.measure = measure or ("specificity-gain" if hybrid else "random-set-bic")
+        default_measure = "specificity-gain" if hybrid else "random-set-bic"
+        self.measure = default_measure if measure is None else measure
         known_name(self.measure, MEASURES, "measure")
         if hybrid and self.measure != "specificity-gain":
             raise InputError(
@@ -76,10 +77,15 @@ class Options:
                 raise InputError(f"learn_structure: {what} {value!r}; expected a whole number from {least} on")
         for amount, what in ((threshold, "threshold"), (errors, "errors")):
             given: object = amount
-            if given is not None and (isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given)):
+            if what == "threshold" and given is None:
+                continue
+            if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
                 raise InputError(f"learn_structure: {what} {given!r}; expected a number")
+        if errors < 0:
+            raise InputError(f"learn_structure: errors {errors!r}; expected standard errors from 0 on")
         self.orders, self.tabu, self.restarts, self.max_steps = orders, tabu, restarts, max_steps
-        default = _CONTOUR_THRESHOLD if self.by_contours and method == "k2" else 0.0
+        self.unpriced = self.by_contours and method in {"k2", "hybrid-dag"}
+        default = _CONTOUR_THRESHOLD if self.unpriced else 0.0
         self.threshold = default if threshold is None else float(threshold)
         self.errors, self.bootstrap = float(errors), bootstrap
         self.seed = 0 if rng is None else seed_of(rng)
