@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from possnet.dependence import conditional, measure, nonspecificity, similarity_dependence
+from possnet.structure.kept import Kept
 from possnet.structure.tables import Tables
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ContourGains", "StateCounts"]
 
+_KEPT: Final = 1 << 24  # entries
+
 
 class StateCounts:
-    """N of sets of variables: rows whose cells contain each configuration; kept by set.
+    """N of sets of variables: rows whose cells contain each configuration; the last ones are kept.
 
     >>> import possnet as pn
     >>> from possnet.structure.columns import Columns
@@ -35,14 +38,14 @@ class StateCounts:
 
     def __init__(self, columns: Columns) -> None:
         self.columns, self.tables = columns, Tables(columns)
-        self._known: dict[tuple[int, ...], Numbers] = {}
+        self._known: Kept[Numbers] = Kept(_KEPT, lambda counts: counts.size)
 
     def of(self, *chosen: int) -> Numbers:
         """Counts with the axes as named."""
         key = tuple(sorted(chosen))
-        if key not in self._known:
-            self._known[key] = self._counted(key)
-        found = self._known[key]
+        found = self._known.get(key)
+        if found is None:
+            found = self._known.put(key, self._counted(key))
         return found.transpose([key.index(k) for k in chosen])
 
     def _counted(self, key: tuple[int, ...]) -> Numbers:

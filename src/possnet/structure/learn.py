@@ -9,6 +9,7 @@ import numpy as np
 from possnet.dataset import require_rows
 from possnet.dependence import count_pairs
 from possnet.dependence import measure as measured
+from possnet.errors import TooLarge
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
@@ -97,8 +98,8 @@ def learn_structure(
     max_steps
         For ``greedy``: the most moves of a climb.
     threshold
-        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must be worth; 0, or .01 for ``hybrid-dag``, and for ``k2`` with
-        a measure on contours.
+        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must be worth; 0, or .01 for ``hybrid-dag``, and for ``k2``
+        with a measure on contours.
     errors
         For the hybrid methods: standard errors that count as noise in a test of dependence.
     bootstrap
@@ -123,7 +124,15 @@ def learn_structure(
         max_parents = _CONTOUR_PARENTS
     limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
     sequence = order_of(order, names)
-    found = _learned(data, names, options, limits, sequence, progress)
+    try:
+        found = _learned(data, names, options, limits, sequence, progress)
+    except TooLarge:
+        raise
+    except MemoryError:
+        raise TooLarge(
+            f"learn_structure: {method} by {options.measure} of {len(names)} variables does not fit into memory; set "
+            "max_parents, or use fewer rows, variables or states"
+        ) from None
     if not bootstrap:
         return found
     return with_confidence(
