@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.columns import Columns
+    from possnet.structure.greedy import Found
 
     Table: TypeAlias = NDArray[np.float64]
     Bools: TypeAlias = NDArray[np.bool_]
@@ -101,3 +102,23 @@ class ContourGains:
                         found[k] = measure(self._name, cube[0], self._reading)
             self._known[key] = found
         return self._known[key]
+
+    def begin(self, required: Bools) -> float:
+        """Sum of the measures of the required edges."""
+        return float(sum(self._required(required).values()))
+
+    def finish(self, found: Found, required: Bools) -> None:
+        """Measures of the required edges."""
+        for (parent, child), value in self._required(required).items():
+            found.gains["delete", parent, child] = -value
+
+    def _required(self, required: Bools) -> dict[tuple[int, int], float]:
+        """Measure of every required edge given the required parents before it."""
+        values = {}
+        for child in range(self.size):
+            parents = np.flatnonzero(required[:, child]).tolist()
+            for place, parent in enumerate(parents):
+                everything = np.ones(self.size, dtype=np.bool_)
+                found = self.gains(child, tuple(parents[:place]), everything, required)
+                values[parent, child] = float(found[parent])
+        return values

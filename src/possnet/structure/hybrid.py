@@ -130,7 +130,9 @@ def hybrid_dag(
 ) -> tuple[Found, list[int]]:
     """Parents that lower conditional non-specificity, among the pairs that the tests left, in the order they suggest."""
     order = _order(_directed(constraints, left), left.joined, constraints)
-    return k2(gains, order, constraints, threshold, within=left.joined), order
+    found = k2(gains, order, constraints, threshold, within=left.joined)
+    gains.finish(found, constraints.required)
+    return found, order
 
 
 def _directed(constraints: Constraints, left: Tested) -> Bools:

@@ -14,7 +14,7 @@ from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
 from possnet.structure.confidence import with_confidence
-from possnet.structure.constraints import constraints_of, order_of
+from possnet.structure.constraints import check_order, constraints_of, order_of
 from possnet.structure.contours import ContourGains, StateCounts
 from possnet.structure.greedy import climb_greedily
 from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
@@ -23,7 +23,7 @@ from possnet.structure.orders import ScoreGains, best_of_orders, random_order
 from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.scores import SetScore
 from possnet.structure.traced import TracedScore
-from possnet.structure.traced_search import TracedGains, climb_traced
+from possnet.structure.traced_search import TracedGains, climb_traced, told_by_em
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def learn_structure(
         max_parents = _CONTOUR_PARENTS
     limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
     sequence = order_of(order, names)
+    if method == "k2" and sequence is not None:
+        check_order(sequence, limits, names)
     try:
         found = _learned(data, names, options, limits, sequence, progress)
     except TooLarge:
@@ -166,8 +168,7 @@ def _learned(
             score = _set_score(columns, options)
             found = climb_greedily(score, limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
     elif options.method == "mwst":
-        weights = _score_weights(columns, options)
-        found = spanning_tree(weights, limits, options.threshold, names)
+        found = _score_tree(columns, options, limits, names)
     elif options.method == "k2":
         listed = [sequence] if sequence is not None else _orders(limits, options)
         found, order = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
@@ -195,13 +196,24 @@ def _gains(columns: Columns, options: Options) -> Gains:
     return ScoreGains(_set_score(columns, options))
 
 
-def _score_weights(columns: Columns, options: Options) -> Table:
-    """What each variable gains as the only parent of each other, as (parent, child)."""
+def _score_tree(columns: Columns, options: Options, limits: Constraints, names: list[str]) -> Found:
+    """The tree by what each variable gains as the only parent of each other, and its score."""
     if options.measure == "traced-bic":
         traced = TracedScore(columns)
-        return np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
+        weights = np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
+        found = spanning_tree(weights, limits, options.threshold, names, traced.total([()] * traced.size))
+        told_by_em(traced, found)
+        return found
     score = _set_score(columns, options)
-    return np.stack([score.additions(k, ()) - score.family(k, ()) for k in range(score.size)], axis=1)
+    alone = [score.family(k, ()) for k in range(score.size)]
+    weights = np.stack([score.additions(k, ()) - alone[k] for k in range(score.size)], axis=1)
+    needed = limits.required | np.isfinite(weights.T) | (options.threshold < 0.0)
+    for parent, child in np.argwhere(needed & np.isneginf(weights)).tolist():  # ruled out by its price alone
+        if parent != child:
+            weights[parent, child] = score.family(child, (parent,)) - alone[child]
+    found = spanning_tree(weights, limits, options.threshold, names, float(sum(alone)))
+    ScoreGains(score).finish(found, limits.required)
+    return found
 
 
 def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, progress: Progress) -> tuple[Table, int]:
@@ -248,11 +260,13 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         )
         for parent, child in dag.edges
     )
-    families = dict.fromkeys(names, 0.0)
-    for edge in edges:
-        families[edge.child] += edge.value
+    families: dict[str, float] | None = None
     if found.families is not None:
         families = dict(zip(names, found.families, strict=True))
+    elif options.by_contours:
+        families = dict.fromkeys(names, 0.0)
+        for edge in edges:
+            families[edge.child] += edge.value
     steps = tuple(
         SearchStep(
             m.action,
