@@ -216,6 +216,15 @@ def test_what_cannot_be_measured_is_refused() -> None:
         chi2(PRODUCT_PAIR, "max")  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="reading 'max'"):
         measure("specificity-gain", PRODUCT_PAIR, "max")  # type: ignore[arg-type]
+    for name in ("chi2", "specificity-gain"):
+        with pytest.raises(pn.InputError, match="reading 'max'"):
+            conditional(name, [PRODUCT_PAIR], "max")  # type: ignore[arg-type]
+    for contour in ("abc", [[1, 0.5], [1]], [[1, "x"]], None, [{}]):
+        with pytest.raises(pn.InputError, match="contour.*expected"):
+            chi2(contour)  # type: ignore[arg-type]
+    for errors in (-1.0, float("nan")):
+        with pytest.raises(pn.InputError, match="expected standard errors from 0 on"):
+            similarity_dependence(np.ones((1, 2, 2)), np.ones((1, 2)), np.ones((1, 2)), np.ones(1), errors=errors)  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="at least one degree"):
         nonspecificity([])
     with pytest.raises(pn.InputError, match="below 0"):
