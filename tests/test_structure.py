@@ -87,6 +87,11 @@ def sharp_tree(size: int, children: int = 2) -> pn.Network:
     return pn.Network(scope, dag, {name: sharp if k else [1, 0.8, 0.7] for k, name in enumerate(names)})
 
 
+def rounding(data: pn.Dataset) -> float:
+    """How far scores may be apart: they are differences of sums of n ln n."""
+    return 1e-6 + 1e-14 * data.total * log(max(data.total, 2))
+
+
 # scores
 
 
@@ -105,7 +110,7 @@ def test_scores_are_their_definitions(given_data: tuple[pn.Dag, pn.Dataset], row
         for name, value in expected.items():
             score = SetScore(Columns(data), name)  # type: ignore[arg-type]
             found = sum(score.family(k, parents) for k, parents in enumerate(numbered(dag, names)))
-            assert found == pytest.approx(value, rel=1e-9, abs=1e-6)
+            assert found == pytest.approx(value, rel=1e-9, abs=rounding(data))
 
 
 @settings(max_examples=100)
@@ -125,7 +130,6 @@ def test_additions_are_families_with_one_more_parent(
     names = list(dag.nodes)
     child = draw.draw(st.integers(0, len(names) - 1))
     parents = numbered(dag, names)[child]
-    rounding = 1e-6 + 1e-14 * data.total * log(max(data.total, 2))  # scores are differences of sums of n ln n
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "_ROW", row_price)
         patch.setattr(scores, "DENSE", dense)
@@ -137,8 +141,8 @@ def test_additions_are_families_with_one_more_parent(
                 assert fast[k] == -np.inf
             else:
                 wider = slow.family(child, tuple(sorted((*parents, k))))
-                assert fast[k] == pytest.approx(wider, rel=1e-9, abs=rounding) or (
-                    fast[k] == -np.inf and wider <= now + rounding
+                assert fast[k] == pytest.approx(wider, rel=1e-9, abs=rounding(data)) or (
+                    fast[k] == -np.inf and wider <= now + rounding(data)
                 )
 
 
