@@ -511,6 +511,9 @@ def test_ties_of_a_tree_are_possible_pairs_whose_swap_keeps_it_a_tree() -> None:
     bound = pn.learn_structure(data, "mwst", measure="chi2", forbidden=[("a", "b"), ("b", "a")])
     assert bound.ties == ()
     assert not {("a", "b"), ("b", "a")} & {miss[1:3] for miss in bound.nearly}
+    required = pn.learn_structure(data, "mwst", measure="chi2", required=[("a", "d")])
+    swaps = {miss[1:3]: miss.gain for miss in required.nearly}  # b -> d for a - b: nothing takes the place of a -> d
+    assert swaps == pytest.approx({("b", "c"): 0.0, ("b", "d"): -2.0, ("c", "d"): -2.0})
     one_way = pn.learn_structure(data, "mwst", measure="chi2", forbidden=[("b", "c")])
     assert ("c", "b") in {miss[1:3] for miss in one_way.nearly}
     assert ("b", "c") not in {miss[1:3] for miss in one_way.nearly}

@@ -72,10 +72,10 @@ def spanning_tree(
     found = Found(edges, moves[-1].score if moves else base, moves)
     for move in moves:
         found.gains["delete", move.parent, move.child] = -move.gain
-    weakest = _weakest(both, near)
+    weakest = _weakest(np.where(must, np.inf, both), near)  # what is required cannot be replaced
     for a, b in listed:
-        if (a, b) not in joined and possible[a, b] and np.isfinite(both[a, b]):
-            lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
+        lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
+        if (a, b) not in joined and possible[a, b] and np.isfinite(both[a, b] - lacking):
             parent, child = _better(a, b, weights, constraints)
             found.gains["add", parent, child] = float(both[a, b] - lacking)
     return found
