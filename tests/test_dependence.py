@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log2
+from typing import Any
 
 import numpy as np
 import pytest
@@ -216,6 +217,16 @@ def test_what_cannot_be_measured_is_refused() -> None:
         chi2(PRODUCT_PAIR, "max")  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="reading 'max'"):
         measure("specificity-gain", PRODUCT_PAIR, "max")  # type: ignore[arg-type]
+    for name in ("chi2", "specificity-gain"):
+        with pytest.raises(pn.InputError, match="reading 'max'"):
+            conditional(name, [PRODUCT_PAIR], "max")  # type: ignore[arg-type]
+    contours: list[Any] = ["abc", [[1, 0.5], [1]], [[1, "x"]], None, [{}]]
+    for contour in contours:
+        with pytest.raises(pn.InputError, match="contour.*expected"):
+            chi2(contour)
+    for errors in (-1.0, float("nan")):
+        with pytest.raises(pn.InputError, match="expected standard errors from 0 on"):
+            similarity_dependence(np.ones((1, 2, 2)), np.ones((1, 2)), np.ones((1, 2)), np.ones(1), errors=errors)  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="at least one degree"):
         nonspecificity([])
     with pytest.raises(pn.InputError, match="below 0"):

@@ -159,4 +159,4 @@ def _document(found: LearnedStructure) -> str:
         "nearly": [miss._asdict() for miss in found.nearly],
         "order": found.order,
     }
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)

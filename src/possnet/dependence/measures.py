@@ -196,6 +196,7 @@ def conditional(name: ContourMeasure, contour: ArrayLike, reading: Reading = "pr
     (0.0, 1.0)
     """
     _check(name, CONTOUR_MEASURES, "measure")
+    _check(reading, get_args(Reading), "reading")
     cube = _divided(contour)
     if cube.ndim != 3:
         raise InputError(
@@ -215,7 +216,12 @@ def conditional(name: ContourMeasure, contour: ArrayLike, reading: Reading = "pr
 
 def _divided(contour: ArrayLike) -> Table:
     """Degrees divided by the largest; nothing at all, or all zeros, is ignorance."""
-    degrees = np.asarray(contour, dtype=np.float64)
+    try:
+        degrees = np.asarray(contour, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "contour that is no array of numbers; expected degrees, or counts, in rows of equal length"
+        ) from None
     top = float(degrees.max(initial=0.0))
     if degrees.ndim == 0 or not degrees.size:
         raise InputError(f"contour of shape {degrees.shape}; expected an array with at least one degree")

@@ -52,6 +52,8 @@ def similarity_dependence(
             f"similarity_dependence: counts of shapes {both.shape}, {first.shape}, {second.shape}; expected (z, x, y), "
             "(z, x) and (z, y)"
         )
+    if not errors >= 0.0:
+        raise InputError(f"similarity_dependence: errors {errors!r}; expected standard errors from 0 on")
     return max(
         _directed(both, first, second, rows, errors), _directed(both.transpose(0, 2, 1), second, first, rows, errors)
     )

@@ -15,6 +15,7 @@ from possnet.errors import InputError, did_you_mean, listing
 from possnet.network import Network
 from possnet.parameters import fit
 from possnet.structure import MEASURES, METHODS, learn_structure
+from possnet.structure.options import fitting_measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -88,8 +89,20 @@ def _structures(learn: Iterable[object]) -> tuple[str, ...]:
                 f"{did_you_mean(measure, MEASURES)}"
             )
         else:
+            fitting_measure(method, measure or None, f"evaluate: learn {text!r}")
             found.append(f"@{text}")
     return tuple(dict.fromkeys(found))
+
+
+def _check_rows(learn: Iterable[str], processes: Iterable[str], imprecision: Iterable[float]) -> None:
+    """Refuse a score for precise rows where rows will not be precise."""
+    scored = next((ending[1:] for ending in learn if ending.partition(":")[2] == "bic"), None)
+    vague = next((process for process in processes if process != "precise"), None)
+    if scored is not None and vague is not None and any(theta > 0.0 for theta in imprecision):
+        raise InputError(
+            f"evaluate: learn {scored!r} from {vague} rows, which are imprecise; expected process 'precise', imprecision "
+            "0, or another measure: random-set-bic, traced-bic or mdl"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +160,18 @@ class Grid:
                 raise InputError(f"evaluate: {network!r}, called {name!r}, is not a network")
             if not network.is_normalised:
                 raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
+        ways = _structures(learn) or _nothing("learn")
+        drawn = _known(processes, PROCESSES, "process")
+        thetas = tuple(dict.fromkeys(_theta(theta) for theta in imprecision)) or _nothing("imprecision")
+        _check_rows(ways, drawn, thetas)
         return cls(
             dict(networks),
-            _known(processes, PROCESSES, "process"),
-            tuple(dict.fromkeys(_theta(theta) for theta in imprecision)) or _nothing("imprecision"),
+            drawn,
+            thetas,
             tuple(dict.fromkeys(_whole(count, "rows") for count in rows)) or _nothing("rows"),
             tuple(
                 f"{learner}{structure}"
-                for structure in _structures(learn) or _nothing("learn")
+                for structure in ways
                 for learner in _known(learners, tuple(LEARNERS), "learner")
             ),
             _whole(repeats, "repeats"),

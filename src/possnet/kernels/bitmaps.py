@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WORD", "add_up", "compress", "concatenate", "count", "cut", "decode", "distinct_rows", "distinct_sets", "encode",
-    "encode_masks",
+    "encode_codes", "encode_masks",
     "octets_of", "ones", "pack", "take", "twice", "unpack", "zeros",
 ]  # fmt: skip
 
@@ -123,6 +123,19 @@ def encode(codes: Codes, cells: Bools) -> Words:
     """
     octets = np.packbits(cells, axis=1, bitorder="little")
     return _spread((np.take(octet, codes, mode="clip") for octet in octets.T), cells.shape[1], len(codes))
+
+
+def encode_codes(codes: Codes, size: int) -> Words:
+    """Bitmaps (size, words) of the rows that have each code: `encode` into cells of one state each, however many.
+
+    >>> encode_codes(np.array([0, 1, 1, 3]), 4)
+    array([[1], [6], [0], [8]], dtype=uint64)
+    """
+    length = 8 * _words(len(codes))
+    octets = np.zeros(size * length, dtype=np.uint8)
+    rows = np.arange(len(codes))
+    np.add.at(octets, codes.astype(np.int64) * length + (rows >> 3), np.left_shift(1, rows & 7).astype(np.uint8))
+    return octets.view(WORD).reshape(size, length // 8)
 
 
 def encode_masks(masks: NDArray[np.unsignedinteger], states: int) -> Words:

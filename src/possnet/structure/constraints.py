@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Bools: TypeAlias = NDArray[np.bool_]
     Edges: TypeAlias = Iterable[tuple[str, str]]
 
-__all__ = ["constraints_of", "order_of"]
+__all__ = ["check_order", "constraints_of", "order_of"]
 
 _OWNER = "learn_structure"
 
@@ -54,7 +54,10 @@ def constraints_of(
         raise InputError(
             f"{_OWNER}: {names[child]!r} has more required parents than max_parents {most}; expected fewer"
         )
-    Dag.from_edges([(names[p], names[c]) for p, c in np.argwhere(must).tolist()], nodes=names)  # refuses cycles
+    try:
+        Dag.from_edges([(names[p], names[c]) for p, c in np.argwhere(must).tolist()], nodes=names)
+    except InputError as error:
+        raise InputError(f"{_OWNER}: required edges: {error}") from None
     return Constraints(must, allowed, most)
 
 
@@ -79,6 +82,24 @@ def order_of(order: Iterable[str] | None, names: list[str]) -> list[int] | None:
             "variable once"
         )
     return [place[name] for name in listed]
+
+
+def check_order(order: list[int], constraints: Constraints, names: list[str]) -> None:
+    """Raise an `InputError` for an order in which a required child stands before its parent.
+
+    >>> check_order([1, 0], constraints_of(["a", "b"], required=[("a", "b")]), ["a", "b"])
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: learn_structure: order has 'b' before 'a', but 'a' -> 'b' is required; expected parents
+    before their children
+    """
+    place = {number: k for k, number in enumerate(order)}
+    for parent, child in np.argwhere(constraints.required).tolist():
+        if place[child] < place[parent]:
+            raise InputError(
+                f"{_OWNER}: order has {names[child]!r} before {names[parent]!r}, but {names[parent]!r} -> "
+                f"{names[child]!r} is required; expected parents before their children"
+            )
 
 
 def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from possnet.dependence import conditional, measure, nonspecificity, similarity_dependence
+from possnet.structure.kept import Kept
 from possnet.structure.tables import Tables
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.columns import Columns
+    from possnet.structure.greedy import Found
 
     Table: TypeAlias = NDArray[np.float64]
     Bools: TypeAlias = NDArray[np.bool_]
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ContourGains", "StateCounts"]
 
+_KEPT: Final = 1 << 24  # entries
+
 
 class StateCounts:
-    """N of sets of variables: rows whose cells contain each configuration; kept by set.
+    """N of sets of variables: rows whose cells contain each configuration; the last ones are kept.
 
     >>> import possnet as pn
     >>> from possnet.structure.columns import Columns
@@ -35,14 +39,14 @@ class StateCounts:
 
     def __init__(self, columns: Columns) -> None:
         self.columns, self.tables = columns, Tables(columns)
-        self._known: dict[tuple[int, ...], Numbers] = {}
+        self._known: Kept[Numbers] = Kept(_KEPT, lambda counts: counts.size)
 
     def of(self, *chosen: int) -> Numbers:
         """Counts with the axes as named."""
         key = tuple(sorted(chosen))
-        if key not in self._known:
-            self._known[key] = self._counted(key)
-        found = self._known[key]
+        found = self._known.get(key)
+        if found is None:
+            found = self._known.put(key, self._counted(key))
         return found.transpose([key.index(k) for k in chosen])
 
     def _counted(self, key: tuple[int, ...]) -> Numbers:
@@ -66,6 +70,12 @@ class StateCounts:
         ones = self.of(*given, first).reshape(-1, sizes[first])
         others = self.of(*given, second).reshape(-1, sizes[second])
         return similarity_dependence(both, ones, others, self.of(*given).reshape(-1), errors=errors)
+
+    def determines(self, given: tuple[int, ...], one: int) -> bool:
+        """Whether a variable has the same cell, as far as states show it, in all rows of each configuration of others."""
+        rows = self.of(*given).reshape(-1, 1)
+        both = self.of(*given, one).reshape(-1, self.tables.states[one])
+        return bool(((both == 0) | (both == rows)).all())
 
 
 class ContourGains:
@@ -92,3 +102,23 @@ class ContourGains:
                         found[k] = measure(self._name, cube[0], self._reading)
             self._known[key] = found
         return self._known[key]
+
+    def begin(self, required: Bools) -> float:
+        """Sum of the measures of the required edges."""
+        return float(sum(self._required(required).values()))
+
+    def finish(self, found: Found, required: Bools) -> None:
+        """Measures of the required edges."""
+        for (parent, child), value in self._required(required).items():
+            found.gains["delete", parent, child] = -value
+
+    def _required(self, required: Bools) -> dict[tuple[int, int], float]:
+        """Measure of every required edge given the required parents before it."""
+        values = {}
+        for child in range(self.size):
+            parents = np.flatnonzero(required[:, child]).tolist()
+            for place, parent in enumerate(parents):
+                everything = np.ones(self.size, dtype=np.bool_)
+                found = self.gains(child, tuple(parents[:place]), everything, required)
+                values[parent, child] = float(found[parent])
+        return values

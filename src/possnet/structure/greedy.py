@@ -144,9 +144,10 @@ def _walk(
 ) -> None:
     """Climb; ``best`` is brought up to date whenever the score passes all before."""
     moves = list(best.moves)
+    begun = len(moves)
     recent: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
     downhill = 0
-    while max_steps is None or len(moves) < max_steps:
+    while max_steps is None or len(moves) - begun < max_steps:
         gains = climber.gains()
         total = climber.total
         tolerance = _ROUNDING * max(abs(total), 1.0)

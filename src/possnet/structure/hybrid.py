@@ -5,11 +5,14 @@ After R. Sangüesa, U. Cortés and A. Gisolfi (1998), whose exact formulas are n
 1. *Tests.* Two variables are dependent given others when their distributions are not similar enough (see
    `possnet.dependence.similarity`). Pairs start joined if they are dependent given nothing, and are parted when a set of
    one (trees) or up to two (DAGs) of their neighbours makes them independent: the neighbours at the beginning of each
-   round, so that the order of the variables does not matter (Colombo and Maathuis 2014).
+   round, so that the order of the variables does not matter (Colombo and Maathuis 2014). A set that determines one of the
+   two parts nothing: what does not vary shows no dependence. Parts between which a pair is dependent given nothing are
+   joined again by the pair that is most so; near-copies of a variable would else part each other from all the rest.
 2. *Search.* The conditional non-specificity of a variable is U(X, parents) - U(parents). A tree's sum of these is the same
    from every root, and lowest for the heaviest spanning tree by specificity gain among the pairs still joined. For a DAG,
    a - c - b becomes a collider where c did not help to part a and b; Meek's first two rules follow; then every variable
-   takes from its neighbours before it, best first, those that lower its conditional non-specificity.
+   takes from its neighbours before it, best first, those that lower its conditional non-specificity by more than a
+   threshold, as K2 by contours does: specificity gain has no price for parents, so that their number is bounded too.
 """
 
 from __future__ import annotations
@@ -73,20 +76,41 @@ def tested(
                     parted[a, b] = found
             if progress is not None:
                 progress(done + 1, len(pairs))
+    _rejoin(joined, strength, possible, parted)
     return Tested(joined, strength, parted)
+
+
+def _rejoin(joined: Bools, strength: Table, possible: Bools, parted: dict[tuple[int, int], tuple[int, ...]]) -> None:
+    """Join parts by their most dependent pairs, as far as there are any."""
+    part = list(range(len(joined)))
+
+    def merge(a: int, b: int) -> None:
+        old, new = part[b], part[a]
+        part[:] = [new if k == old else k for k in part]
+
+    for a, b in np.argwhere(np.triu(joined)).tolist():
+        merge(a, b)
+    dependent = np.argwhere(np.triu((strength > 0.0) & possible)).tolist()
+    for a, b in sorted(dependent, key=lambda pair: (-strength[pair[0], pair[1]], pair)):
+        if part[a] != part[b]:
+            merge(a, b)
+            joined[a, b] = joined[b, a] = True
+            parted.pop((a, b), None)
 
 
 def _parting(
     counts: StateCounts, joined: Bools, first: int, second: int, depth: int, errors: float
 ) -> tuple[int, ...] | None:
-    """Neighbours of one of two variables that make them independent, if there are."""
+    """Neighbours of one of two variables that make them independent and determine neither, if there are."""
     tried = set()
     for end, other in ((first, second), (second, first)):
         around = [k for k in np.flatnonzero(joined[end]).tolist() if k != other]
         for chosen in combinations(around, depth):
             if chosen not in tried:
                 tried.add(chosen)
-                if counts.dependence(first, second, chosen, errors) == 0.0:
+                if counts.dependence(first, second, chosen, errors) == 0.0 and not any(
+                    counts.determines(chosen, one) for one in (first, second)
+                ):
                     return chosen
     return None
 
@@ -101,10 +125,14 @@ def hybrid_tree(counts: StateCounts, constraints: Constraints, names: list[str],
     return spanning_tree(weights, constraints, -np.inf, names)
 
 
-def hybrid_dag(gains: ContourGains, constraints: Constraints, left: Tested) -> tuple[Found, list[int]]:
+def hybrid_dag(
+    gains: ContourGains, constraints: Constraints, left: Tested, threshold: float
+) -> tuple[Found, list[int]]:
     """Parents that lower conditional non-specificity, among the pairs that the tests left, in the order they suggest."""
     order = _order(_directed(constraints, left), left.joined, constraints)
-    return k2(gains, order, constraints, 0.0, within=left.joined), order
+    found = k2(gains, order, constraints, threshold, within=left.joined)
+    gains.finish(found, constraints.required)
+    return found, order
 
 
 def _directed(constraints: Constraints, left: Tested) -> Bools:

@@ -9,11 +9,12 @@ import numpy as np
 from possnet.dataset import require_rows
 from possnet.dependence import count_pairs
 from possnet.dependence import measure as measured
+from possnet.errors import TooLarge
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
 from possnet.structure.confidence import with_confidence
-from possnet.structure.constraints import constraints_of, order_of
+from possnet.structure.constraints import check_order, constraints_of, order_of
 from possnet.structure.contours import ContourGains, StateCounts
 from possnet.structure.greedy import climb_greedily
 from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
@@ -22,7 +23,7 @@ from possnet.structure.orders import ScoreGains, best_of_orders, random_order
 from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.scores import SetScore
 from possnet.structure.traced import TracedScore
-from possnet.structure.traced_search import TracedGains, climb_traced
+from possnet.structure.traced_search import TracedGains, climb_traced, told_by_em
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def learn_structure(
     tiers
         Lists of names, causes first: no edge leads from a later list to an earlier one.
     max_parents
-        Most parents of a variable; without it 2 for ``k2`` with a measure on contours, which has no price for parents.
+        Most parents of a variable; without it 2 for ``hybrid-dag``, and for ``k2`` with a measure on contours, which has no
+        price for parents.
     order, orders, rng
         For ``k2``: the order of the variables; without one the best of several, the first as the data has them, the others
         drawn with ``rng``.
@@ -96,7 +98,8 @@ def learn_structure(
     max_steps
         For ``greedy``: the most moves of a climb.
     threshold
-        For ``mwst`` and ``k2``: what an edge must be worth; 0, or .01 for ``k2`` with a measure on contours.
+        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must be worth; 0, or .01 for ``hybrid-dag``, and for ``k2``
+        with a measure on contours.
     errors
         For the hybrid methods: standard errors that count as noise in a test of dependence.
     bootstrap
@@ -117,11 +120,21 @@ def learn_structure(
         method, measure, conjunction, orders, tabu, restarts, max_steps, threshold, errors, bootstrap, rng
     )
     names = [variable.name for variable in data.variables]
-    if max_parents is None and options.by_contours and method == "k2":
+    if max_parents is None and options.unpriced:
         max_parents = _CONTOUR_PARENTS
     limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
     sequence = order_of(order, names)
-    found = _learned(data, names, options, limits, sequence, progress)
+    if method == "k2" and sequence is not None:
+        check_order(sequence, limits, names)
+    try:
+        found = _learned(data, names, options, limits, sequence, progress)
+    except TooLarge:
+        raise
+    except MemoryError:
+        raise TooLarge(
+            f"learn_structure: {method} by {options.measure} of {len(names)} variables does not fit into memory; set "
+            "max_parents, or use fewer rows, variables or states"
+        ) from None
     if not bootstrap:
         return found
     return with_confidence(
@@ -155,8 +168,7 @@ def _learned(
             score = _set_score(columns, options)
             found = climb_greedily(score, limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
     elif options.method == "mwst":
-        weights = _score_weights(columns, options)
-        found = spanning_tree(weights, limits, options.threshold, names)
+        found = _score_tree(columns, options, limits, names)
     elif options.method == "k2":
         listed = [sequence] if sequence is not None else _orders(limits, options)
         found, order = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
@@ -167,7 +179,8 @@ def _learned(
         if options.method == "hybrid-tree":
             found = hybrid_tree(counts, limits, names, left)
         else:
-            found, order = hybrid_dag(ContourGains(columns, "specificity-gain", options.reading), limits, left)
+            gains = ContourGains(columns, "specificity-gain", options.reading)
+            found, order = hybrid_dag(gains, limits, left, options.threshold)
     return _told(found, names, options, columns.total, order)
 
 
@@ -183,13 +196,24 @@ def _gains(columns: Columns, options: Options) -> Gains:
     return ScoreGains(_set_score(columns, options))
 
 
-def _score_weights(columns: Columns, options: Options) -> Table:
-    """What each variable gains as the only parent of each other, as (parent, child)."""
+def _score_tree(columns: Columns, options: Options, limits: Constraints, names: list[str]) -> Found:
+    """The tree by what each variable gains as the only parent of each other, and its score."""
     if options.measure == "traced-bic":
         traced = TracedScore(columns)
-        return np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
+        weights = np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
+        found = spanning_tree(weights, limits, options.threshold, names, traced.total([()] * traced.size))
+        told_by_em(traced, found)
+        return found
     score = _set_score(columns, options)
-    return np.stack([score.additions(k, ()) - score.family(k, ()) for k in range(score.size)], axis=1)
+    alone = [score.family(k, ()) for k in range(score.size)]
+    weights = np.stack([score.additions(k, ()) - alone[k] for k in range(score.size)], axis=1)
+    needed = limits.required | np.isfinite(weights.T) | (options.threshold < 0.0)
+    for parent, child in np.argwhere(needed & np.isneginf(weights)).tolist():  # ruled out by its price alone
+        if parent != child:
+            weights[parent, child] = score.family(child, (parent,)) - alone[child]
+    found = spanning_tree(weights, limits, options.threshold, names, float(sum(alone)))
+    ScoreGains(score).finish(found, limits.required)
+    return found
 
 
 def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, progress: Progress) -> tuple[Table, int]:
@@ -236,11 +260,13 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         )
         for parent, child in dag.edges
     )
-    families = dict.fromkeys(names, 0.0)
-    for edge in edges:
-        families[edge.child] += edge.value
+    families: dict[str, float] | None = None
     if found.families is not None:
         families = dict(zip(names, found.families, strict=True))
+    elif options.by_contours:
+        families = dict.fromkeys(names, 0.0)
+        for edge in edges:
+            families[edge.child] += edge.value
     steps = tuple(
         SearchStep(
             m.action,

@@ -16,7 +16,7 @@ from possnet.seeds import seed_of
 if TYPE_CHECKING:
     from possnet.dependence import Reading
 
-__all__ = ["MEASURES", "METHODS", "SCORES", "Measure", "Method", "Options", "known_name"]
+__all__ = ["MEASURES", "METHODS", "SCORES", "Measure", "Method", "Options", "fitting_measure", "known_name"]
 
 Method: TypeAlias = Literal["greedy", "mwst", "k2", "hybrid-tree", "hybrid-dag"]
 Measure: TypeAlias = Literal[
@@ -46,22 +46,8 @@ class Options:
         bootstrap: int,
         rng: np.random.Generator | int | None,
     ) -> None:
-        known_name(method, METHODS, "method")
-        hybrid = method in {"hybrid-tree", "hybrid-dag"}
-        self.method = method
-        self.measure = measure or ("specificity-gain" if hybrid else "random-set-bic")
-        known_name(self.measure, MEASURES, "measure")
-        if hybrid and self.measure != "specificity-gain":
-            raise InputError(
-                f"learn_structure: method {method!r} with measure {measure!r}; expected 'specificity-gain': its search "
-                "lowers conditional non-specificity"
-            )
+        self.method, self.measure = method, fitting_measure(method, measure)
         self.by_contours = self.measure in CONTOUR_MEASURES
-        if method == "greedy" and self.by_contours:
-            raise InputError(
-                f"learn_structure: method 'greedy' with measure {self.measure!r}, which nothing keeps from adding edges; "
-                "expected a score: random-set-bic, traced-bic, mdl or bic; or method 'mwst' or 'k2'"
-            )
         check_conjunction(conjunction)
         self.reading: Reading = "product" if conjunction is PRODUCT else "min"
         counted: tuple[tuple[object, str, int], ...] = (
@@ -76,10 +62,15 @@ class Options:
                 raise InputError(f"learn_structure: {what} {value!r}; expected a whole number from {least} on")
         for amount, what in ((threshold, "threshold"), (errors, "errors")):
             given: object = amount
-            if given is not None and (isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given)):
+            if what == "threshold" and given is None:
+                continue
+            if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
                 raise InputError(f"learn_structure: {what} {given!r}; expected a number")
+        if errors < 0:
+            raise InputError(f"learn_structure: errors {errors!r}; expected standard errors from 0 on")
         self.orders, self.tabu, self.restarts, self.max_steps = orders, tabu, restarts, max_steps
-        default = _CONTOUR_THRESHOLD if self.by_contours and method == "k2" else 0.0
+        self.unpriced = self.by_contours and method in {"k2", "hybrid-dag"}
+        default = _CONTOUR_THRESHOLD if self.unpriced else 0.0
         self.threshold = default if threshold is None else float(threshold)
         self.errors, self.bootstrap = float(errors), bootstrap
         self.seed = 0 if rng is None else seed_of(rng)
@@ -90,7 +81,31 @@ class Options:
         return np.random.default_rng(self.seed)
 
 
-def known_name(value: object, names: tuple[str, ...], what: str) -> None:
+def fitting_measure(method: str, measure: str | None, owner: str = "learn_structure") -> str:
+    """The measure, or a method's own if there is none; an `InputError` if the two do not go together.
+
+    >>> fitting_measure("greedy", None), fitting_measure("hybrid-dag", None)
+    ('random-set-bic', 'specificity-gain')
+    """
+    known_name(method, METHODS, "method", owner)
+    hybrid = method in {"hybrid-tree", "hybrid-dag"}
+    if measure is None:
+        return "specificity-gain" if hybrid else "random-set-bic"
+    known_name(measure, MEASURES, "measure", owner)
+    if hybrid and measure != "specificity-gain":
+        raise InputError(
+            f"{owner}: method {method!r} with measure {measure!r}; expected 'specificity-gain': its search lowers "
+            "conditional non-specificity"
+        )
+    if method == "greedy" and measure in CONTOUR_MEASURES:
+        raise InputError(
+            f"{owner}: method 'greedy' with measure {measure!r}, which nothing keeps from adding edges; expected a score: "
+            "random-set-bic, traced-bic, mdl or bic; or method 'mwst' or 'k2'"
+        )
+    return measure
+
+
+def known_name(value: object, names: tuple[str, ...], what: str, owner: str = "learn_structure") -> None:
     """Raise an `InputError` for anything but one of the names.
 
     >>> known_name("gredy", METHODS, "method")
@@ -101,4 +116,4 @@ def known_name(value: object, names: tuple[str, ...], what: str) -> None:
     """
     if value not in names:
         shown = listing(names, most=len(names))
-        raise InputError(f"learn_structure: {what} {value!r}; expected {shown}{did_you_mean(value, names)}")
+        raise InputError(f"{owner}: {what} {value!r}; expected {shown}{did_you_mean(value, names)}")

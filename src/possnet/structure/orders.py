@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "random_order"]
+__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "parents_of", "random_order"]
 
 
 class Gains(Protocol):
@@ -34,6 +34,14 @@ class Gains(Protocol):
         """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
         ...
 
+    def begin(self, required: Bools) -> float:
+        """The score, or the sum of the measures, of the required edges alone."""
+        ...
+
+    def finish(self, found: Found, required: Bools) -> None:
+        """Fill in what the edges of the structure that is kept are worth, and its families."""
+        ...
+
 
 class ScoreGains:
     """Gains by a score that falls apart into families."""
@@ -44,6 +52,27 @@ class ScoreGains:
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
         """Score with one more parent, minus the score without."""
         return self.score.additions(child, parents) - self.score.family(child, parents)
+
+    def begin(self, required: Bools) -> float:
+        """Score of the required edges alone."""
+        return float(sum(self.score.family(k, parents_of(required, k)) for k in range(self.size)))
+
+    def finish(self, found: Found, required: Bools) -> None:  # noqa: ARG002
+        """What the score would lose without each edge, and the score of every family."""
+        found.families = [self.score.family(k, parents_of(found.edges, k)) for k in range(self.size)]
+        found.score = float(sum(found.families))
+        for parent, child in np.argwhere(found.edges).tolist():
+            rest = tuple(k for k in parents_of(found.edges, child) if k != parent)
+            found.gains["delete", parent, child] = self.score.family(child, rest) - found.families[child]
+
+
+def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
+    """Parents of a variable, sorted.
+
+    >>> parents_of(np.array([[False, True], [False, False]]), 1)
+    (0,)
+    """
+    return tuple(np.flatnonzero(edges[:, child]).tolist())
 
 
 def k2(
@@ -56,6 +85,8 @@ def k2(
     ...     size = 2
     ...     def gains(self, child, parents, among, edges):
     ...         return np.array([-np.inf, 0.5]) if child == 0 else np.array([0.4, -np.inf])
+    ...     def begin(self, required):
+    ...         return 0.0
     >>> free = Constraints(np.zeros((2, 2), bool), ~np.eye(2, dtype=bool), 1)
     >>> found = k2(Fixed(), [1, 0], free, 0.0)
     >>> found.score, [move[:3] for move in found.moves]
@@ -63,7 +94,7 @@ def k2(
     """
     edges = constraints.required.copy()
     moves: list[Move] = []
-    total = 0.0
+    total = gains.begin(constraints.required)
     left: dict[tuple[str, int, int], float] = {}
     for place, child in enumerate(order):
         before = np.zeros(gains.size, dtype=np.bool_)
@@ -72,7 +103,7 @@ def k2(
         if within is not None:
             before &= within[:, child]
         while True:
-            parents = tuple(np.flatnonzero(edges[:, child]).tolist())
+            parents = parents_of(edges, child)
             among = before & ~edges[:, child]
             values = np.where(among, gains.gains(child, parents, among, edges), -np.inf)
             best = int(values.argmax())
@@ -122,4 +153,5 @@ def best_of_orders(
         if progress is not None:
             progress(done, len(orders))
     assert best is not None  # noqa: S101
+    gains.finish(best[0], constraints.required)
     return best

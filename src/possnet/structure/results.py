@@ -16,8 +16,10 @@ _SHOWN = 5
 class LearnedEdge(NamedTuple):
     """An edge of the learned structure.
 
-    ``value`` is what the edge is worth: its measure, or by how much the score would fall without it. ``turns`` says whether
-    the essential graph leaves its direction open. ``confidence`` is the share of bootstrap runs that join its two ends,
+    ``value`` is what the edge is worth. By a score: how much it would fall without the edge, all others staying (for
+    ``mwst`` by ``traced-bic``: what the edge alone would gain). By a measure on contours: the measure of the pair, in the
+    direction that the edge has; in ``k2`` and ``hybrid-dag`` given the parents taken before. ``turns`` says whether the
+    essential graph leaves its direction open. ``confidence`` is the share of bootstrap runs that join its two ends,
     ``direction`` the share that directs them so; None if there was no bootstrap.
     """
 
@@ -30,7 +32,11 @@ class LearnedEdge(NamedTuple):
 
 
 class SearchStep(NamedTuple):
-    """A step: what was done to which edge, what it gained, the total after it, and what would have done as well."""
+    """A step: what was done to which edge, what it gained, the total after it, and what would have done as well.
+
+    The total is the score of the structure, or the sum of the measures; in ``mwst`` by ``traced-bic``, what the score would
+    be if edges gained in all what each gains alone.
+    """
 
     action: str
     parent: str
@@ -60,11 +66,12 @@ class LearnedStructure:
     method, measure
         How it was searched, and by what it was measured.
     score
-        The score of the structure, or the sum of the measures of its edges.
+        The score of the structure, or the sum of the measures of its edges, required ones included.
     edges
         Every edge with what it is worth.
     families
-        Name -> the part of the score (or the sum of the measures) that its family has.
+        Name -> the part of the score (or the sum of the measures) that its family has; None for ``traced-bic``, which does
+        not fall apart into families.
     trace
         The steps of the search that led here, with ties.
     nearly
@@ -91,7 +98,7 @@ class LearnedStructure:
     measure: str
     score: float
     edges: tuple[LearnedEdge, ...]
-    families: dict[str, float]
+    families: dict[str, float] | None
     trace: tuple[SearchStep, ...]
     nearly: tuple[NearMiss, ...]
     rows: int
@@ -104,15 +111,13 @@ class LearnedStructure:
         return tuple(step for step in self.trace if step.ties)
 
     def __repr__(self) -> str:
-        variables, edges = len(self.dag.nodes), len(self.edges)
-        return (
-            f"LearnedStructure({self.method} by {self.measure}: {variables} variable{'s' * (variables != 1)}, "
-            f"{edges} edge{'s' * (edges != 1)}, score {self.score:.6g})"
-        )
+        variables, edges = _some(len(self.dag.nodes), "variable"), _some(len(self.edges), "edge")
+        return f"LearnedStructure({self.method} by {self.measure}: {variables}, {edges}, score {self.score:.6g})"
 
     def __str__(self) -> str:
+        rows, edges, nodes = _some(self.rows, "row"), _some(len(self.edges), "edge"), _some(len(self.dag.nodes), "node")
         lines = [
-            f"{self.method} by {self.measure}, {self.rows:,} rows: {len(self.edges)} edges of {len(self.dag.nodes)} nodes",
+            f"{self.method} by {self.measure}, {rows}: {edges} of {nodes}",
             "",
             *_table(self._edge_rows(), right=(1, 2, 3)),
         ]
@@ -145,6 +150,10 @@ class LearnedStructure:
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]
             rows.append((f"{edge.parent} {mark} {edge.child}", f"{edge.value:.6g}", *shares))
         return rows
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:

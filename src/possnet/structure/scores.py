@@ -22,7 +22,8 @@ import numpy as np
 
 from possnet.errors import InputError
 from possnet.kernels import tally
-from possnet.structure.tables import Tables
+from possnet.limits import refuse_over
+from possnet.structure.tables import DENSE, Tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,6 @@ __all__ = ["FamilyScore", "ScoreName", "SetScore"]
 
 ScoreName: TypeAlias = Literal["bic", "random-set-bic", "mdl"]
 _LOOKED_UP: Final = 1 << 21
-_DENSE: Final = 1 << 24
 
 
 class FamilyScore(Protocol):
@@ -148,15 +148,17 @@ class SetScore:
         _, combinations = self.tables.group(chosen)
         cells = [self._columns.sets[k] for k in chosen]
         amounts = self.tables.amounts(chosen)
-        return float(self._logged(tally.shares(list(combinations.T), amounts, cells).counts).sum())
+        return float(self._logged(tally.shares(list(combinations.T), amounts, cells, _refuse).counts).sum())
 
     def _fill(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """L of the family and of the parents, with each candidate."""
-        sizes = self.tables.states if self._shared else self.tables.kinds
-        contexts = prod(sizes[p] for p in parents)
-        if not self._shared:
-            contexts = min(contexts, self._columns.rows)
-        dense = [k for k in candidates if contexts * sizes[child] * sizes[k] <= _DENSE]
+        states = self.tables.states
+        configurations = prod(states[p] for p in (*parents, child)) if self._shared else 0
+        dense = [
+            k
+            for k in candidates
+            if self.tables.cells(parents, child, k) <= DENSE and configurations * states[k] <= DENSE
+        ]
         for k in candidates:
             if k not in dense:
                 self._sum((*parents, child, k))
@@ -180,6 +182,10 @@ class SetScore:
             return np.take(self._logs, counts.astype(np.int64, copy=False))
         numbers = counts.astype(np.float64, copy=False)
         return numbers * np.log(np.where(numbers > 0.0, numbers, 1.0))
+
+
+def _refuse(entries: int) -> None:
+    refuse_over(32 * entries, f"sharing rows among {entries:,} configurations", "use fewer rows, or set max_parents")
 
 
 def _sorted(*numbers: int) -> tuple[int, ...]:

@@ -3,7 +3,8 @@
 For a child, its parents and some candidates, a table has the axes (parents' configurations, child, candidate): one for each
 candidate, side by side. *Focal* tables count rows whose cells equal given cells. *State* tables are made of them by
 matrices from cells to states: of 0 and 1 for the rows that contain a configuration, of 1/|A| for rows shared among what
-they contain. State tables of sets can be read off bitmaps too; whichever is cheaper is done.
+they contain. State tables of sets can be read off bitmaps too; whichever is cheaper is done. Where columns have so many
+distinct cells that focal tables would be large, states are read off bitmaps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from possnet.kernels import against, bitmaps, tally
 from possnet.limits import refuse_over
+from possnet.structure.kept import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Crossed", "Tables"]
+__all__ = ["DENSE", "Crossed", "Tables"]
 
+DENSE: Final = 1 << 24
+"""Entries of a table of cells; for more, states are counted, or what occurs is listed."""
 _ENTRIES: Final = 1 << 22  # of tables side by side
 _WORDS: Final = 1 << 25  # of bitmaps kept
 _GROUPS: Final = 64
@@ -67,8 +71,7 @@ class Tables:
         self.columns = columns
         self.kinds = columns.kinds
         self.states = [len(variable) for variable in columns.variables]
-        self._words: dict[bool, list[Words]] = {}
-        self._stacked: dict[bool, Words] = {}
+        self._words: Kept[Words] = Kept(_WORDS, lambda words: words.size)
         self._groups: dict[tuple[int, ...], tuple[NDArray[np.integer], NDArray[np.int32]]] = {}
         self._matrices: dict[bool, list[Table]] = {}
 
@@ -92,13 +95,18 @@ class Tables:
     def focal(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
         """Rows by the cells of parents that occur together, of the child, and of each candidate."""
         full = prod(self.kinds[k] for k in (*parents, child))
-        if self._by_bitmaps(full, [self.kinds[k] for k in candidates], states=False):
-            words = self.words(states=False)
-            contexts = against.crossed([words[k] for k in (*parents, child)], bitmaps.ones(self.columns.rows))
-            yield from self._read_off(contexts, child, candidates, states=False)
+        if self._by_bitmaps(full, [self.kinds[k] for k in candidates]):
+            yield from self._read_off(parents, child, candidates, states=False)
             return
         numbers, combinations = self.group(parents)
         size = self.kinds[child]
+        largest = 16 * len(combinations) * size * max((self.kinds[k] for k in candidates), default=1)
+        if largest > DENSE:
+            refuse_over(
+                largest,
+                f"counting {size:,} distinct cells of {self.columns.variables[child].name!r} with those of a parent",
+                "use fewer rows, or bins or states that give fewer distinct cells",
+            )
         base = numbers.astype(np.int64) * size + self.columns.codes[child]
         contexts_count = len(combinations) * size
         for block in self._blocks(contexts_count, candidates, self.kinds):
@@ -115,12 +123,20 @@ class Tables:
             f"counting {self.columns.variables[child].name!r} with {len(parents) + 1} parents",
             "set max_parents",
         )
-        if self._by_bitmaps(full, [self.states[k] for k in candidates], states=True):
-            words = self.words(states=True)
-            contexts = against.crossed([words[k] for k in (*parents, child)], bitmaps.ones(self.columns.rows))
-            yield from self._read_off(contexts, child, candidates, states=True)
-        else:
-            yield from self._contracted(parents, child, candidates, shared=False)
+        if self._by_bitmaps(full, [self.states[k] for k in candidates]):
+            yield from self._read_off(parents, child, candidates, states=True)
+            return
+        few = [k for k in candidates if self.cells(parents, child, k) <= DENSE]
+        many = [k for k in candidates if k not in few]
+        if few:
+            yield from self._contracted(parents, child, few, shared=False)
+        if many:
+            yield from self._read_off(parents, child, many, states=True)
+
+    def cells(self, parents: tuple[int, ...], child: int, candidate: int) -> int:
+        """Entries of a focal table, at most."""
+        above = min(prod(self.kinds[k] for k in parents), max(self.columns.rows, 1))
+        return above * self.kinds[child] * self.kinds[candidate]
 
     def shared(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
         """Rows shared equally among the configurations that they contain."""
@@ -133,29 +149,38 @@ class Tables:
             self._matrices[shared] = [m / m.sum(axis=1, keepdims=True) for m in inside] if shared else inside
         return self._matrices[shared]
 
-    def words(self, *, states: bool) -> list[Words]:
-        """Bitmaps of every column's cells, or states."""
-        if states not in self._words:
-            found = []
-            for codes, sets in zip(self.columns.codes, self.columns.sets, strict=True):
-                members = sets if states else np.eye(len(sets), dtype=np.bool_)
-                found.append(bitmaps.encode(codes, members))
-            self._words[states] = found
-            self._stacked[states] = np.concatenate(found)
-        return self._words[states]
+    def words(self, number: int, *, states: bool) -> Words:
+        """Bitmaps of a column's states, or of its cells; the last ones asked for are kept."""
+        key = number, states
+        found = self._words.get(key)
+        if found is None:
+            codes, sets = self.columns.codes[number], self.columns.sets[number]
+            found = self._words.put(
+                key, bitmaps.encode(codes, sets) if states else bitmaps.encode_codes(codes, len(sets))
+            )
+        return found
 
-    def _read_off(self, contexts: Words, child: int, candidates: Sequence[int], *, states: bool) -> Iterator[Crossed]:
+    def _read_off(
+        self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, states: bool
+    ) -> Iterator[Crossed]:
         sizes = self.states if states else self.kinds
-        places = np.concatenate([[0], np.cumsum(sizes)])
-        size = sizes[child]
-        for block in self._blocks(len(contexts), candidates, sizes):
-            if len(block) == len(sizes):
-                words = self._stacked[states]
+        size, rows = sizes[child], self.columns.rows
+        number = prod(sizes[k] for k in (*parents, child))
+        needed = 8 * -(-rows // 64) * (number + max(sizes[k] for k in candidates))
+        if needed > 8 * _WORDS:
+            refuse_over(
+                needed, f"bitmaps of {number:,} configurations of {len(parents) + 1} variables", "set max_parents"
+            )
+        above = [self.words(k, states=states) for k in (*parents, child)]
+        contexts = against.crossed(above, bitmaps.ones(rows))
+        for block in self._blocks(number, candidates, sizes):
+            words = np.concatenate([self.words(k, states=states) for k in block])
+            if self.columns.weights is None:
+                found = against.by_bitmaps(contexts, words)
             else:
-                chosen = np.concatenate([np.arange(places[k], places[k + 1]) for k in block])
-                words = self._stacked[states][chosen]
-            found = against.by_bitmaps(contexts, words).reshape(len(contexts) // size, size, words.shape[0])
-            yield Crossed(block, _starts([sizes[k] for k in block]), found)
+                found = against.by_weights(contexts, words, rows, self.columns.weights)
+            shaped = found.reshape(number // size, size, words.shape[0])
+            yield Crossed(block, _starts([sizes[k] for k in block]), shaped)
 
     def _contracted(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
@@ -192,12 +217,12 @@ class Tables:
         shape = tuple(self.kinds[k] for k in parents)
         return np.ravel_multi_index(tuple(combinations.T), shape) if parents else np.zeros(1, dtype=np.int64)
 
-    def _by_bitmaps(self, contexts: int, sizes: Sequence[int], *, states: bool) -> bool:
+    def _by_bitmaps(self, contexts: int, sizes: Sequence[int]) -> bool:
         rows = self.columns.rows
         length = -(-rows // 64)
         if self.columns.weights is not None or rows == 0:
             return False
-        if sum(self.states if states else self.kinds) * length > _WORDS or contexts * length > _WORDS:
+        if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False
         read_off = contexts * (sum(sizes) * length * _WORD + 2000.0)
         histograms = len(sizes) * (rows * _ROW + 5000.0) + contexts * sum(sizes) * 2.0

@@ -26,11 +26,12 @@ from possnet.em.fit import Problem
 from possnet.em.model import Model
 from possnet.em.observed import Observed
 from possnet.graph import Dag
-from possnet.kernels import tally
+from possnet.limits import refuse_over
+from possnet.structure.kept import Kept
 from possnet.structure.scores import SetScore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,6 +52,8 @@ _MANY_ROWS: Final = 20_000
 _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
 _LEAST: Final = 1e-12
+_DENSE: Final = 1 << 22  # entries of a table of cells
+_KEPT: Final = 1 << 25  # masses
 
 
 class Component(NamedTuple):
@@ -114,9 +117,9 @@ class TracedScore:
         self.states = self.tables.states
         self.amounts = [columns.amounts(k) for k in range(self.size)]
         self.price = log(max(columns.total, 2)) / 2.0
-        self._components: dict[frozenset[Family], Component] = {}
-        self._local: dict[Family, tuple[float, Table]] = {}
-        self._known: dict[Family, Table] = {}
+        self._components: Kept[Component] = Kept(_KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1)
+        self._local: Kept[tuple[float, Table]] = Kept(_KEPT, lambda found: found[1].size + 1)
+        self._known: Kept[Table] = Kept(_KEPT, lambda masses: masses.size)
         self.runs = 0
 
     def some(self, most: int) -> TracedScore | None:
@@ -163,18 +166,21 @@ class TracedScore:
         """What EM makes of a component, from the masses last found for its families."""
         found = self._components.get(families)
         if found is None:
-            found = self._run(families, fresh=False)
-            self._components[families] = found
-            self._known.update(found.masses)
+            found = self._components.put(families, self._run(families, fresh=False))
+            self._know(found)
         return found
+
+    def _know(self, found: Component) -> None:
+        for family, masses in found.masses.items():
+            self._known.put(family, masses)
 
     def polish(self, families: Sequence[tuple[int, ...]]) -> None:
         """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
         for component in self.components(families):
-            self._known.update(self.component(component).masses)
+            self._know(self.component(component))
             few = self.columns.rows <= _MANY_ROWS
             ends = [self._run(component, fresh=fresh, last=True) for fresh in ((False, True) if few else (False,))]
-            self._components[component] = max(ends, key=lambda end: end.log_likelihood)
+            self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
     def local(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a child's cells given its parents' cells, by EM over this family alone."""
@@ -183,22 +189,42 @@ class TracedScore:
     def additions(self, child: int, parents: tuple[int, ...]) -> Table:
         """Local gain of every variable as one more parent; where even the cells as they stand would not gain, that.
 
-        The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be.
+        The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be, in
+        rows that show the child.
         """
         key = child, parents
         if key not in self._additions:
             others = [k for k in range(self.size) if k != child and k not in parents]
-            self._cells.prepare(child, parents, others)
+            if not self.columns.has_missing[child]:
+                self._cells.prepare(child, parents, others)
             here = self.local(child, parents) - self.penalty(child, parents)
             gains = np.full(self.size, -np.inf)
             for k in others:
                 wider = tuple(sorted((*parents, k)))
                 price = self.penalty(child, wider)
-                gains[k] = self._cells.likelihood(child, wider) - price - here
+                gains[k] = self._bound(child, wider) - price - here
                 if gains[k] > 0.0:
                     gains[k] = self.local(child, wider) - price - here
             self._additions[key] = gains
         return self._additions[key]
+
+    def _bound(self, child: int, parents: tuple[int, ...]) -> float:
+        """Log-likelihood of a child's cells given its parents' cells as they stand, where the child is seen."""
+        if not self.columns.has_missing[child]:
+            return self._cells.likelihood(child, parents)
+        counted = self._shown(child, parents)
+        sums = np.bincount(counted.contexts, counted.amounts)
+        return _logged(counted.amounts) - _logged(sums)
+
+    def _shown(self, child: int, parents: tuple[int, ...]) -> _Shown:
+        """Which of the parents' cells occur with which of the child's, missing ones left out, and how often."""
+        _, combinations = self.tables.group((*parents, child))  # in the order of the parents' cells
+        seen = combinations[:, -1] < max(len(self.columns.masks[child]), 1)
+        amounts = self.tables.amounts((*parents, child))[seen]
+        above, cells = combinations[seen, :-1], combinations[seen, -1]
+        first = np.ones(len(above), dtype=np.bool_)
+        first[1:] = (above[1:] != above[:-1]).any(axis=1)
+        return _Shown(np.cumsum(first) - 1, cells, amounts, above[first])
 
     def _alone(self, child: int) -> float:
         """Log-likelihood of a variable's own cells, missing ones apart."""
@@ -212,23 +238,37 @@ class TracedScore:
         found = self._local.get(family)
         if found is None:
             child, parents = family
+            shown = self._shown(child, parents)
+            width = prod(self.states[p] for p in parents)
             kinds = max(len(self.columns.masks[child]), 1)
-            numbers, combinations = self.tables.group(parents)
-            keys = numbers.astype(np.int64) * self.tables.kinds[child] + self.columns.codes[child]
-            size = len(combinations) * self.tables.kinds[child]
-            counts = tally.weigh(keys, self.columns.weights, size).reshape(-1, max(self.tables.kinds[child], 1))
-            shown = counts[:, :kinds].astype(np.float64)
+            combinations = shown.parents
+            dense = len(combinations) * kinds <= _DENSE
+            size = width * (len(combinations) + kinds if dense else 2 * len(shown.amounts) + kinds)
+            if size > _DENSE:
+                self._refuse(4 * size, [family])
             shares = np.ones((len(combinations), 1))
             for column, p in zip(combinations.T, parents, strict=True):
                 matrix = self.tables.matrices(shared=True)[p]
-                width = shares.shape[1] * matrix.shape[1]
-                shares = (shares[:, :, np.newaxis] * matrix[column][:, np.newaxis]).reshape(len(combinations), width)
-            found = self._local[family] = _climb_family(shown, shares)
+                wide = shares.shape[1] * matrix.shape[1]
+                shares = (shares[:, :, np.newaxis] * matrix[column][:, np.newaxis]).reshape(len(combinations), wide)
+            climb_family = _climb_family if dense else _climb_listed
+            found = self._local.put(family, climb_family(shown, shares, kinds))
         return found
+
+    def _refuse(self, numbers: int, families: Iterable[Family]) -> None:
+        widest = max(families, key=lambda family: prod(self.states[p] for p in family[1]))
+        refuse_over(
+            8 * numbers,
+            f"EM for {self.names[widest[0]]!r} with {len(widest[1])} parents",
+            "set max_parents, or use fewer rows, or states that give fewer distinct cells",
+        )
 
     def _run(self, families: frozenset[Family], *, fresh: bool, last: bool = False) -> Component:
         self.runs += 1
         parents = dict(families)
+        masses_in_all = sum(prod(self.states[p] for p in above) * len(self.columns.masks[k]) for k, above in families)
+        if masses_in_all > _DENSE:
+            self._refuse(8 * masses_in_all, families)
         nodes = sorted({*parents, *(p for above in parents.values() for p in above)})
         dag = Dag({self.names[k]: [self.names[p] for p in parents.get(k, ())] for k in nodes})
         observed = _Rows(dag, self)
@@ -256,19 +296,59 @@ class TracedScore:
         return Component(value, masses_found)
 
 
-def _climb_family(counts: Table, shares: Table) -> tuple[float, Table]:
+class _Shown(NamedTuple):
+    """Rows by the parents' cells (a number among those that occur) and the child's cell; and these cells of the parents."""
+
+    contexts: NDArray[np.integer]
+    cells: NDArray[np.integer]
+    amounts: Numbers
+    parents: NDArray[np.int32]
+
+
+def _climb_family(shown: _Shown, shares: Table, kinds: int) -> tuple[float, Table]:
     """Largest sum of n(A, B) ln sum_a W(A, a) m(B | a), and the masses m there."""
-    start = np.full((shares.shape[1], counts.shape[1]), 1.0 / max(counts.shape[1], 1))
+    counts = np.zeros((len(shares), kinds))
+    counts[shown.contexts, shown.cells] = shown.amounts
+    there = counts > 0.0
 
     def step(point: dict[str, Table]) -> tuple[float, dict[str, Table]]:
         masses = point["m"]
         chance = shares @ masses
-        there = counts > 0.0
         value = float((counts * np.log(np.where(there, np.maximum(chance, 1e-300), 1.0))).sum())
         expected = masses * (shares.T @ np.where(there, counts / np.maximum(chance, 1e-300), 0.0))
-        sums = expected.sum(axis=1, keepdims=True)
-        return value, {"m": np.divide(expected, sums, out=masses.copy(), where=sums > 0.0)}
+        return value, _normalised(expected, masses)
 
+    return _climbed(step, shares.shape[1], kinds)
+
+
+def _climb_listed(shown: _Shown, shares: Table, kinds: int) -> tuple[float, Table]:
+    """The same where few of the many pairs of cells occur: these are gone through one by one."""
+    order = np.argsort(shown.cells, kind="stable")
+    cells, amounts = shown.cells[order], shown.amounts[order]
+    listed = shares[shown.contexts[order]]
+    present, starts = np.unique(cells, return_index=True)
+
+    def step(point: dict[str, Table]) -> tuple[float, dict[str, Table]]:
+        masses = point["m"]
+        chance = np.maximum(np.einsum("es,se->e", listed, masses[:, cells]), 1e-300)
+        value = float(amounts @ np.log(chance))
+        expected = np.zeros_like(masses)
+        sums = np.add.reduceat(listed * (amounts / chance)[:, np.newaxis], starts, axis=0)
+        expected[:, present] = masses[:, present] * sums.T
+        return value, _normalised(expected, masses)
+
+    return _climbed(step, shares.shape[1], kinds)
+
+
+def _normalised(expected: Table, masses: Table) -> dict[str, Table]:
+    sums = expected.sum(axis=1, keepdims=True)
+    return {"m": np.divide(expected, sums, out=masses.copy(), where=sums > 0.0)}
+
+
+def _climbed(
+    step: Callable[[dict[str, Table]], tuple[float, dict[str, Table]]], contexts: int, kinds: int
+) -> tuple[float, Table]:
+    start = np.full((contexts, kinds), 1.0 / kinds)
     found = climb({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS, accelerate=True)
     return found.log_likelihood[-1], found.point["m"]
 

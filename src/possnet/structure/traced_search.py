@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.structure.graphs import Graph
+from possnet.structure.graphs import Constraints, Graph
 from possnet.structure.greedy import Found, Move
+from possnet.structure.orders import parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from possnet.structure.graphs import Constraints
     from possnet.structure.traced import TracedScore
 
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]
     Step: TypeAlias = tuple[int, int, int]
 
-__all__ = ["TracedGains", "climb_traced"]
+__all__ = ["TracedGains", "climb_traced", "told_by_em"]
 
 _ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 _ALL_PAIRS: Final = 20
@@ -189,6 +189,16 @@ class TracedGains:
                 break
         return found
 
+    def begin(self, required: Bools) -> float:
+        """Score of the required edges alone."""
+        return self.score.total([parents_of(required, k) for k in range(self.size)])
+
+    def finish(self, found: Found, required: Bools) -> None:
+        """EM to its end, and what the score would lose without each edge."""
+        told_by_em(self.score, found)
+        limits = Constraints(required, ~np.eye(self.size, dtype=np.bool_), self.size)
+        _value(_Search(self.score, Graph(self.size, limits, found.edges), self._some), found)
+
 
 def _rearranged(edges: Bools, move: Step) -> Bools:
     """The edges after an exchange, a re-root, a lift or a replacement."""
@@ -230,7 +240,7 @@ def climb_traced(
     search = _Search(score, graph, some)
     best = Found(search.graph.edges.copy(), search.total, begun)
     walk = tabu if search.is_small else 0
-    _walk(search, best, walk, max_steps, progress)
+    _walk(search, best, walk, None if max_steps is None else max_steps - len(begun), progress)
     for _ in range(restarts):
         search = _Search(score, Graph(score.size, constraints, best.edges), some)
         known = Found(best.edges, best.score, list(best.moves))
@@ -273,9 +283,10 @@ def _walk(
     search: _Search, best: Found, tabu: int, max_steps: int | None, progress: Callable[[int, int], None] | None
 ) -> None:
     moves = list(best.moves)
+    begun = len(moves)
     recent: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
     downhill = 0
-    while max_steps is None or len(moves) < max_steps:
+    while max_steps is None or len(moves) - begun < max_steps:
         move, gains = _chosen(search, set(recent) if downhill else set(), least=None if downhill < tabu else _LEAST)
         if move is None:
             break
@@ -349,5 +360,17 @@ def _finish(score: TracedScore, best: Found, constraints: Constraints, some: Tra
     search = _Search(score, graph, some)
     for move in search.additions()[:_WIDTH]:
         best.gains["add", move[1], move[2]] = search.about(move)
+    _value(search, best)
+
+
+def _value(search: _Search, best: Found) -> None:
+    """What the score would lose without each edge."""
     for parent, child in np.argwhere(best.edges).tolist():
         best.gains["delete", parent, child] = search.about((1, parent, child))
+
+
+def told_by_em(score: TracedScore, found: Found) -> None:
+    """The score of a structure, by EM to its end."""
+    families = [parents_of(found.edges, k) for k in range(score.size)]
+    score.polish(families)
+    found.score = score.total(families)

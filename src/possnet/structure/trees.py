@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["spanning_tree"]
 
+_ROUNDING: Final = 1e-9
 
-def spanning_tree(weights: Table, constraints: Constraints, threshold: float, names: list[str]) -> Found:
+
+def spanning_tree(
+    weights: Table, constraints: Constraints, threshold: float, names: list[str], base: float = 0.0
+) -> Found:
     """Edges of the heaviest spanning forest among pairs above the threshold, hanging from the root that weighs most.
 
     ``weights`` are (parent, child); a pair has the larger of its two. Required pairs come first; every tree has the first
-    root, among those that break no constraint, whose directed weights add up to most.
+    root, among those that break no constraint, whose directed weights add up to most. Edges are worth their directed
+    weights, which are added to ``base``.
 
     >>> from possnet.structure.graphs import Constraints
     >>> free = Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2)
@@ -33,6 +38,9 @@ def spanning_tree(weights: Table, constraints: Constraints, threshold: float, na
     ([[0, 1], [1, 2]], 5.0, -1.0)
     """
     size = len(weights)
+    edges = np.zeros((size, size), dtype=np.bool_)
+    if constraints.max_parents < 1:
+        return Found(edges, base, [])
     both = np.maximum(weights, weights.T).astype(np.float64)
     possible = constraints.allowed | constraints.allowed.T
     must = constraints.required | constraints.required.T
@@ -56,12 +64,21 @@ def spanning_tree(weights: Table, constraints: Constraints, threshold: float, na
             near[a].append(b)
             near[b].append(a)
             joined.append((a, b))
-    edges = np.zeros((size, size), dtype=np.bool_)
     for tree in dict.fromkeys(trees):
         members = [k for k in range(size) if trees[k] == tree]
         for parent, child in _hung(members, near, weights, constraints, names):
             edges[parent, child] = True
-    return _told(edges, joined, listed, both, near, trees)
+    moves = _moves(edges, joined, weights, np.where(possible & ~must, both, -np.inf), must, near, base)
+    found = Found(edges, moves[-1].score if moves else base, moves)
+    for move in moves:
+        found.gains["delete", move.parent, move.child] = -move.gain
+    weakest = _weakest(np.where(must, np.inf, both), near)  # what is required cannot be replaced
+    for a, b in listed:
+        lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
+        if (a, b) not in joined and possible[a, b] and np.isfinite(both[a, b] - lacking):
+            parent, child = _better(a, b, weights, constraints)
+            found.gains["add", parent, child] = float(both[a, b] - lacking)
+    return found
 
 
 def _hung(
@@ -81,8 +98,6 @@ def _hung(
             f"learn_structure: no root of the tree around {names[members[0]]!r} keeps all constraints; expected "
             "constraints that a tree can keep, or another method"
         )
-    if best[1] and constraints.max_parents < 1:
-        return []
     return best[1]
 
 
@@ -98,33 +113,45 @@ def _away(root: int, near: list[list[int]]) -> list[tuple[int, int]]:
     return arrows
 
 
-def _told(
+def _moves(
     edges: Bools,
     joined: list[tuple[int, int]],
-    listed: list[tuple[int, int]],
+    weights: Table,
     both: Table,
+    must: Bools,
     near: list[list[int]],
-    trees: list[int],
-) -> Found:
-    """The moves in their order, ties, and for every other pair how much it lacks to replace an edge."""
+    base: float,
+) -> list[Move]:
+    """The edges in the order in which they were taken, and the pairs that would have done as well in place of each."""
     moves = []
-    total = 0.0
+    total = base
     for a, b in joined:
-        if not (edges[a, b] or edges[b, a]):
-            continue
-        total += float(both[a, b])
         parent, child = (a, b) if edges[a, b] else (b, a)
-        ties = [pair for pair in listed if pair != (a, b) and both[pair] == both[a, b]]
-        moves.append(Move("add", parent, child, float(both[a, b]), total, tuple(("add", *pair) for pair in ties)))
-    found = Found(edges, total, moves)
-    for move in moves:
-        found.gains["delete", move.parent, move.child] = -move.gain
-    weakest = _weakest(both, near)
-    for a, b in listed:
-        if (a, b) not in joined and np.isfinite(both[a, b]):
-            lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
-            found.gains["add", a, b] = float(both[a, b] - lacking)
-    return found
+        gain = float(weights[parent, child])
+        total += gain
+        ties = () if must[a, b] else _ties(a, b, both, near)
+        moves.append(Move("add", parent, child, gain, total, tuple(("add", *pair) for pair in ties)))
+    return moves
+
+
+def _ties(a: int, b: int, both: Table, near: list[list[int]]) -> list[tuple[int, int]]:
+    """Pairs that weigh the same as an edge and join the two parts that the tree falls into without it."""
+    beyond = np.zeros(len(both), dtype=np.bool_)
+    waiting = [(b, a)]
+    while waiting:
+        node, above = waiting.pop()
+        beyond[node] = True
+        waiting += [(other, node) for other in near[node] if other != above]
+    same = np.abs(both - both[a, b]) <= _ROUNDING * max(abs(both[a, b]), 1.0)
+    same[a, b] = same[b, a] = False
+    found = np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1))
+    return [(int(first), int(second)) for first, second in found]
+
+
+def _better(a: int, b: int, weights: Table, constraints: Constraints) -> tuple[int, int]:
+    """The direction of a pair that weighs more, of those allowed."""
+    forward, back = constraints.allowed[a, b], constraints.allowed[b, a]
+    return (b, a) if back and (not forward or weights[b, a] > weights[a, b]) else (a, b)
 
 
 def _weakest(both: Table, near: list[list[int]]) -> Table:
