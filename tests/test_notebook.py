@@ -101,3 +101,10 @@ def test_a_possibility_shows_necessity_of_each_state() -> None:
     assert [w / frame[0] for w in possible[:3]] == pytest.approx([1.0, 0.6, 0.1], abs=0.01)
     assert filled[0] / frame[0] == pytest.approx(pi.necessity({"none"}), abs=0.01)
     assert len(filled) == 2  # and the legend: the other states are not certain at all
+
+
+def test_a_structure_without_edges_shows_its_nodes() -> None:
+    data = pn.Dataset.from_table({"a": ["x", "y", "x", "y"], "b": ["u", "u", "v", "v"]})
+    found = pn.learn_structure(data)
+    assert found.dag.edges == ()
+    ET.fromstring(f"<div>{found._repr_html_()}</div>")  # noqa: S314

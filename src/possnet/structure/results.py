@@ -110,6 +110,15 @@ class LearnedStructure:
         """Steps at which something else would have done as well."""
         return tuple(step for step in self.trace if step.ties)
 
+    def _repr_html_(self) -> str:
+        """The graph, and what every edge is worth, for notebooks."""
+        from possnet.drawing import draw_graph, draw_table
+
+        head, *rows = self._edge_rows() or [("edge", "value")]
+        parents = {node: self.dag.parents(node) for node in self.dag.nodes}
+        table = draw_table(list(head), [list(row) for row in rows[:60]], caption=repr(self)[17:-1])
+        return f"<div>{draw_graph(parents, title=repr(self))}</div>{table}"
+
     def __repr__(self) -> str:
         variables, edges = _some(len(self.dag.nodes), "variable"), _some(len(self.edges), "edge")
         return f"LearnedStructure({self.method} by {self.measure}: {variables}, {edges}, score {self.score:.6g})"
