@@ -53,7 +53,7 @@ _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
 _LEAST: Final = 1e-12
 _DENSE: Final = 1 << 22  # entries of a table of cells
-_KEPT: Final = 1 << 25  # masses
+_KEPT: Final = 1 << 23  # masses
 
 
 class Component(NamedTuple):
