@@ -58,7 +58,7 @@ def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variabl
             )
         if name and not states:
             raise InputError(
-                f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables="
+                f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables= (--variables)"
             )
         try:
             variables.append(Variable(name, states, ordered=sight.ordered))

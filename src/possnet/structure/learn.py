@@ -128,6 +128,16 @@ def learn_structure(
         check_order(sequence, limits, names)
     try:
         found = _learned(data, names, options, limits, sequence, progress)
+        if not bootstrap:
+            return found
+        return with_confidence(
+            found,
+            data,
+            bootstrap,
+            lambda rows: _learned(rows, names, options, limits, sequence, None).dag,
+            np.random.default_rng([options.seed, 1]),
+            progress,
+        )
     except TooLarge:
         raise
     except MemoryError:
@@ -135,16 +145,6 @@ def learn_structure(
             f"learn_structure: {method} by {options.measure} of {len(names)} variables does not fit into memory; set "
             "max_parents, or use fewer rows, variables or states"
         ) from None
-    if not bootstrap:
-        return found
-    return with_confidence(
-        found,
-        data,
-        bootstrap,
-        lambda rows: _learned(rows, names, options, limits, sequence, None).dag,
-        np.random.default_rng([options.seed, 1]),
-        progress,
-    )
 
 
 def _learned(
