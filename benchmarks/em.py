@@ -1,17 +1,18 @@
-"""EM on alarm with missing cells beside pyAgrum's, and how it grows with rows, as markdown."""
+"""EM on alarm with missing cells beside pyAgrum's."""
 
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Times, faster, interleaved, table, timed
+from networks import bif, load
 
-import fixtures
 import possnet as pn
 from possnet.kernels import bitmaps
 
 ROWS = 10_000
 SHARE = 0.1
+PLAIN = 10
 
 
 def with_unknown(data: pn.Dataset, share: float, seed: int) -> pn.Dataset:
@@ -22,54 +23,49 @@ def with_unknown(data: pn.Dataset, share: float, seed: int) -> pn.Dataset:
     return pn.Dataset.unchecked(data.variables, words, len(data), unknown=unknown)
 
 
-def timed(data: pn.Dataset, net: pn.Network, **how: object) -> tuple[float, pn.EmResult]:
-    """Seconds and result of one run."""
-    begin = time.perf_counter()
-    found = pn.fit_em(net.dag, data, **how)  # type: ignore[arg-type]
-    return time.perf_counter() - begin, found
-
-
-def table() -> str:
-    """Markdown of all figures."""
-    net = fixtures.load("alarm")
-    data = with_unknown(pn.sample(net, ROWS, process="precise", rng=1), SHARE, 3)
-    with tempfile.TemporaryDirectory() as folder:
+def measure(*, quick: bool) -> Section:
+    """The whole section; a whole run of the peer takes minutes, so each number of threads has one."""
+    net = load("alarm")
+    rows = ROWS // 20 if quick else ROWS
+    data = with_unknown(pn.sample(net, rows, process="precise", rng=1), SHARE, 3)
+    result = pn.fit_em(net.dag, data)
+    with tempfile.TemporaryDirectory() as folder, Peer() as peer:
         file = Path(folder) / "rows.csv"
         pn.write_data(data, file)
-        bif = str(fixtures.bif("alarm", Path(folder)))
-        peers, runs, plain = [], [], []
-        for threads in ("1", "2"):
-            peers.append(fixtures.ask("pyagrum_em.py", str(file), bif, threads))
-            runs += [timed(data, net) for _ in range(3)]
-            plain += [timed(data, net, accelerate=False, tolerance=0.0, max_steps=10) for _ in range(2)]
-    theirs = min(peers, key=lambda peer: float(peer["seconds"]))  # type: ignore[arg-type]
-    seconds, steps = float(theirs["seconds"]), int(theirs["steps"])  # type: ignore[call-overload]
-    took, found = min(runs, key=lambda run: run[0])
-    each, _ = min(plain, key=lambda run: run[0])
+        model = bif("alarm", Path(folder))
+        jobs = {
+            "accelerated": timed(lambda: pn.fit_em(net.dag, data)),
+            "plain": timed(lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=PLAIN)),
+        }
+        before = interleaved(jobs, 1)
+        answers = [peer("em", file=file, net=model, threads=k) for k in ((2,) if quick else (1, 2))]
+        after = interleaved(jobs, (QUICK_ROUNDS if quick else ROUNDS) - 1)
+    ours = {name: Times((*before[name].seconds, *after[name].seconds)) for name in jobs}
+    answer = min(answers, key=lambda found: found["seconds"])
+    theirs = Times((answer["seconds"],))
+    each = Times(tuple(seconds / PLAIN for seconds in ours["plain"].seconds))
+    steps = int(answer["steps"])
     lines = [
-        (
-            f"{ROWS:,} precise rows of alarm with {SHARE:.0%} of the cells unknown; pyAgrum, the better of one and two "
-            "threads, stops when a step gains less than .1 nat, possnet when all that is left to gain is less."
-        ),
-        "",
-        "| | seconds | steps | ms a step |",
-        "|---|---|---|---|",
-        f"| pyAgrum | {seconds:.1f} | {steps} | {1000 * seconds / steps:.0f} |",
-        f"| possnet, accelerated | {took:.2f} | {found.steps} | {1000 * took / found.steps:.0f} |",
-        f"| possnet, ten plain steps | {each:.2f} | 10 | {100 * each:.0f} |",
-        "",
-        f"In all {seconds / took:.0f} times faster, a step {seconds / steps / (each / 10):.0f} times (asked: 10 and 10).",
-        "",
-        "| traced rows, clinic, theta 1 | seconds | steps | distinct rows |",
-        "|---|---|---|---|",
+        ["pyAgrum", f"{theirs}", f"{steps}", f"{1e3 * theirs.best / steps:,.0f}"],
+        [
+            "possnet, accelerated",
+            f"{ours['accelerated']}",
+            f"{result.steps}",
+            f"{1e3 * ours['accelerated'].best / result.steps:,.0f}",
+        ],
+        ["possnet, plain steps", f"{ours['plain']}", f"{PLAIN}", f"{1e3 * each.best:,.0f}"],
     ]
-    clinic = pn.load_example("clinic")
-    for rows in (1_000, 10_000, 100_000, 1_000_000):
-        drawn = pn.sample(clinic, rows, process="traced", rng=1)
-        took, found = min((timed(drawn, clinic) for _ in range(3)), key=lambda run: run[0])
-        lines.append(f"| {rows:,} | {took:.3f} | {found.steps} | {len(drawn.distinct()):,} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(table())
+    text = (
+        f"{rows:,} precise rows of alarm with {SHARE:.0%} of the cells unknown; pyAgrum, the better of one and two threads, one "
+        "run each, stops when a step gains less than .1 nat, possnet when all that is left to gain is less.\n\n"
+        + table(" | time | steps | ms a step ", lines)
+    )
+    job = f"EM, {rows:,} alarm rows, 10 % unknown"
+    step = Times((theirs.best / steps,))
+    return Section(
+        text,
+        [
+            faster(f"{job}, in all", ours["accelerated"], "pyAgrum", theirs, 10),
+            faster(f"{job}, a step", each, "pyAgrum", step, 10),
+        ],
+    )

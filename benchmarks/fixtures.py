@@ -5,8 +5,6 @@ max-product marginals. Both read the UAI files that possnet writes. Networks are
 gold-standard ones that ship inside pgmpy.
 """
 
-import gzip
-import importlib.util
 import json
 import subprocess
 import tempfile
@@ -14,12 +12,11 @@ from pathlib import Path
 
 import missing_data
 import numpy as np
+from measure import PEERS, ROOT
+from networks import BUNDLED, load
 
 import possnet as pn
 
-ROOT = Path(__file__).parent.parent
-PEERS = ROOT / ".venv-peers" / "bin" / "python"
-BUNDLED = ("asia", "clinic", "pump")
 SMALL_GOLD = "alarm insurance hailfinder win95pts hepar2 child sachs"
 LARGE_GOLD = "water mildew pathfinder andes pigs munin munin1 barley link"
 GOLD = (*SMALL_GOLD.split(), *LARGE_GOLD.split())
@@ -34,26 +31,6 @@ def ask(script: str, *arguments: str) -> dict[str, object]:
         return {}
     answer: dict[str, object] = json.loads(run.stdout)
     return answer
-
-
-def gold(name: str) -> Path:
-    """File of a gold-standard network."""
-    spec = importlib.util.find_spec("pgmpy")
-    if spec is None or spec.origin is None:
-        raise SystemExit("the gold-standard networks are missing: run `make gold`")
-    return Path(spec.origin).parent / "utils" / "example_models" / f"{name}.bif.gz"
-
-
-def bif(name: str, folder: Path) -> Path:
-    """A gold-standard network unpacked into a folder, for peers that read no gzip."""
-    file = folder / f"{name}.bif"
-    file.write_bytes(gzip.decompress(gold(name).read_bytes()))
-    return file
-
-
-def load(name: str) -> pn.Network:
-    """A bundled or gold-standard network."""
-    return pn.load_example(name) if name in BUNDLED else pn.read_network(gold(name))
 
 
 def questions(net: pn.Network, seed: int) -> list[dict[str, str]]:

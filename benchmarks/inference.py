@@ -1,128 +1,120 @@
-"""Exact inference beside pyAgrum's LazyPropagation, on the same structures, as markdown.
+"""Exact inference beside pyAgrum's LazyPropagation, on the same structures.
 
 All marginals without evidence, planning included: possnet's max-product, a new engine every time, and pyAgrum's
-sum-product with one thread and with two. Interleaved, best of five (fewer where a run takes many seconds). Then a
-change of evidence with the plan kept, and a data set of evidence rows.
+sum-product with one thread and with two. Then a change of evidence with the plan kept, and a data set of evidence rows.
 """
 
+import itertools
 import json
 import math
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from measure import (
+    QUICK_ROUNDS,
+    ROUNDS,
+    Peer,
+    Section,
+    Target,
+    Times,
+    faster,
+    in_own_process,
+    interleaved,
+    say,
+    table,
+    timed,
+)
+from networks import load
 
-import fixtures
 import possnet as pn
 from possnet.arrow import CodedColumn
 from possnet.inference import MAX_PRODUCT, JoinTree, make_plan
 
-SMALL = [
-    "asia",
-    "alarm",
-    "insurance",
-    "hailfinder",
-    "win95pts",
-    "hepar2",
-    "pathfinder",
-    "andes",
-    "pigs",
-    "diabetes",
-    "mildew",
-    "water",
-]
-SLOW = ["munin", "barley", "munin1"]
+QUICK = ["asia", "alarm", "insurance", "hailfinder", "win95pts", "hepar2", "pathfinder", "andes"]
+NETWORKS = [*QUICK, "pigs", "diabetes", "mildew", "water", "munin", "barley", "munin1"]
 ROWS = 100_000
+TEXT = """Max-product marginals of all variables without evidence, planning included and no cache, on the gold-standard structures
+(probabilities turned into possibilities with `optimal`), beside pyAgrum's LazyPropagation (sum-product marginals on the same
+graph). Each timed possnet run makes its own plan. "Times faster" compares with the better of one and two threads. Peak
+memory is that of a whole possnet process."""
 
 MARGINALS = """
-import json, re, sys, time
+import json, sys, time
 import possnet as pn
 net = pn.read_network(sys.argv[1])
-best = []
-for _ in range(int(sys.argv[2])):
-    begin = time.perf_counter()
-    engine = pn.Inference(net)
-    found = engine.marginals()
-    best.append(time.perf_counter() - begin)
-    cells = engine.plan.cells
-    del engine, found
-print(json.dumps([min(best), cells, int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024]))
+begin = time.perf_counter()
+engine = pn.Inference(net)
+engine.marginals()
+print(json.dumps([time.perf_counter() - begin, engine.plan.cells, PEAK]))
 """
 
 
-def possnet_marginals(path: Path, repeat: int) -> tuple[float, int, float]:
-    """Seconds, cells and peak megabytes, in a process of its own."""
-    command = [sys.executable, "-c", MARGINALS, str(path), str(repeat)]
-    seconds, cells, memory = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return seconds, cells, memory
-
-
-def pyagrum(path: Path, repeat: int, threads: int) -> dict[str, float]:
-    """Seconds of all marginals and of an evidence change."""
-    found = fixtures.ask(
-        "pyagrum_marginals.py", str(path), "--repeat", str(repeat), "--threads", str(threads), "--json"
-    )
-    marginals, change = found.get("marginals"), found.get("change")
-    if not isinstance(marginals, dict) or not isinstance(change, dict):
-        return {}
-    return {"marginals": marginals["best"], "change": change["best"], "variable": change["variable"]}
-
-
-def marginals_table(folder: Path) -> str:
+def marginals(folder: Path, names: list[str], rounds: int, peer: Peer) -> tuple[str, list[Target]]:
     """All marginals, network by network."""
-    lines = [
-        "| network | cells | possnet ms | pyAgrum ms, 1 thread | 2 threads | times faster | possnet peak MB |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    ratios = []
-    for name in [*SMALL, *SLOW, "link"]:
-        net = fixtures.load(name)
+    rows, ratios = [], {}
+    for name in names:
+        net = load(name)
         pn.write_network(net, folder / f"{name}.json")
         pn.write_network(net, folder / f"{name}.uai", preamble="BAYES")
-        rounds, repeat = (1, 1) if name == "munin1" else (2, 2) if name in {*SLOW, "link"} else (5, 3)
-        ours, theirs = [], {1: [math.inf], 2: [math.inf]}
-        for _ in range(rounds):
-            ours.append(possnet_marginals(folder / f"{name}.json", repeat))
-            if name != "link":  # not asked of pyAgrum: it was killed for memory there when the targets were set
-                for threads in (1, 2) if name != "munin1" else (1,):
-                    theirs[threads].append(pyagrum(folder / f"{name}.uai", repeat, threads).get("marginals", math.inf))
-        seconds, cells, memory = min(ours)
-        peer = min(*theirs[1], *theirs[2])
-        ratio = peer / seconds
-        if math.isfinite(ratio):
-            ratios.append(ratio)
-        shown = [f"{min(theirs[k]) * 1e3:,.1f}" if math.isfinite(min(theirs[k])) else "-" for k in (1, 2)]
-        lines.append(
-            f"| {name} | {cells:,} | {seconds * 1e3:,.1f} | {shown[0]} | {shown[1]} | "
-            f"{f'{ratio:.1f}' if math.isfinite(ratio) else '-'} | {memory:,.0f} |"
-        )
-        print(lines[-1], file=sys.stderr, flush=True)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    lines.append(f"\nGeometric mean: {mean:.1f} times faster; least {min(ratios):.1f}. link was not asked of pyAgrum.")
-    return "\n".join(lines)
+        times = 10 if sum(net.table(v.name).size for v in net.variables) < 5_000 else 1  # a run of milliseconds
+        jobs = {"possnet": timed(lambda net=net: pn.Inference(net).marginals(), times)}
+        jobs |= {str(k): peer.seconds("marginals", file=folder / f"{name}.uai", threads=k, times=times) for k in (1, 2)}
+        found = interleaved(jobs, 1 if name == "munin1" else rounds)
+        _, cells, memory = in_own_process(MARGINALS, str(folder / f"{name}.json"))
+        ratios[name] = min(found["1"].best, found["2"].best) / found["possnet"].best
+        shown = [str(found[k]) for k in ("possnet", "1", "2")]
+        rows.append([name, f"{cells:,}", *shown, f"{ratios[name]:.1f}", f"{memory:,.0f}"])
+        say(" ".join(rows[-1]))
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    worst = min(ratios, key=ratios.__getitem__)
+    whole = f"{len(ratios)} networks"
+    targets = [
+        Target("all marginals, geometric mean", whole, "pyAgrum, 1 or 2 threads", mean, 2),
+        Target("all marginals, never slower", worst, "pyAgrum, 1 or 2 threads", ratios[worst], 1),
+    ]
+    return table(
+        " network | cells | possnet | pyAgrum, 1 thread | 2 threads | times faster | possnet peak MB ", rows
+    ), targets
 
 
-def change_line(folder: Path) -> str:
+def link(folder: Path) -> tuple[str, list[Target]]:
+    """The network that needs a good plan."""
+    net = load("link")
+    pn.write_network(net, folder / "link.json")
+    pn.write_network(net, folder / "link.uai", preamble="BAYES")
+    runs = [in_own_process(MARGINALS, str(folder / "link.json")) for _ in range(ROUNDS)]
+    took, peak = Times(tuple(run[0] for run in runs)), max(run[2] for run in runs)
+    with Peer(most_gigabytes=16) as peer:
+        answer = peer("marginals", patience=120, file=folder / "link.uai", threads=1)
+    told = f"{answer['seconds']:.1f} s" if "seconds" in answer else answer["failed"]
+    text = (
+        f"link ({runs[0][1]:,} cells): possnet {took}, peak {peak:,.0f} MB. pyAgrum with one thread, 16 GB and two minutes: "
+        f"{told}."
+    )
+    return text, [
+        Target("link, all marginals", str(took), "a limit", took.best, 10, "s", at_most=True),
+        Target("link, peak memory", f"{peak:,.0f} MB", "a limit", peak / 1024, 4, "GB", at_most=True),
+    ]
+
+
+def change(folder: Path, rounds: int, peer: Peer) -> Target:
     """Evidence changes on alarm, the plan kept."""
-    net = fixtures.load("alarm")
-    peer = min((pyagrum(folder / "alarm.uai", 5, 1) for _ in range(5)), key=lambda found: found["change"])
-    variable = net.variables[int(peer["variable"])]
+    net = load("alarm")
+    name = next(v for v in net.dag.leaves if net.dag.parents(v))
+    variable, place = net.variable(name), [v.name for v in net.variables].index(name)
     engine = pn.Inference(net)
     engine.marginals()
-    best = math.inf
-    for k in range(200):
-        begin = time.perf_counter()
-        engine.marginals({variable.name: variable.states[k % 2]})
-        best = min(best, time.perf_counter() - begin)
-    return (
-        f"All marginals of alarm after a change of evidence on {variable.name}, plan kept: possnet {best * 1e3:.2f} ms, "
-        f"pyAgrum {peer['change'] * 1e3:.2f} ms: {peer['change'] / best:.1f} times faster."
-    )
+
+    turns = itertools.count()
+    jobs = {"possnet": timed(lambda: engine.marginals({name: variable.states[next(turns) % 2]}), 40)}
+    for k in (1, 2):
+        jobs[str(k)] = peer.seconds("change", file=folder / "alarm.uai", threads=k, variable=place, times=40)
+    found = interleaved(jobs, rounds)
+    theirs = min(found["1"], found["2"], key=lambda times: times.best)
+    return faster("alarm, all marginals after a change of evidence", found["possnet"], "pyAgrum", theirs, 3)
 
 
 def evidence_rows(net: pn.Network, target: str, rows: int, share: float) -> pn.Dataset:
@@ -144,38 +136,35 @@ def evidence_rows(net: pn.Network, target: str, rows: int, share: float) -> pn.D
     return pn.Dataset.from_columns(columns, variables=[v for v in net.variables if v.name != target])
 
 
-def rows_line(folder: Path) -> str:
-    """Many evidence rows on alarm."""
-    net = fixtures.load("alarm")
+def many_rows(folder: Path, rounds: int, peer: Peer) -> Target:
+    """Many evidence rows on alarm; pyAgrum answers the first 200."""
+    net = load("alarm")
     target = "HYPOVOLEMIA"
     data = evidence_rows(net, target, ROWS, 0.5)
     place = {v.name: k for k, v in enumerate(net.variables)}
     some = []
     for r in range(200):
-        row = data.row(r)
         missing = {v.name for v in data.variables if data.missing(v.name)[r]}
-        some.append([[place[n], net.variable(n).index(next(iter(s)))] for n, s in row.items() if n not in missing])
+        row = data.row(r).items()
+        some.append([[place[n], net.variable(n).index(next(iter(s)))] for n, s in row if n not in missing])
     (folder / "rows.json").write_text(json.dumps(some))
-    best = math.inf
-    for _ in range(3):
-        begin = time.perf_counter()
-        pn.Inference(net).query_many(target, data)
-        best = min(best, (time.perf_counter() - begin) / ROWS)
-    answer = fixtures.ask(
-        "pyagrum_rows.py", str(folder / "alarm.uai"), str(folder / "rows.json"), "--target", str(place[target])
-    )
-    peer = float(str(answer["seconds_per_row"]))
-    return (
-        f"{ROWS:,} rows of evidence on alarm (half of the cells known), one target: possnet {best * 1e6:.1f} µs a row, "
-        f"pyAgrum {peer * 1e6:,.0f} µs a row (200 rows): {peer / best:,.0f} times faster."
-    )
+    jobs: dict[str, Callable[[], float]] = {
+        "possnet": lambda: timed(lambda: pn.Inference(net).query_many(target, data))() / ROWS
+    }
+    for k in (1, 2):
+        jobs[str(k)] = peer.seconds(
+            "rows", file=folder / "alarm.uai", rows=folder / "rows.json", target=place[target], threads=k
+        )
+    found = interleaved(jobs, rounds)
+    theirs = min(found["1"], found["2"], key=lambda times: times.best)
+    return faster(f"alarm, {ROWS:,} evidence rows, one target, a row", found["possnet"], "pyAgrum", theirs, 100)
 
 
 def zeros_line() -> str:
     """How much of the clique tables is zero: what a sparse engine could leave out."""
     shares = []
-    for name in [*SMALL, "munin", "barley", "link"]:
-        net = fixtures.load(name)
+    for name in [*NETWORKS[:-1], "link"]:
+        net = load(name)
         place = {v.name: k for k, v in enumerate(net.variables)}
         scopes = [tuple(place[n] for n in (*net.dag.parents(v.name), v.name)) for v in net.variables]
         plan = make_plan([len(v) for v in net.variables], scopes)
@@ -214,15 +203,14 @@ def cell_costs() -> tuple[float, float, float]:
     return dense, sparse, best(lambda: np.flatnonzero(left), left.size)
 
 
-def table() -> str:
+def measure(*, quick: bool) -> Section:
     """The whole section."""
-    with tempfile.TemporaryDirectory() as name:
+    rounds = QUICK_ROUNDS if quick else ROUNDS
+    with tempfile.TemporaryDirectory() as name, Peer() as peer:
         folder = Path(name)
-        parts = [marginals_table(folder), change_line(folder), rows_line(folder), zeros_line()]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak of the harness {peak:.0f} MB", file=sys.stderr)
-    return "\n\n".join(parts)
-
-
-if __name__ == "__main__":
-    print(table())
+        text, targets = marginals(folder, QUICK if quick else NETWORKS, rounds, peer)
+        targets += [change(folder, rounds, peer), many_rows(folder, rounds, peer)]
+        if quick:
+            return Section(text, targets)
+        told, more = link(folder)
+    return Section("\n\n".join([TEXT, text, told, zeros_line()]), [*targets, *more])

@@ -1,82 +1,113 @@
 """Run the benchmarks, each in a process of its own, and write docs/benchmarks.md: ``make bench``.
 
-``python report.py em data`` runs only these sections again and keeps the others as they stand; every section says when it
-was run.
+``python report.py em files`` runs only these sections again and keeps the others as they stand; every section says when it
+was run. ``--quick`` runs a slice of five minutes and leaves the page alone. The table of targets is printed at the end;
+the exit code is 1 if one of them is missed.
 """
 
+import argparse
 import datetime as dt
+import json
 import os
 import platform
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
-import fixtures
+from measure import ROOT, Peer, Section, Target, say
 
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
-INFERENCE = """Max-product marginals of all variables without evidence, planning included and no cache, on the gold-standard
-structures (probabilities turned into possibilities with `optimal`), beside pyAgrum's LazyPropagation (sum-product marginals
-on the same graph). Each timed possnet run makes its own plan. "Times faster" compares with the better of one and two
-threads. Peak memory is that of the whole possnet process.
-
-"""
+PAGE = ROOT / "docs" / "benchmarks.md"
 SECTIONS = {
-    "inference": ("Exact inference", INFERENCE),
-    "sampling": ("Drawing rows", ""),
-    "learning": ("Counting and learning", ""),
-    "em": ("EM", ""),
-    "structure": ("Structures", ""),
-    "data": ("Reading data", ""),
-    "networks": ("Reading networks", ""),
-    "start": ("Starting", ""),
+    "learning": "Counting and learning",
+    "sampling": "Drawing rows",
+    "inference": "Exact inference",
+    "em": "EM",
+    "structure": "Structures",
+    "files": "Reading files",
+    "start": "Starting, and what a call costs",
+    "commands": "Every command on a million rows",
+    "growth": "How the work grows",
+    "kernels": "The counting kernels and the machine's limits",
 }
 HEAD = """# Benchmarks
 
-Made by `make bench`, which runs each section in a process of its own on one machine; the figures of a section are of one
-run. Peers live in an environment of their own (`requirements/peers.txt`). Compare ratios, not milliseconds: machines
-differ.
+Made by `make bench`, which runs each section in a process of its own on one machine: possnet's runs and the peers' take turns,
+the best of five counts, and the slowest stands behind it (`best-slowest`). Peers live in an environment of their own
+(`requirements/peers.txt`) and get one thread as well as two; the better counts. Compare ratios, not milliseconds: machines
+differ. `make bench-quick` is a slice of five minutes.
+
 """
-
-
-def peer_version() -> str:
-    """Version of pyAgrum in the peers' environment."""
-    script = "from importlib.metadata import version; print(version('pyagrum'))"
-    return subprocess.run([fixtures.PEERS, "-c", script], check=True, capture_output=True, text=True).stdout.strip()
+TARGETS = "| job | possnet | peer | found | asked | met |\n|---|---|---|---|---|---|\n"
+KEPT = re.compile(r"<!-- (\w+) (.*?) -->\n(.*?)\n<!-- end -->", flags=re.DOTALL)
 
 
 def machine() -> str:
     """When and on what a section was run."""
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     python = f"Python {platform.python_version()}, numpy {version('numpy')}, pyarrow {version('pyarrow')}"
-    return f"{today}, {os.cpu_count()} cores, {python}; pyAgrum {peer_version()}."
+    with Peer() as peer:
+        peers = ", ".join(f"{name} {number}" for name, number in peer("versions").items())
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return f"{today}, {os.cpu_count()} cores of {model}, {python}; {peers}."
 
 
-def run(section: str) -> str:
-    """Text of a section."""
-    command = [sys.executable, "-c", f"import {section}; print({section}.table())"]
-    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
+def run(section: str, *, quick: bool) -> Section:
+    """What a section finds."""
+    code = f"import {section}; print({section}.measure(quick={quick}).json())"
+    command = [sys.executable, "-c", code]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent, env=environment
+    )
+    return Section.from_json(done.stdout.splitlines()[-1])
 
 
-def known() -> dict[str, str]:
-    """Sections of the page as it stands, by their markers."""
-    if not PAGE.exists():
-        return {}
-    return dict(re.findall(r"<!-- (\w+) -->\n(.*?)\n<!-- end -->", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL))
+def known() -> dict[str, Section]:
+    """Sections of the page as it stands, with their targets, which the page holds as comments."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    found = {}
+    for name, targets, body in KEPT.findall(text):
+        found[name] = Section(body, [Target(**target) for target in json.loads(targets)])
+    return found
+
+
+def page(sections: dict[str, Section]) -> str:
+    """The whole page."""
+    targets = [target for name in SECTIONS if name in sections for target in sections[name].targets]
+    met = sum(target.met for target in targets)
+    parts = [
+        f"{HEAD}## Targets\n\n{met} of {len(targets)} met.\n\n{TARGETS}" + "\n".join(t.row for t in targets) + "\n"
+    ]
+    for name, title in SECTIONS.items():
+        if name in sections:
+            kept = json.dumps([asdict(target) for target in sections[name].targets])
+            parts.append(f"## {title}\n\n<!-- {name} {kept} -->\n{sections[name].text}\n<!-- end -->\n")
+    return "\n".join(parts)
 
 
 def main() -> None:
-    """Run what is asked for, or everything, and write the page after each section."""
-    for section in sys.argv[1:] or SECTIONS:
-        found = known()
-        found[section] = f"{run(section)}\n\n*{machine()}*"
-        parts = [HEAD]
-        for name, (title, text) in SECTIONS.items():
-            if name in found:
-                parts.append(f"## {title}\n\n{text}<!-- {name} -->\n{found[name]}\n<!-- end -->\n")
-        PAGE.write_text("\n".join(parts), encoding="utf-8")
-        print(f"{section}: done", flush=True)
+    """Run what is asked for, or everything; write the page after each section; print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all unless given")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    targets = []
+    for name in given.sections or SECTIONS:
+        say(f"{name} ...")
+        found = run(name, quick=given.quick)
+        targets += found.targets
+        if not given.quick:
+            PAGE.write_text(
+                page(known() | {name: Section(f"{found.text}\n\n*{machine()}*", found.targets)}), encoding="utf-8"
+            )
+    print(TARGETS + "\n".join(target.row for target in targets))
+    missed = sum(not target.met for target in targets)
+    if missed:
+        sys.exit(f"{missed} of {len(targets)} targets missed")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Structures of gold-standard networks beside pyAgrum's and pgmpy's, and of 60 imprecise variables, as markdown."""
+"""Structures of gold-standard networks beside pyAgrum's and pgmpy's, and of 60 imprecise variables."""
 
-import json
-import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import fixtures
+from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, faster, interleaved, say, table, timed
+from networks import bif, load
+
 import possnet as pn
 from possnet.metrics.structures import structure_metrics
 
@@ -15,26 +16,11 @@ NETWORKS = ("asia", "alarm", "insurance", "hailfinder")
 ROWS = (1_000, 10_000, 100_000)
 PATIENCE = 60
 TEXT = (
-    "Greedy search by BIC on precise rows of the gold-standard structures (degrees `optimal`, rows `precise`). Seconds "
-    "are to learn, with loading the CSV file in brackets; the better of one and two threads for pyAgrum, the best of three "
-    f"runs for possnet, one run for pgmpy, given up after {PATIENCE} s. The distances are structural Hamming distances "
-    "between essential graphs. possnet walks on for ten moves at every peak (`tabu=10`), which the others do not."
+    "Greedy search by BIC on precise rows of the gold-standard structures (degrees `optimal`, rows `precise`), loading the CSV "
+    f"file included; pyAgrum with one and two threads; pgmpy once, given up after {PATIENCE} s. The distances are structural "
+    "Hamming distances between essential graphs. possnet walks on for ten moves at every peak (`tabu=10`), which the others do "
+    "not."
 )
-
-
-def asked(peer: str, rows: Path, bif: Path, threads: int) -> dict[str, object] | None:
-    """A peer's answer, or None if it takes too long."""
-    script = Path(__file__).parent / "peers" / "structure.py"
-    command = [str(fixtures.PEERS), str(script), peer, str(rows), str(bif), str(threads)]
-    try:
-        run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        return None
-    if run.returncode:
-        print(f"{peer} failed: {run.stderr[-300:]}", file=sys.stderr)
-        return None
-    found: dict[str, object] = json.loads(run.stdout.splitlines()[-1])
-    return found
 
 
 def distance(truth: pn.Dag, edges: object) -> int:
@@ -43,41 +29,38 @@ def distance(truth: pn.Dag, edges: object) -> int:
     return int(structure_metrics(truth, learned)["essential_hamming"])
 
 
-def possnet(rows: Path, net: pn.Network) -> tuple[float, float, pn.LearnedStructure]:
-    """Best seconds of three runs to load and to learn."""
-    runs = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        data = pn.read_data(rows, variables=net)
-        loaded = time.perf_counter()
-        found = pn.learn_structure(data, measure="bic")
-        runs.append((loaded - begin, time.perf_counter() - loaded, found))
-    return min(runs, key=lambda run: run[0] + run[1])
-
-
-def line(name: str, rows: int, folder: Path) -> str:
-    """One row of the table."""
-    net = fixtures.load(name)
+def line(
+    name: str, rows: int, folder: Path, rounds: int, peer: Peer, *, slow: bool
+) -> tuple[list[str], dict[str, Any]]:
+    """One row of the table, and its times."""
+    net = load(name)
     file = folder / f"{name}-{rows}.csv"
     pn.write_data(pn.sample(net, rows, process="precise", rng=1), file)
-    bif = fixtures.bif(name, folder)
-    loading, learning, found = possnet(file, net)
-    cells = [name, f"{rows:,}", f"{learning:.3f} ({loading:.3f})", str(distance(net.dag, found.dag.edges))]
-    answers = [answer for threads in (1, 2) if (answer := asked("pyagrum", file, bif, threads)) is not None]
-    best = min(answers, key=lambda answer: float(answer["load"]) + float(answer["learn"]), default=None)  # type: ignore[arg-type]
-    for answer in (best, asked("pgmpy", file, bif, 1)):
-        if answer is None:
-            cells += ["-", "-"]
-        else:
-            cells += [f"{answer['learn']:.3f} ({answer['load']:.3f})", str(distance(net.dag, answer["edges"]))]
-    return f"| {' | '.join(cells)} |"
+    model = bif(name, folder)
+
+    def ours() -> pn.LearnedStructure:
+        return pn.learn_structure(pn.read_data(file, variables=net), measure="bic")
+
+    jobs: dict[str, Callable[[], float]] = {"possnet": timed(ours)}
+    jobs |= {str(k): peer.seconds("pyagrum_structure", file=file, net=model, threads=k) for k in (1, 2)}
+    found = interleaved(jobs, rounds)
+    cells = [name, f"{rows:,}", str(found["possnet"]), str(distance(net.dag, ours().dag.edges))]
+    edges = peer("pyagrum_structure", file=file, net=model, threads=1)["edges"]
+    cells += [str(found["1"]), str(found["2"]), str(distance(net.dag, edges))]
+    if slow:
+        with Peer() as other:
+            answer = other("pgmpy_structure", patience=PATIENCE, file=file)
+        known = "seconds" in answer
+        cells += [f"{answer['seconds']:.1f} s", str(distance(net.dag, answer["edges"]))] if known else ["-", "-"]
+    say(" ".join(cells))
+    return cells, found
 
 
-def imprecise() -> list[str]:
+def imprecise() -> str:
     """Seconds for 60 variables and 100,000 imprecise rows."""
     net = pn.random_network(60, max_parents=2, states=(2, 4), rng=5)
     data = pn.sample(net, 100_000, process="traced", imprecision=0.7, rng=1)
-    lines = ["| 60 variables, 100,000 traced rows | seconds | edges | distance |", "|---|---|---|---|"]
+    rows = []
     for method, measure in (
         ("mwst", "mutual-information"),
         ("mwst", "random-set-bic"),
@@ -92,22 +75,26 @@ def imprecise() -> list[str]:
         found = pn.learn_structure(data, method, measure=measure, max_parents=3, max_steps=steps)  # type: ignore[arg-type]
         seconds = time.perf_counter() - begin
         told = f"{method} by {found.measure}{f', {steps} steps' if steps else ''}"
-        lines.append(f"| {told} | {seconds:.2f} | {len(found.edges)} | {distance(net.dag, found.dag.edges)} |")
-    return lines
+        rows.append([told, f"{seconds:.2f}", str(len(found.edges)), str(distance(net.dag, found.dag.edges))])
+    return table(" 60 variables, 100,000 traced rows | seconds | edges | distance ", rows)
 
 
-def table() -> str:
-    """Markdown of all figures."""
-    lines = [
-        TEXT,
-        "",
-        "| network | rows | possnet s | distance | pyAgrum s | distance | pgmpy s | distance |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        lines += [line(name, rows, Path(folder)) for name in NETWORKS for rows in ROWS]
-    return "\n".join([*lines, "", *imprecise()])
-
-
-if __name__ == "__main__":
-    print(table())
+def measure(*, quick: bool) -> Section:
+    """The whole section."""
+    rounds = QUICK_ROUNDS if quick else ROUNDS
+    cases = [("alarm", 10_000)] if quick else [(name, rows) for name in NETWORKS for rows in ROWS]
+    rows, times = [], {}
+    with tempfile.TemporaryDirectory() as folder, Peer() as peer:
+        for case in cases:
+            cells, times[case] = line(*case, Path(folder), rounds, peer, slow=not quick)
+            rows.append(cells)
+    found = times["alarm", 10_000]
+    theirs = min(found["1"], found["2"], key=lambda of: of.best)
+    target = faster(
+        "greedy structure search, alarm, 10,000 rows, BIC, file to graph", found["possnet"], "pyAgrum", theirs, 1
+    )
+    head = " network | rows | possnet | distance | pyAgrum, 1 thread | 2 threads | distance "
+    if quick:
+        return Section(table(head, rows), [target])
+    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), imprecise()]
+    return Section("\n\n".join(text), [target])

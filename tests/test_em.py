@@ -419,3 +419,18 @@ def test_a_file_is_learned_as_a_stream() -> None:
         pn.write_data(data, Path(folder) / "rows.parquet")
         found = pn.fit_em(net.dag, pn.scan_data(Path(folder) / "rows.parquet"))
     assert found.network.is_close(pn.fit_em(net.dag, data).network, tolerance=1e-9)
+
+
+@pytest.mark.parametrize("piece", [1, 7, 64])
+def test_rows_in_pieces_give_the_distinct_rows_of_all(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = pn.load_example("clinic")
+    data = pn.sample(net, 300, process="traced", rng=3)
+    parts = [["fever", "rash"], list(net.dag.nodes), ["flu"]]
+    whole = Observed(net.dag, data, "missing").distinct(parts)
+    monkeypatch.setattr("possnet.em.observed._PIECE", piece)
+    for (rows, weights), (expected_rows, expected_weights) in zip(
+        Observed(net.dag, data, "missing").distinct(parts), whole, strict=True
+    ):
+        assert weights.sum() == len(data)
+        assert np.array_equal(rows, expected_rows)
+        assert np.array_equal(weights, expected_weights)

@@ -7,7 +7,7 @@ do not meet have their own distinct rows, which are far fewer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Observed", "Unknown"]
 
 Unknown: TypeAlias = Literal["missing", "focal"]
+
+_PIECE: Final = 1 << 16
 
 
 class Observed:
@@ -50,7 +52,7 @@ class Observed:
         self.dag, self._data, self._unknown = dag, data, unknown
         self.rows = 0
         weights: dict[str, dict[int, int]] = {name: {} for name in self.variables}
-        for batch in batches_of(data):
+        for batch in _pieces(data):
             self.rows += batch.total
             for name in self.variables:
                 codes, masks = self._masks(batch, name)
@@ -87,7 +89,7 @@ class Observed:
         }
         needed = {name for part in parts for name in part}
         kept: list[list[tuple[NDArray[np.int32], Numbers]]] = [[] for _ in parts]
-        for batch in batches_of(self._data):
+        for batch in _pieces(self._data):
             ids = {}
             for name in needed:
                 codes, masks = self._masks(batch, name)
@@ -95,8 +97,10 @@ class Observed:
                 ids[name] = np.take(table, codes)
             for part, found in zip(parts, kept, strict=True):
                 found.append(self._grouped([ids[name] for name in part], part, batch.weights, len(batch)))
-                if len(found) > 8:
-                    found[:] = [self._merged(found, part)]
+                while len(found) > 1 and len(found[-2][1]) <= 2 * len(
+                    found[-1][1]
+                ):  # like sizes: each row moves log n times
+                    found[-2:] = [self._merged(found[-2:], part)]
         return [self._merged(found, part) for part, found in zip(parts, kept, strict=True)]
 
     def _masks(self, batch: Dataset, name: str) -> tuple[Numbers, list[int]]:
@@ -128,6 +132,13 @@ class Observed:
             return np.zeros((0, len(part)), dtype=np.int32), np.zeros(0, dtype=np.int64)
         rows = np.concatenate([ids for ids, _ in found])
         return self._grouped(list(rows.T), part, np.concatenate([weights for _, weights in found]), len(rows))
+
+
+def _pieces(data: Dataset | Batches) -> Iterator[Dataset]:
+    """The rows in pieces whose codes stay in the caches."""
+    for batch in batches_of(data):
+        for start in range(0, len(batch), _PIECE):
+            yield batch[start : start + _PIECE] if len(batch) > _PIECE else batch
 
 
 def _mask(inside: Bools) -> int:

@@ -1,0 +1,246 @@
+"""How counting, drawing, EM and inference grow: with rows, states, parents, imprecision and the size of the network.
+
+Each curve is the best of some runs; the figure is docs/figures/growth.svg, the exponents are fitted to the upper half of
+each curve (1 is linear, 0 is constant).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from em import with_unknown
+from kernels import made
+from measure import ROOT, Section, Target, interleaved, say, table, timed
+from networks import load
+
+import possnet as pn
+
+FIGURE = ROOT / "docs" / "figures" / "growth.svg"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Seconds of one job at several sizes, and what the exponent should be at most, if anything was promised."""
+
+    panel: str
+    label: str
+    sizes: Sequence[float]
+    seconds: Sequence[float]
+    promised: float | None = None
+
+    @property
+    def exponent(self) -> float:
+        """Slope between logarithms over the upper half of the sizes."""
+        half = len(self.sizes) // 2
+        return float(np.polyfit(np.log(self.sizes[half:]), np.log(self.seconds[half:]), 1)[0])
+
+
+def curve(
+    panel: str, label: str, sizes: Sequence[float], job: Callable[[float], Callable[[], object]], rounds: int,
+    promised: float | None = None,
+) -> Curve:  # fmt: skip
+    """Measure one job at several sizes, which take turns."""
+    found = interleaved({str(size): timed(job(size)) for size in sizes}, rounds)
+    result = Curve(panel, label, sizes, [found[str(size)].best for size in sizes], promised)
+    told = ", ".join(f"{size:g}: {seconds:.4f}" for size, seconds in zip(sizes, result.seconds, strict=True))
+    say(f"{panel}, {label}: {told} s")
+    return result
+
+
+def of_states(states: int) -> pn.Network:
+    """A chain of three variables with the given number of states."""
+    rng = np.random.default_rng(states)
+    variables = [pn.Variable(f"x{k}", tuple(f"s{s}" for s in range(states))) for k in range(3)]
+    dag = pn.Dag({"x0": (), "x1": ("x0",), "x2": ("x1",)})
+    shapes = {"x0": (states,), "x1": (states, states), "x2": (states, states)}
+    return pn.Network(variables, dag, pn.normalise_tables({name: rng.random(shape) for name, shape in shapes.items()}))
+
+
+def mirrored(parents: int, rows: int) -> pn.Dataset:
+    """A child and parents of 100 states that all agree: 100 contexts occur, of 100 ** parents."""
+    rng = np.random.default_rng(1)
+    parent, child = made(rows, 100, 0, 0.0, rng).bitmaps("v0"), made(rows, 4, 0, 0.0, rng)
+    variables = [pn.Variable(f"p{k}", tuple(f"s{s}" for s in range(100))) for k in range(parents)]
+    words = {variable.name: parent for variable in variables} | {"v0": child.bitmaps("v0")}
+    return pn.Dataset.unchecked([*variables, *child.variables], words, rows)
+
+
+def banded(variables: int) -> pn.Network:
+    """A network of bounded width: every variable hangs on the one before and on the fourth before."""
+    parents = {f"x{k}": tuple(f"x{k - back}" for back in (1, 4) if k >= back) for k in range(variables)}
+    rng = np.random.default_rng(variables)
+    tables = pn.normalise_tables({name: rng.random((3,) * (len(above) + 1)) for name, above in parents.items()})
+    return pn.Network([pn.Variable(name, ("a", "b", "c")) for name in parents], pn.Dag(parents), tables)
+
+
+def star(data: pn.Dataset) -> pn.Dag:
+    """The last variable with all others as its parents."""
+    *parents, child = [variable.name for variable in data.variables]
+    return pn.Dag(dict.fromkeys(parents, ()) | {child: tuple(parents)})
+
+
+def rows_curves(alarm: pn.Network, clinic: pn.Network, *, quick: bool) -> list[Curve]:
+    """Counting, drawing and EM by rows."""
+    sizes = (
+        [10_000, 100_000, 1_000_000] if quick else [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
+    )
+    rounds = 2 if quick else 3
+    vague = pn.sample(alarm, sizes[-1], imprecision=0.5, rng=1)
+    precise = pn.sample(alarm, sizes[-1], process="precise", rng=1)
+    parts = {(name, size): data[:size] for name, data in (("v", vague), ("p", precise)) for size in sizes}
+    unknown = with_unknown(precise[: sizes[2 if quick else -4]], 0.1, 3)
+    found = [
+        curve("rows", "counting, precise", sizes, lambda n: lambda: pn.count(alarm.dag, parts["p", n]), rounds, 1.1),
+        curve("rows", "counting, theta .5", sizes, lambda n: lambda: pn.count(alarm.dag, parts["v", n]), rounds, 1.1),
+        curve(
+            "rows",
+            "drawing, theta .5",
+            sizes,
+            lambda n: lambda: pn.sample(alarm, n, imprecision=0.5, rng=1),
+            rounds,
+            1.1,
+        ),
+    ]
+    traced = pn.sample(clinic, sizes[-1], process="traced", rng=1)
+    found.append(
+        curve(
+            "rows", "EM, clinic, traced rows, ten steps", sizes,
+            lambda n: lambda: pn.fit_em(clinic.dag, traced[:n], accelerate=False, tolerance=0.0, max_steps=10), rounds, 1.1,
+        )
+    )  # fmt: skip
+    fewer = [size for size in sizes if size <= len(unknown) and size <= 100_000] if quick else sizes[:4]
+    found.append(
+        curve(
+            "rows", "EM, alarm, 10 % unknown, three steps", fewer,
+            lambda n: lambda: pn.fit_em(alarm.dag, unknown[:n], accelerate=False, tolerance=0.0, max_steps=3), 2, 1.1,
+        )
+    )  # fmt: skip
+    return found
+
+
+def shape_curves() -> list[Curve]:
+    """By states, parents and imprecision, at 262,144 rows."""
+    rows, rng = 1 << 18, np.random.default_rng(1)
+    states, parents, thetas = [2, 4, 8, 16, 32, 64, 100], [1, 2, 3, 4, 6, 8, 10], [0.02, 0.1, 0.25, 0.5, 0.75, 1.0]
+    chains = {n: of_states(n) for n in states}
+    drawn = {n: pn.sample(net, rows, imprecision=0.5, rng=1) for n, net in chains.items()}
+    binary = {n: made(rows, 2, n, 0.0, rng) for n in parents}
+    same = {n: mirrored(n, rows) for n in parents}
+    alarm = load("alarm")
+    vague = {theta: pn.sample(alarm, rows, imprecision=theta, rng=1) for theta in thetas}
+    clinic = pn.load_example("clinic")
+    traced = {theta: pn.sample(clinic, rows, imprecision=theta, process="traced", rng=1) for theta in thetas}
+    return [
+        curve("states", "counting, chain of three", states, lambda n: lambda: pn.count(chains[n].dag, drawn[n]), 3),
+        curve(
+            "states",
+            "drawing, chain of three",
+            states,
+            lambda n: lambda: pn.sample(chains[n], rows, imprecision=0.5, rng=1),
+            3,
+        ),
+        curve(
+            "parents",
+            "counting, binary, all contexts occur",
+            parents,
+            lambda n: lambda: pn.count(star(binary[n]), binary[n]),
+            3,
+        ),
+        curve(
+            "parents",
+            "counting, 100 states, 100 contexts occur",
+            parents,
+            lambda n: lambda: pn.count(star(same[n]), same[n]),
+            3,
+            1.1,
+        ),
+        curve("imprecision", "counting, alarm", thetas, lambda t: lambda: pn.count(alarm.dag, vague[t]), 3),
+        curve(
+            "imprecision", "drawing, alarm", thetas, lambda t: lambda: pn.sample(alarm, rows, imprecision=t, rng=1), 3
+        ),
+        curve("imprecision", "EM, clinic, traced rows", thetas, lambda t: lambda: pn.fit_em(clinic.dag, traced[t]), 3),
+    ]
+
+
+def network_curves() -> list[Curve]:
+    """By the number of variables: planning and calibration of networks of width 4; and by the cells planned."""
+    sizes = [10, 20, 50, 100, 200, 500, 1000]
+    nets = {n: banded(n) for n in sizes}
+    by_size = curve(
+        "variables", "all marginals, width 4", sizes, lambda n: lambda: pn.Inference(nets[n]).marginals(), 3, 1.2
+    )
+    names = [
+        "alarm",
+        "hepar2",
+        "hailfinder",
+        "insurance",
+        "pathfinder",
+        "andes",
+        "pigs",
+        "water",
+        "mildew",
+        "diabetes",
+        "munin",
+        "barley",
+    ]
+    gold = {name: load(name) for name in names}
+    planned = {pn.Inference(net).plan.cells: net for net in gold.values()}
+    by_cells = curve(
+        "cells",
+        "all marginals, gold-standard networks",
+        sorted(planned),
+        lambda n: lambda: pn.Inference(planned[n]).marginals(),
+        2,
+        1.1,
+    )
+    return [by_size, by_cells]
+
+
+def draw(curves: Sequence[Curve]) -> None:
+    """Write the figure: one panel a size, both axes logarithmic."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from possnet.plots.style import COLOURS
+
+    colours = [COLOURS[name][0] for name in ("blue", "orange", "green", "purple", "soft")]
+    panels = list(dict.fromkeys(each.panel for each in curves))
+    titles = {
+        "rows": "rows", "states": "states a variable", "parents": "parents", "imprecision": "imprecision θ",
+        "variables": "variables", "cells": "cells of the plan",
+    }  # fmt: skip
+    figure = Figure(figsize=(12, 7.2), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
+    for panel, axis in zip(panels, axes, strict=True):
+        for number, each in enumerate(each for each in curves if each.panel == panel):
+            axis.plot(each.sizes, each.seconds, marker="o", markersize=4, color=colours[number], label=each.label)
+        axis.set(
+            xscale="linear" if panel == "imprecision" else "log", yscale="log", xlabel=titles[panel], ylabel="seconds"
+        )
+        axis.legend(fontsize=8, frameon=False)
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    with mpl.rc_context({"svg.hashsalt": "possnet", "svg.fonttype": "none"}):
+        figure.savefig(FIGURE, metadata={"Date": None})
+
+
+def measure(*, quick: bool) -> Section:
+    """The whole section."""
+    curves = rows_curves(load("alarm"), pn.load_example("clinic"), quick=quick)
+    if not quick:
+        curves += shape_curves() + network_curves()
+        draw(curves)
+    targets = [
+        Target(f"growth of {each.label} with {each.panel}", f"exponent {each.exponent:.2f}", "linear", each.exponent, each.promised, "", at_most=True)
+        for each in curves
+        if each.promised is not None
+    ]  # fmt: skip
+    rows = [
+        [each.panel, each.label, f"{each.sizes[0]:g}-{each.sizes[-1]:g}", f"{each.seconds[0]:.4f}-{each.seconds[-1]:.4f}", f"{each.exponent:.2f}"]
+        for each in curves
+    ]  # fmt: skip
+    text = (
+        "![How the work grows](figures/growth.svg)\n\nThe exponent is the slope between logarithms over the upper half of each "
+        "curve: 1 is linear, 0 constant.\n\n" + table(" grows with | job | from - to | seconds | exponent ", rows)
+    )
+    return Section(text, targets)
