@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint gold bench fixtures pictures docs lock clean
+.PHONY: demo test quick lint gold bench bench-quick fixtures pictures docs lock clean
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -50,8 +50,13 @@ gold: .venv/.gold
 	$(BIN)/uv pip install -q --python .venv-peers/bin/python --require-hashes -r requirements/peers.txt
 	@touch $@
 
-bench: fixtures
+# Every target beside the peers, about forty minutes; instruction counts need valgrind.
+bench: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/report.py
+
+# A slice of five minutes; docs/benchmarks.md stays as it is.
+bench-quick: gold .venv-peers/.ready
+	$(BIN)/python benchmarks/report.py --quick
 
 # The committed pictures of README.md and docs/: made anew, then looked at.
 pictures: demo

@@ -204,20 +204,24 @@ def draw(curves: Sequence[Curve]) -> None:
     from possnet.plots.style import COLOURS
 
     colours = [COLOURS[name][0] for name in ("blue", "orange", "green", "purple", "soft")]
-    panels = list(dict.fromkeys(each.panel for each in curves))
     titles = {
-        "rows": "rows", "states": "states a variable", "parents": "parents", "imprecision": "imprecision θ",
-        "variables": "variables", "cells": "cells of the plan",
+        "rows": "rows", "states": "states a variable, 262,144 rows", "parents": "parents, 262,144 rows",
+        "imprecision": "imprecision θ, 262,144 rows", "variables": "variables", "cells": "cells of the plan",
     }  # fmt: skip
-    figure = Figure(figsize=(12, 7.2), layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
-    for panel, axis in zip(panels, axes, strict=True):
-        for number, each in enumerate(each for each in curves if each.panel == panel):
-            axis.plot(each.sizes, each.seconds, marker="o", markersize=4, color=colours[number], label=each.label)
-        axis.set(
-            xscale="linear" if panel == "imprecision" else "log", yscale="log", xlabel=titles[panel], ylabel="seconds"
-        )
-        axis.legend(fontsize=8, frameon=False)
+    figure = Figure(figsize=(13, 8.6), layout="constrained", facecolor="white")
+    for (panel, title), axis in zip(titles.items(), figure.subplots(2, 3).ravel(), strict=True):
+        shown = [each for each in curves if each.panel == panel]
+        for each, colour in zip(shown, colours, strict=False):
+            axis.plot(each.sizes, each.seconds, marker="o", markersize=4, color=colour, label=each.label)
+        if panel not in {"parents", "imprecision"}:
+            sizes = np.geomspace(min(shown[0].sizes), max(shown[0].sizes), 50)
+            linear = sizes * shown[0].seconds[-1] / shown[0].sizes[-1]
+            axis.plot(sizes, linear, linestyle=":", color=COLOURS["ignorance"][0], label="linear", zorder=0)
+            axis.set_xscale("log")
+            lowest, highest = (of(of(each.seconds) for each in shown) for of in (min, max))
+            axis.set_ylim(lowest / 2, 2 * highest)
+        axis.set(yscale="log", xlabel=title, ylabel="seconds")
+        axis.legend(fontsize=9, frameon=False, loc="lower left", bbox_to_anchor=(-0.02, 1.0), borderaxespad=0.2)
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     with mpl.rc_context({"svg.hashsalt": "possnet", "svg.fonttype": "none"}):

@@ -99,7 +99,7 @@ class Observed:
                 found.append(self._grouped([ids[name] for name in part], part, batch.weights, len(batch)))
                 while len(found) > 1 and len(found[-2][1]) <= 2 * len(
                     found[-1][1]
-                ):  # like sizes: each row moves log n times
+                ):  # like sizes: a row moves log n times
                     found[-2:] = [self._merged(found[-2:], part)]
         return [self._merged(found, part) for part, found in zip(parts, kept, strict=True)]
 

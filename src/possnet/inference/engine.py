@@ -72,7 +72,8 @@ class Inference:
         self._is_product = network.conjunction.name == PRODUCT.name
         self._plan: Plan | None = None
         self._trees: dict[str, JoinTree] = {}
-        self._facts: tuple[list[bool], list[float]] | None = None
+        self._peak: list[bool] | None = None
+        self._least: float | None = None
         self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowMarginals] = {}
 
     @property
@@ -325,27 +326,32 @@ class Inference:
             self._trees[algebra.name] = JoinTree(self.plan, self._scopes, tables, algebra)
         return self._trees[algebra.name]
 
-    def _table_facts(self) -> tuple[list[bool], list[float]]:
-        """Whether each table's rows peak at 1, and the logarithm of its smallest positive degree."""
-        if self._facts is None:
+    def _peaks(self) -> list[bool]:
+        """Whether each table's rows peak at 1."""
+        if self._peak is None:
+            self._peak = [bool((table.max(axis=-1) == 1.0).all()) for table in self._tables]
+        return self._peak
+
+    def _least_product(self) -> float:
+        """Logarithm of the product of the smallest positive degrees of all tables: no product is smaller."""
+        if self._least is None:
             flat = np.concatenate([table.reshape(-1) for table in self._tables])
             starts = np.cumsum([0, *[table.size for table in self._tables]])[:-1]
-            lowest = np.log(np.minimum.reduceat(np.where(flat > 0.0, flat, 1.0), starts))
-            peaks = [bool((table.max(axis=-1) == 1.0).all()) for table in self._tables]
-            self._facts = peaks, lowest.tolist()
-        return self._facts
+            self._least = float(np.log(np.minimum.reduceat(np.where(flat > 0.0, flat, 1.0), starts)).sum())
+        return self._least
 
     def _algebra(self, known: dict[int, Table]) -> Algebra:
         """Max-min for a min-based network; for a product-based one logarithms if a product might underflow."""
         if not self._is_product:
             return MAX_MIN
-        _, lowest = self._table_facts()
-        least = sum(lowest) + sum(log(d) for degrees in known.values() for d in degrees.tolist() if 0.0 < d < 1.0)
+        least = self._least_product() + sum(
+            log(d) for degrees in known.values() for d in degrees.tolist() if 0.0 < d < 1.0
+        )
         return MAX_SUM if least < _LOWEST_LOG else MAX_PRODUCT
 
     def _relevant(self, targets: Sequence[int], observed: set[int]) -> tuple[list[tuple[int, ...]], list[Table], int]:
         """Families that can matter: the targets, the observed, their ancestors, and whatever does not peak at 1."""
-        peaks, _ = self._table_facts()
+        peaks = self._peaks()
         dag = self.network.dag
         needed = {self._names[v] for v in (*targets, *observed)}
         needed |= {name for name, peaked in zip(self._names, peaks, strict=True) if not peaked}
