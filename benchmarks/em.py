@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Times, faster, interleaved, table, timed
+from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Times, faster, interleaved, next_limit, table, timed
 from networks import bif, load
 
 import possnet as pn
@@ -60,6 +60,11 @@ def measure(*, quick: bool) -> Section:
         "run each, stops when a step gains less than .1 nat, possnet when all that is left to gain is less.\n\n"
         + table(" | time | steps | ms a step ", lines)
     )
+    if not quick:
+        limit = next_limit(
+            "plain steps", lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=PLAIN), 6
+        )
+        text = f"{text}\n\n{limit}"
     job = f"EM, {rows:,} alarm rows, 10 % unknown"
     step = Times((theirs.best / steps,))
     return Section(

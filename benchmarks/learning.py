@@ -7,7 +7,20 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Target, Times, faster, interleaved, say, table, timed
+from measure import (
+    QUICK_ROUNDS,
+    ROUNDS,
+    Peer,
+    Section,
+    Target,
+    Times,
+    faster,
+    interleaved,
+    next_limit,
+    say,
+    table,
+    timed,
+)
 from networks import bif, families, load
 
 import possnet as pn
@@ -71,6 +84,7 @@ def measure(*, quick: bool) -> Section:
     net = load("alarm")
     with tempfile.TemporaryDirectory() as folder, Peer() as peer:
         found = interleaved(jobs_of(net, Path(folder), peer, quick=quick), QUICK_ROUNDS if quick else ROUNDS)
+        limits = "" if quick else _limits(net, Path(folder))
     for key in [key for key in found if key.endswith(", again")]:
         once = key.removesuffix(", again")
         found[once] = Times((*found[once].seconds, *found.pop(key).seconds))
@@ -100,7 +114,19 @@ def measure(*, quick: bool) -> Section:
         f"{ROWS:,} rows of alarm, precise but for those called vague (theta .5); peers with the number of threads.\n\n"
         + table(" job | time ", rows)
     )
-    return Section(text, targets)
+    return Section(text if quick else f"{text}\n\n{limits}", targets)
+
+
+def _limits(net: pn.Network, folder: Path) -> str:
+    """What bounds the work next."""
+    data = pn.read_data(folder / "masks.parquet")
+    told = [
+        next_limit(
+            f"{name} to network", lambda name=name: pn.fit(net.dag, pn.scan_data(folder / name, variables=net)), 2
+        )
+        for name in ("text.parquet", "masks.parquet", "rows.csv")
+    ]
+    return "\n".join([*told, next_limit("counting alone", lambda: pn.count(net.dag, data))])
 
 
 def _slower(job: str, ours: Times, precise: Times) -> Target:

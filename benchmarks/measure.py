@@ -3,8 +3,11 @@
 A section is a module with ``measure(quick) -> Section``: text for the page, and rows of the table of targets.
 """
 
+import cProfile
 import json
 import os
+import pstats
+import re
 import select
 import subprocess
 import sys
@@ -125,6 +128,27 @@ def interleaved(jobs: Mapping[str, Callable[[], float]], rounds: int) -> dict[st
         for name, job in jobs.items():
             found[name].append(job())
     return {name: Times(tuple(seconds)) for name, seconds in found.items()}
+
+
+def next_limit(job: str, work: Callable[[], object], most: int = 4) -> str:
+    """A sentence on where the time of some work goes, by its profile; the second run is profiled."""
+    work()
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    own = {place: numbers[2] for place, numbers in pstats.Stats(profile).stats.items()}  # type: ignore[attr-defined]
+    hottest = sorted(own, key=lambda place: -own[place])[:most]
+    told = ", ".join(
+        f"`{_short(file, name)}` {own[file, line, name] / sum(own.values()):.0%}" for file, line, name in hottest
+    )
+    return f"Where the time goes, {job}: {told}."
+
+
+def _short(file: str, name: str) -> str:
+    built_in = re.search(r"method '?([\w.]+)'? ?(?:of '([\w.]+)')?", name)
+    if built_in is None:
+        return f"{Path(file).stem}.{name}"
+    waiting = built_in[1] == "acquire"
+    return "waiting for the thread that reads" if waiting else ".".join(filter(None, (built_in[2], built_in[1])))
 
 
 def table(head: str, rows: list[list[str]]) -> str:

@@ -6,7 +6,7 @@ Every process and several imprecisions; compiling the laws is part of each time.
 import tempfile
 from pathlib import Path
 
-from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Target, interleaved, table, timed
+from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Target, interleaved, next_limit, table, timed
 from networks import bif, load
 
 import possnet as pn
@@ -42,6 +42,9 @@ def measure(*, quick: bool) -> Section:
         f"{ROWS:,} rows of alarm. pyAgrum's `drawSamples`, precise rows: {peers[0]} with one thread, {peers[1]} with two.\n\n"
         + table(" process | theta | possnet | times faster ", rows)
     )
+    if not quick:
+        limit = next_limit("traced rows, theta .5", lambda: pn.sample(net, ROWS, process="traced", rng=1), 6)
+        text = f"{text}\n\n{limit}"
     process, theta = slowest.split("|")
     job = f"sample {ROWS:,} rows, slowest ({process}, theta {theta})"
     ratio = theirs.best / found[slowest].best
