@@ -2,7 +2,8 @@
 
 ``python report.py em files`` runs only these sections again and keeps the others as they stand; every section says when it
 was run. ``--quick`` runs a slice of five minutes and leaves the page alone. The table of targets is printed at the end;
-the exit code is 1 if one of them is missed.
+the exit code is 1 if one of them is missed. ``--check`` runs nothing: it tells whether the page is what its own sections
+say, all of them are there, and every target is met.
 """
 
 import argparse
@@ -89,12 +90,15 @@ def page(sections: dict[str, Section]) -> str:
     return "\n".join(parts)
 
 
-def main() -> None:
+def main() -> str | None:
     """Run what is asked for, or everything; write the page after each section; print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all unless given")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
+    if given.check:
+        return check()
     targets = []
     for name in given.sections or SECTIONS:
         say(f"{name} ...")
@@ -106,9 +110,19 @@ def main() -> None:
             )
     print(TARGETS + "\n".join(target.row for target in targets))
     missed = sum(not target.met for target in targets)
-    if missed:
-        sys.exit(f"{missed} of {len(targets)} targets missed")
+    return f"{missed} of {len(targets)} targets missed" if missed else None
+
+
+def check() -> str | None:
+    """What is wrong with the page as it stands."""
+    found = known()
+    if missing := [name for name in SECTIONS if name not in found]:
+        return f"docs/benchmarks.md lacks {', '.join(missing)}: run make bench"
+    if page(found) != PAGE.read_text(encoding="utf-8"):
+        return "docs/benchmarks.md was changed by hand: run make bench"
+    missed = [target.job for section in found.values() for target in section.targets if not target.met]
+    return f"missed: {', '.join(missed)}" if missed else None
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,7 +15,7 @@ from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, 
 from possnet.dataset.domains import found_variables, require_columns, variables_of
 from possnet.dataset.weights import checked_weights, weights_of_column
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.kernels import bitmaps
+from possnet.kernels import bitmaps, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -335,8 +335,7 @@ class Dataset:
         array([2, 1])
         """
         first, groups = self.groups()
-        weights = np.zeros(len(first), dtype=np.int64)
-        np.add.at(weights, groups, self._weights_or_ones())
+        weights = tally.weigh(groups, self._weights, len(first))
         kept = self[first]
         return Dataset.unchecked(kept.variables, kept._bitmaps, len(first), unknown=kept._unknown, weights=weights)
 
@@ -355,7 +354,9 @@ class Dataset:
                 limit = len(found)
             keys = keys * len(column.cells) + column.codes
             limit *= max(len(column.cells), 1)
-        _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
+        groups, found = bitmaps.compress(keys, limit)
+        first = np.empty(len(found), dtype=np.int64)
+        first[groups[::-1]] = np.arange(self._rows - 1, -1, -1)  # of equal rows the first one writes last
         order = np.argsort(first)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))

@@ -1,0 +1,36 @@
+"""The benchmark page: what its own sections say, nothing written by hand, and how targets are judged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], cwd=BENCHMARKS, check=False, capture_output=True, text=True)
+
+
+def test_the_page_says_what_was_measured_and_every_target_is_met() -> None:
+    found = run("report.py", "--check")
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_a_figure_changed_by_hand_is_noticed(tmp_path: Path) -> None:
+    page = (BENCHMARKS.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    (tmp_path / "page.md").write_text(page.replace("| yes |", "| **no** |", 1), encoding="utf-8")
+    code = f"import report; from pathlib import Path; report.PAGE = Path({str(tmp_path / 'page.md')!r}); print(report.check())"
+    assert "changed by hand" in run("-c", code).stdout
+
+
+@pytest.mark.parametrize(
+    ("found", "asked", "at_most", "met"),
+    [(2.0, 2.0, False, True), (1.99, 2.0, False, False), (3.0, 3.0, True, True), (3.01, 3.0, True, False)],
+)
+def test_a_target_is_met_at_its_limit_and_not_beyond(found: float, asked: float, at_most: bool, met: bool) -> None:
+    code = f"from measure import Target; print(Target('j', 'p', 'q', {found}, {asked}, at_most={at_most}).met)"
+    assert run("-c", code).stdout.strip() == str(met)
