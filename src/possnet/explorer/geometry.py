@@ -1,0 +1,88 @@
+"""Where the cards of a network are: the layers of `possnet.drawing`, with rows tall enough to click."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from possnet.drawing import layered
+from possnet.drawing.svg import text_width
+
+if TYPE_CHECKING:
+    from possnet.network import Network
+    from possnet.variables import Variable
+
+__all__ = ["Shape", "geometry"]
+
+Shape: TypeAlias = Literal["wide", "tall"]
+_ASPECTS: Final[dict[Shape, float]] = {"wide": 1.6, "tall": 0.6}
+_HEAD: Final = 27.0
+_LINE: Final = 20.0
+_BAR: Final = 78.0
+_PAD: Final = 10.0
+_NUMBER: Final = 26.0
+_BOX: Final = 15.0
+_NAME: Final = 26
+_LABEL: Final = 18
+
+
+def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
+    """Cards, edges and the size of the whole, for a wide window or a tall one.
+
+    >>> import possnet as pn
+    >>> found = geometry(pn.load_example("clinic"))
+    >>> sorted(found), len(found["cards"]), found["edges"][0]["from"]
+    (['cards', 'edges', 'head', 'height', 'line', 'pad', 'width'], 5, 'season')
+    """
+    most = _most_rows(len(network.variables))
+    sizes = {variable.name: _size(variable, most) for variable in network.variables}
+    parents = {variable.name: network.dag.parents(variable.name) for variable in network.variables}
+    tight = len(sizes) > 60
+    layout = layered(parents, sizes, gap=16.0 if tight else 28.0, rise=44.0 if tight else 54.0, aspect=_ASPECTS[shape])
+    cards = [
+        {
+            "x": round(layout.nodes[variable.name][0] - sizes[variable.name][0] / 2, 1),
+            "y": round(layout.nodes[variable.name][1] - sizes[variable.name][1] / 2, 1),
+            "width": round(sizes[variable.name][0], 1),
+            "height": sizes[variable.name][1],
+            "labels": round(_labels(variable), 1),
+            "rows": min(len(variable), most if len(variable) <= most else most - 1),
+            "name": _clipped(variable.name, _NAME),
+            "letters": round(min(22.0, 13.0 * (sizes[variable.name][0] - 12.0) / _head(variable)), 1),
+        }
+        for variable in network.variables
+    ]
+    edges = [
+        {"from": parent, "to": child, "points": [[round(x, 1), round(y, 1)] for x, y in line]}
+        for (parent, child), line in layout.edges.items()
+    ]
+    return {
+        "cards": cards,
+        "edges": edges,
+        "width": round(layout.width, 1),
+        "height": round(layout.height, 1),
+        "head": _HEAD,
+        "line": _LINE,
+        "pad": _PAD,
+    }
+
+
+def _most_rows(nodes: int) -> int:
+    return 8 if nodes <= 20 else 5 if nodes <= 60 else 4
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _head(variable: Variable) -> float:
+    return max(text_width(_clipped(variable.name, _NAME), 13.0), 1.0)
+
+
+def _labels(variable: Variable) -> float:
+    shown = {_clipped(state, _LABEL) for state in variable.states}
+    return max(text_width(label, 12.0) for label in (*shown, "99 more"))
+
+
+def _size(variable: Variable, most: int) -> tuple[float, float]:
+    width = max(_head(variable) + 2 * _PAD + 30.0, _BOX + _labels(variable) + _BAR + _NUMBER + 4 * _PAD)
+    return width, _HEAD + _LINE * min(len(variable), most) + 8.0
