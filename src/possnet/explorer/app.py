@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
 from possnet.drawing import COLOURS
+from possnet.errors import PossnetError
 from possnet.explorer.geometry import Shape, geometry
 from possnet.explorer.guard import HEADERS, Guard, error_answer, read_body
 from possnet.explorer.messages import Edit, Move, Normalise, Question, Refused, TablePage, encoded, parsed
@@ -62,13 +65,13 @@ def application(network: Network, port: int) -> Guard:
         Route("/api/edit", explorer.edit, methods=["POST"]),
         Route("/api/history", explorer.history, methods=["POST"]),
     ]
-    wrong = {404: _wrong, 405: _wrong}
-    app = Starlette(routes=routes, exception_handlers=cast("Any", wrong))
+    errors = dict.fromkeys((Refused, PossnetError, HTTPException, ClientDisconnect, Exception), _wrong)
+    app = Starlette(routes=routes, exception_handlers=cast("Any", errors))
     app.router.redirect_slashes = False
     return Guard(app, port)
 
 
-async def _wrong(_: Request, error: Any) -> Response:
+async def _wrong(_: Request, error: Exception) -> Response:
     return error_answer(error)
 
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from possnet.drawing import layered
+from possnet.drawing import Layout, layered
 from possnet.drawing.svg import text_width
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from possnet.drawing.layers import Sizes
     from possnet.network import Network
     from possnet.variables import Variable
 
 __all__ = ["Shape", "geometry"]
 
 Shape: TypeAlias = Literal["wide", "tall"]
-_ASPECTS: Final[dict[Shape, float]] = {"wide": 1.6, "tall": 0.6}
+_WINDOWS: Final[dict[Shape, float]] = {"wide": 1.9, "tall": 0.72}
+_ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {"wide": (1.6, 1.0, 2.4), "tall": (0.6, 0.4, 1.0)}
+_MANY: Final = 300
 _HEAD: Final = 27.0
 _LINE: Final = 20.0
 _BAR: Final = 78.0
 _PAD: Final = 10.0
 _NUMBER: Final = 26.0
 _BOX: Final = 15.0
+_BOLD: Final = 1.08
 _NAME: Final = 26
 _LABEL: Final = 18
 
@@ -36,8 +42,7 @@ def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
     most = _most_rows(len(network.variables))
     sizes = {variable.name: _size(variable, most) for variable in network.variables}
     parents = {variable.name: network.dag.parents(variable.name) for variable in network.variables}
-    tight = len(sizes) > 60
-    layout = layered(parents, sizes, gap=16.0 if tight else 28.0, rise=44.0 if tight else 54.0, aspect=_ASPECTS[shape])
+    layout = _layout(parents, sizes, shape)
     cards = [
         {
             "x": round(layout.nodes[variable.name][0] - sizes[variable.name][0] / 2, 1),
@@ -66,6 +71,15 @@ def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
     }
 
 
+def _layout(parents: Mapping[str, Sequence[str]], sizes: Sizes, shape: Shape) -> Layout:
+    """The layout that fills a window of the shape best; of a large network, the first."""
+    nodes = len(sizes)
+    gap, rise = (28.0, 54.0) if nodes <= 20 else (22.0, 38.0) if nodes <= 60 else (16.0, 34.0)
+    tried = _ASPECTS[shape][: 1 if nodes > _MANY else 3]
+    layouts = [layered(parents, sizes, gap=gap, rise=rise, aspect=aspect) for aspect in tried]
+    return min(layouts, key=lambda found: max(found.width, found.height * _WINDOWS[shape]))
+
+
 def _most_rows(nodes: int) -> int:
     return 8 if nodes <= 20 else 5 if nodes <= 60 else 4
 
@@ -75,12 +89,13 @@ def _clipped(text: str, most: int) -> str:
 
 
 def _head(variable: Variable) -> float:
-    return max(text_width(_clipped(variable.name, _NAME), 13.0), 1.0)
+    return max(_BOLD * text_width(_clipped(variable.name, _NAME), 13.0), 1.0)
 
 
 def _labels(variable: Variable) -> float:
-    shown = {_clipped(state, _LABEL) for state in variable.states}
-    return max(text_width(label, 12.0) for label in (*shown, "99 more"))
+    return _BOLD * max(
+        text_width(label, 12.0) for label in {_clipped(state, _LABEL) for state in variable.states} | {"more"}
+    )
 
 
 def _size(variable: Variable, most: int) -> tuple[float, float]:

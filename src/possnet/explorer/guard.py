@@ -21,7 +21,7 @@ from possnet.explorer.messages import Refused, encoded, refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["HEADERS", "Guard", "error_answer", "read_body"]
 
@@ -58,28 +58,14 @@ class Guard:
         """Answer one request, whatever happens."""
         if scope["type"] != "http":
             return
-        begun = False
-
-        async def sending(message: Message) -> None:
-            nonlocal begun
-            begun = begun or message["type"] == "http.response.start"
-            await send(message)
-
         self.inside += 1
         try:
             self._check(scope)
-            await self.app(scope, receive, sending)
-        except (Refused, PossnetError, HTTPException) as error:
+            await self.app(scope, receive, send)
+        except Refused as error:
             await error_answer(error)(scope, receive, send)
-        except ClientDisconnect:
-            pass
-        except Exception as error:  # noqa: BLE001 - a mistake of ours is one line on the terminal, and the page lives on
+        except Exception as error:  # noqa: BLE001 - answered already; here it is one line on the terminal
             print(f"explore: {scope['path']!r}: {type(error).__name__}: {error}"[:300], file=sys.stderr)  # noqa: T201
-            if not begun:
-                mistake = Refused(
-                    500, "possnet made a mistake in answering this; the page and the network are as before"
-                )
-                await error_answer(mistake)(scope, receive, send)
         finally:
             self.inside -= 1
 
@@ -125,15 +111,18 @@ async def read_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def error_answer(error: Refused | PossnetError | HTTPException) -> Response:
+def error_answer(error: Exception) -> Response:
     """What the page gets for an error: a status, and one sentence."""
-    headers = dict(HEADERS)
+    headers, document = dict(HEADERS), {"error": "possnet made a mistake in answering this; the network is as before"}
+    status = 500
     if isinstance(error, PossnetError):
         status, document = 422, refusal(error)
     elif isinstance(error, Refused):
         status, document = error.status, {"error": str(error)}
         headers |= error.headers
-    else:
+    elif isinstance(error, HTTPException):
         status, document = error.status_code, {"error": f"request: {error.detail.lower()}"}
         headers |= error.headers or {}
+    elif isinstance(error, ClientDisconnect):
+        status = 400  # nobody reads it
     return Response(encoded(document), status, headers, "application/json")

@@ -33,12 +33,16 @@ _EXACT: Final = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A network, what it was before its edits, and what was undone; ``revision`` changes with every edit."""
+    """A network, what it was before its edits, and what was undone.
+
+    Every step has a ``revision`` of its own; ``touched`` are the variables whose tables it changed.
+    """
 
     original: Network
     network: Network
     engine: Inference
     revision: int = 0
+    touched: tuple[str, ...] = ()
     past: tuple[Network, ...] = ()
     future: tuple[Network, ...] = ()
     lock: Lock = field(default_factory=Lock, compare=False)
@@ -60,6 +64,7 @@ class Model:
             network=network,
             engine=Inference(network),
             revision=self.revision + 1,
+            touched=tuple(_changed(network, self.network)),
             past=past[-_KEPT:],
             future=future,
             lock=Lock(),
@@ -71,6 +76,7 @@ def summary(model: Model) -> dict[str, Any]:
     now = model.network
     return {
         "revision": model.revision,
+        "touched": model.touched,
         "undo": bool(model.past),
         "redo": bool(model.future),
         "edited": _changed(now, model.original),

@@ -26,6 +26,7 @@ class Explorer {
       select: (name) => this.select(name),
       close: () => this.close(),
       noticed: (summary) => this.noticed(summary),
+      tell: (text) => this.tell(text),
     };
     this.graph = new Graph(byId("graph"), network, actions);
     this.view = new View(byId("stage"), this.graph.world, network.geometry);
@@ -156,7 +157,8 @@ class Explorer {
       ? [make("b", {}, "This cannot be: "), "the evidence has possibility 0, so nothing follows from it. ", `Last, you ${this.change}.`]
       : [problem.message];
     const back = this.past.length
-      ? make("button", { type: "button", click: () => this.undo() }, "Undo the last click") : null;
+      ? make("button", { type: "button", click: () => this.undo() }, "Undo the last click")
+      : this.evidence.size ? make("button", { type: "button", click: () => this.clear() }, "Clear evidence") : null;
     const again = problem.kind === "gone" ? make("button", { type: "button", click: () => this.refresh() }, "Try again") : null;
     byId("banner").replaceChildren(make("span", {}, ...words), ...[again ?? back].filter(Boolean));
     byId("banner").hidden = false;
@@ -215,6 +217,7 @@ class Explorer {
     if (changed) {
       this.before = undefined;
       this.refresh();
+      this.panel.revised(summary.revision);
     }
   }
 

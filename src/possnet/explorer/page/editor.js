@@ -18,11 +18,12 @@ export class Editor {
       undo: button("Undo", () => this.step("undo"), "Undo the last edit that was applied"),
       redo: button("Redo", () => this.step("redo"), "Apply it again"),
       reset: button("Reset", () => this.step("reset", this.variable.name), "The original table of this variable"),
+      first: button("Reset all", () => this.step("reset"), "The original tables of all variables"),
     };
-    const { apply, normalise, discard, undo, redo, reset } = this.buttons;
+    const { apply, normalise, discard, undo, redo, reset, first } = this.buttons;
     this.pages = make("p", { class: "pages" });
     this.element = make("section", { class: "editor" }, make("h3", {}, "Conditional table"), this.note, this.body, this.pages,
-      this.wrong, make("p", { class: "row" }, apply, normalise, discard), make("p", { class: "row" }, undo, redo, reset));
+      this.wrong, make("p", { class: "row" }, apply, normalise, discard), make("p", { class: "row" }, undo, redo, reset, first));
   }
 
   open(variable) {
@@ -39,20 +40,24 @@ export class Editor {
       await work();
     } catch (problem) {
       write(this.wrong, problem.message);
-      if (problem.status === 409) await this.load(this.page.start).catch(() => {});
+      if (problem.status === 409) await this.load(this.page.start, false).catch(() => {});
     }
   }
 
-  async load(start) {
+  reload() {
+    return this.run(() => this.load(this.page.start));
+  }
+
+  async load(start, checked = true) {
     const { variable } = this;
     const page = await ask("/api/table", { variable: variable.name, start });
     if (variable !== this.variable) return;
     this.page = page;
     this.actions.noticed(page);
-    this.render();
+    this.render(checked);
   }
 
-  render() {
+  render(checked = true) {
     const { page, variable } = this;
     const given = page.parents.length;
     write(this.note, given
@@ -64,7 +69,7 @@ export class Editor {
     this.body.replaceChildren(make("table", { class: "degrees" }, make("thead", {}, head),
       make("tbody", {}, ...page.rows.map((row) => this.row(row)))));
     this.turning();
-    this.check();
+    if (checked) this.check();
   }
 
   row(row) {
@@ -133,13 +138,14 @@ export class Editor {
         set(input, { "aria-invalid": !(value >= 0 && value <= 1) ? "true" : null });
       }
     }
-    const { apply, normalise, discard, undo, redo, reset } = this.buttons;
+    const { apply, normalise, discard, undo, redo, reset, first } = this.buttons;
     apply.disabled = !this.draft.size || Boolean(degree ?? peak);
     normalise.disabled = !peak || Boolean(degree);
     discard.disabled = !this.draft.size;
     undo.disabled = !this.page?.undo;
     redo.disabled = !this.page?.redo;
     reset.disabled = !this.page?.edited.includes(this.variable.name);
+    first.disabled = !this.page?.edited.length;
   }
 
   values() {
@@ -170,6 +176,6 @@ export class Editor {
   async done(summary) {
     this.draft.clear();
     this.actions.noticed(summary);
-    await this.load(this.page.start);
+    if (!summary.touched.includes(this.variable.name)) this.actions.tell(`This changed the table of ${summary.touched.join(", ") || "nothing"}.`);
   }
 }

@@ -23,7 +23,7 @@ export class Panel {
     const cut = variable.states.length - shown.length;
     const body = make("tbody", {}, ...this.rows.map((row) => row.element));
     const head = make("tr", {}, ...["State", "", "Π", "N"].map((text) => make("th", { scope: "col" }, text)));
-    this.element.replaceChildren(
+    this.element.replaceChildren(...[
       make("div", { class: "panel-head" },
         make("h2", { tabindex: -1 }, variable.name),
         make("button", { type: "button", class: "close", "aria-label": "Close the panel", click: () => actions.close() }, "×")),
@@ -34,7 +34,7 @@ export class Panel {
       this.neighbours("Parents", variable.parents),
       this.neighbours("Children", variable.children),
       this.editor.element,
-    );
+    ].filter(Boolean));
     this.element.hidden = false;
     this.element.scrollTop = 0;
     this.editor.open(variable);
@@ -44,6 +44,11 @@ export class Panel {
     this.element.hidden = true;
     this.element.replaceChildren();
     this.variable = undefined;
+  }
+
+  // The network was edited; the table is looked at again if it is older.
+  revised(revision) {
+    if (this.variable && this.editor.page && this.editor.page.revision !== revision) this.editor.reload();
   }
 
   row(state) {

@@ -4,6 +4,7 @@ const LEAST = 0.08;
 const MOST = 3;
 const FAR = 0.48;
 const MARGIN = 18;
+const BUTTONS = 34;
 
 export class View {
   constructor(stage, world, size) {
@@ -29,10 +30,11 @@ export class View {
 
   fit() {
     const { width, height } = this.room;
-    const scale = Math.min((width - 2 * MARGIN) / this.size.width, (height - 2 * MARGIN) / this.size.height, 1.35);
+    const high = height - 2 * MARGIN - (width < 760 ? BUTTONS : 0);
+    const scale = Math.min((width - 2 * MARGIN) / this.size.width, high / this.size.height, 1.35);
     this.scale = Math.max(scale, LEAST);
     this.x = (width - this.size.width * this.scale) / 2;
-    this.y = Math.max(MARGIN, (height - this.size.height * this.scale) / 2);
+    this.y = MARGIN + Math.max(0, (high - this.size.height * this.scale) / 2);
     this.fitted = true;
     this.apply();
   }
@@ -50,10 +52,17 @@ export class View {
     this.apply();
   }
 
-  // Bring a card into the window, large enough to read if asked to.
+  // Bring a card into the window; into its middle and large enough to read, if asked to.
   reveal(card, readable = false) {
-    if (readable && this.scale < 0.8) this.zoom(0.9 / this.scale);
+    this.resized();
     const { width, height } = this.room;
+    if (readable) {
+      this.zoom(Math.max(0.9 / this.scale, 1));
+      this.x = width / 2 - (card.x + card.width / 2) * this.scale;
+      this.y = height / 2 - (card.y + card.height / 2) * this.scale;
+      this.apply();
+      return;
+    }
     const [x, y] = [this.x + card.x * this.scale, this.y + card.y * this.scale];
     const [w, h] = [card.width * this.scale, card.height * this.scale];
     const dx = x < MARGIN ? MARGIN - x : Math.min(0, width - MARGIN - x - w);
