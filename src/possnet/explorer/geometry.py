@@ -36,8 +36,8 @@ def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
 
     >>> import possnet as pn
     >>> found = geometry(pn.load_example("clinic"))
-    >>> sorted(found), len(found["cards"]), found["edges"][0]["from"]
-    (['cards', 'edges', 'head', 'height', 'line', 'pad', 'width'], 5, 'season')
+    >>> sorted(found), len(found["cards"]), found["edges"][0]["to"]
+    (['cards', 'edges', 'head', 'height', 'line', 'pad', 'width'], 8, 'measles')
     """
     most = _most_rows(len(network.variables))
     sizes = {variable.name: _size(variable, most) for variable in network.variables}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PORT", "explore"]
 
 PORT: Final = 8642
-_MOST_STATES: Final = 100_000
+_MOST_STATES: Final = 20_000
 
 
 def explore(
