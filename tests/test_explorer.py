@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -507,6 +508,8 @@ def test_a_signal_ends_it_quietly(tmp_path: Path, number: int, code: int, last: 
     opener.chmod(0o755)
     with serving("clinic", "--port", "0", BROWSER=f"{opener} %s") as server:
         assert server.ask("/api/network").status == 200
+        while not (tmp_path / "opened").exists():
+            time.sleep(0.01)
         with socket.create_connection(("127.0.0.1", server.port)) as line:
             line.sendall(b"GET / HTTP/1.1\r\n")
             server.process.send_signal(number)
