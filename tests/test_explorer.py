@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import possnet as pn
 from possnet.explorer import explore, serve
 from possnet.explorer.model import Model, table_page
-from tests.test_cli import COMMAND, run
+from tests.test_cli import COMMAND, readme_commands, run
 
 SAFE = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:"
 FILES = ["/", "/style.css", "/panel.css", "/colours.css", "/app.js", "/graph.js", "/editor.js", "/view.js"]
@@ -502,11 +502,14 @@ def test_only_the_loopback_address_is_bound(clinic: Server) -> None:
 
 
 @pytest.mark.parametrize(("number", "code", "last"), [(signal.SIGINT, 130, "Stopped.\n"), (signal.SIGTERM, 143, "")])
-def test_a_signal_ends_it_quietly(tmp_path: Path, number: int, code: int, last: str) -> None:
+def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
+    tmp_path: Path, number: int, code: int, last: str
+) -> None:
+    ((_, _, net),) = [words for words in readme_commands() if words[1] == "explore"]
     opener = tmp_path / "opener"
     opener.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
     opener.chmod(0o755)
-    with serving("clinic", "--port", "0", BROWSER=f"{opener} %s") as server:
+    with serving(net, "--port", "0", BROWSER=f"{opener} %s") as server:
         assert server.ask("/api/network").status == 200
         while not (tmp_path / "opened").exists():
             time.sleep(0.01)

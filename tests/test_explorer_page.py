@@ -103,7 +103,7 @@ def test_clicks_say_what_is_known_and_every_bar_follows(browser: Browser, clinic
         assert ghost.get_attribute("visibility") is None
         rail = state(page, "flu", "yes").locator(".rail")
         left, room = (float(rail.get_attribute(name) or 0) for name in ("x", "width"))
-        assert float(ghost.get_attribute("x") or 0) + 1.1 == pytest.approx(left + room * before, abs=0.1)
+        assert float(ghost.get_attribute("x") or 0) + 1.6 == pytest.approx(left + room * before, abs=0.1)
         page.reload()
         page.locator("body[data-settled]").wait_for()
         shows(page, CLINIC, record)  # the address keeps it

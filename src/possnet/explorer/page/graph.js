@@ -19,6 +19,15 @@ export class Graph {
     this.world.append(...inOrder.map((card) => card.element));
     this.order = inOrder.map((card) => card.variable.name);
     svg.replaceChildren(tip(), this.world);
+    this.squeeze(inOrder.map((card) => [card.name, card.place.width - 44]));
+    this.fresh = [];
+  }
+
+  // Press texts that are wider than their room; all are measured before any is changed.
+  squeeze(texts) {
+    for (const [text] of texts) set(text, { textLength: null, lengthAdjust: null });
+    const wide = texts.map(([text, room]) => text.getComputedTextLength() > room);
+    texts.filter((_, k) => wide[k]).forEach(([text, room]) => set(text, { textLength: room, lengthAdjust: "spacingAndGlyphs" }));
   }
 
   edge({ from, to, points }) {
@@ -62,7 +71,7 @@ export class Graph {
     const rows = Array.from({ length: place.rows }, (_, k) => this.row(variable, place, k));
     element.append(...rows.map((row) => row.element));
     if (place.rows < variable.states.length) element.append(this.more(variable, place, pad));
-    return { variable, place, element, heading, rows };
+    return { variable, place, element, heading, name, rows };
   }
 
   row(variable, place, k) {
@@ -70,13 +79,13 @@ export class Graph {
     const middle = line / 2;
     const left = pad + BOX + place.labels + pad;
     const room = place.width - left - pad - NUMBER - pad / 2;
-    const row = { room, left, state: null };
+    const row = { room, left, labels: place.labels + 4, state: null };
     row.label = draw("text", { class: "label", x: pad + BOX, y: middle + 4.2 });
     row.full = draw("title");
     row.box = draw("path", { class: "tick", d: `M${pad + 2.2} ${middle + 0.2}l2.4 2.6l4.4 -5.4` });
     row.possible = draw("rect", { class: "possible", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
     row.necessary = draw("rect", { class: "necessary", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
-    row.ghost = draw("rect", { class: "ghost", x: left, y: middle - 7.5, height: 15, width: 2.2 });
+    row.ghost = draw("rect", { class: "ghost", x: left, y: middle - 7.5, height: 15, width: 3.2 });
     row.number = draw("text", { class: "number", x: place.width - pad, y: middle + 3.8, "text-anchor": "end" });
     row.element = draw("g", {
       class: "state", role: "checkbox", tabindex: -1, "aria-checked": "false",
@@ -117,6 +126,8 @@ export class Graph {
       const moved = held !== undefined && card.rows.find((row) => row.state === held);
       if (moved && moved.element !== at) moved.element.focus();
     }
+    this.squeeze(this.fresh);
+    this.fresh = [];
   }
 
   // The numbers of the states that a card shows, in the order of the domain: those that matter, then the most possible.
@@ -134,6 +145,9 @@ export class Graph {
     const [pi, n] = [found?.possibility[k] ?? 0, found?.necessity?.[k] ?? 0];
     const was = before?.possibility[k];
     const given = Boolean(known?.has(state));
+    const look = `${given || state === chosen} ${state}`;
+    if (look !== row.look) this.fresh.push([row.label, row.labels]);
+    row.look = look;
     row.state = state;
     write(row.label, clipped(state, LABEL));
     write(row.full, `${name} = ${state}${found ? `: Π ${three(pi)}, N ${three(n)}` : ""}`);
@@ -141,7 +155,7 @@ export class Graph {
     set(row.possible, { width: (row.room * pi).toFixed(1) });
     set(row.necessary, { width: (row.room * n).toFixed(1) });
     const ghosted = was !== undefined && found && Math.abs(was - pi) > 5e-4;
-    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.1).toFixed(1), visibility: ghosted ? null : "hidden" });
+    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: ghosted ? null : "hidden" });
     set(row.element, {
       "data-state": state, "data-pi": pi, "data-n": n, "aria-checked": String(given),
       "aria-label": `${name} = ${state}${found ? `, possibility ${three(pi)}, necessity ${three(n)}` : ""}`,

@@ -28,7 +28,7 @@ export class Panel {
         make("h2", { tabindex: -1 }, variable.name),
         make("button", { type: "button", class: "close", "aria-label": "Close the panel", click: () => actions.close() }, "×")),
       make("p", { class: "soft" }, count(variable.states.length, variable.ordered ? "ordered state" : "state")),
-      make("table", { class: "states" }, make("thead", {}, head), body),
+      make("div", { class: "states-scroll" }, make("table", { class: "states" }, make("thead", {}, head), body)),
       cut > 0 ? make("p", { class: "soft" }, `... and ${count(cut, "more state")}`) : null,
       this.drop,
       this.neighbours("Parents", variable.parents),
