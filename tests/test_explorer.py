@@ -501,7 +501,10 @@ def test_only_the_loopback_address_is_bound(clinic: Server) -> None:
     assert bound == [f"0100007F{wanted}"]
 
 
-@pytest.mark.parametrize(("number", "code", "last"), [(signal.SIGINT, 130, "Stopped.\n"), (signal.SIGTERM, 143, "")])
+@pytest.mark.parametrize(
+    ("number", "code", "last"),
+    [(signal.SIGINT, 130, "Stopped.\n"), (signal.SIGTERM, 143, ""), (signal.SIGHUP, 129, "")],
+)
 def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
     tmp_path: Path, number: int, code: int, last: str
 ) -> None:

@@ -28,7 +28,7 @@ __all__ = ["HEADERS", "Guard", "error_answer", "read_body"]
 MOST_BODY: Final = 1 << 20
 _MOST_HEAD: Final = 1 << 14
 _MOST_PATH: Final = 2000
-_MOST_AT_ONCE: Final = 16
+_MOST_AT_ONCE: Final = 32
 _PATIENCE: Final = 10.0
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
@@ -12,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from possnet.explorer.app import application
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from socket import socket
 
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
@@ -95,4 +99,29 @@ def serve(network: Network, listener: socket) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=1,
     )
-    _Server(config).run(sockets=[listener])
+    server = _Server(config)
+    with _hanging_up(server):
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _hanging_up(server: uvicorn.Server) -> Iterator[None]:
+    """A closed terminal ends the server as an interrupt does; whoever handled the signal before handles it then."""
+    number = getattr(signal, "SIGHUP", None)
+    before = signal.getsignal(number) if number is not None else None
+    if number is None or not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+
+    def hear(number: int, _: object) -> None:
+        heard.append(number)
+        server.should_exit = True
+
+    signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+    if heard:
+        signal.raise_signal(number)
