@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -23,7 +24,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import possnet as pn
-from possnet.explorer import explore, serve
+from possnet.explorer import explore, guard, quiet, serve
+from possnet.explorer.app import application
 from possnet.explorer.model import Model, table_page
 from tests.test_cli import COMMAND, readme_commands, run
 
@@ -508,6 +510,8 @@ def test_only_the_loopback_address_is_bound(clinic: Server) -> None:
 def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
     tmp_path: Path, number: int, code: int, last: str
 ) -> None:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        pytest.skip("this shell ignores the signal, and so does the command")
     ((_, _, net),) = [words for words in readme_commands() if words[1] == "explore"]
     opener = tmp_path / "opener"
     opener.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
@@ -554,6 +558,73 @@ def test_without_the_extra_one_line_says_how_to_get_it(monkeypatch: pytest.Monke
     assert shown.returncode == 1
     assert len(shown.stderr.splitlines()) == 1
     assert "pip install 'possnet[web]'" in shown.stderr
+
+
+def called(app: Any, path: str, host: str) -> tuple[int, Any]:
+    """The reply of an application to a GET, without a server."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    head = [(b"host", host.encode())]
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": head,
+    }
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_a_mistake_of_ours_is_one_line_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> None:
+        raise KeyError("oh\nno")
+
+    guarded = application(pn.load_example("clinic"), 80)
+    assert called(guarded, "/api/network", "localhost")[1]["name"] == "clinic"
+    monkeypatch.setattr("possnet.explorer.app.summary", broken)
+    status, document = called(guarded, "/api/network", "127.0.0.1:80")
+    assert (status, document["error"][:22]) == (500, "possnet made a mistake")
+    assert capsys.readouterr().err == "explore: '/api/network': KeyError: 'oh\\nno'\n"
+    guarded.inside = 32
+    assert called(guarded, "/api/network", "127.0.0.1:80")[0] == 503
+
+
+def test_half_a_request_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    startup = quiet._Server.startup
+
+    async def starting(self: Any, sockets: Any = None) -> None:
+        started.append(self)
+        await startup(self, sockets)
+
+    monkeypatch.setattr(quiet._Server, "startup", starting)
+    monkeypatch.setattr(quiet, "_PATIENCE", 0.05)
+    monkeypatch.setattr(guard, "_PATIENCE", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        thread = threading.Thread(target=quiet.serve, args=(pn.load_example("clinic"), listener))
+        thread.start()
+        head = f"POST /api/answer HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n"
+        for content, reply in (
+            (b"", b""),
+            (b"GET /", b""),
+            (f"{head}Content-Length: 9\r\n\r\n{{".encode(), b"HTTP/1.1 408"),
+        ):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+                line.sendall(content)
+                assert line.recv(12) == reply
+        started[0].should_exit = True
+        thread.join()
 
 
 def test_help_does_not_load_the_server() -> None:

@@ -114,6 +114,8 @@ def test_clicks_say_what_is_known_and_every_bar_follows(browser: Browser, clinic
         settled(page, page.get_by_role("button", name="Clear evidence", exact=True).click)
         shows(page, CLINIC, {})
         assert "#" not in page.url
+        page.get_by_role("button", name="Copy link").click()
+        page.locator("#notice").get_by_text("link").wait_for()
         assert page.locator(".card .ghost:not([visibility=hidden])").count() == 0
 
 
@@ -219,12 +221,17 @@ def test_the_keyboard_is_enough(browser: Browser, clinic: Server) -> None:
         shows(page, CLINIC, {})
         page.keyboard.press("ArrowUp")
         page.keyboard.press("ArrowUp")
-        page.keyboard.press("Enter")
-        assert page.locator("#panel h2").inner_text() == first
         outline = page.evaluate("getComputedStyle(document.activeElement.querySelector('.hit')).strokeWidth")
         assert float(outline.removesuffix("px")) >= 2
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.tagName + document.activeElement.textContent") == f"H2{first}"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        settled(page, lambda: page.keyboard.press("Space"))
+        shows(page, CLINIC, {first: {label}})
         page.keyboard.press("Escape")
         assert page.locator("#panel").is_hidden()
+        assert page.evaluate("document.activeElement.dataset.name") == first
 
 
 def odd_network() -> pn.Network:

@@ -23,7 +23,7 @@ class Explorer {
       variables: () => network.variables,
       toggle: (name, state) => this.toggle(name, state),
       clear: (name) => this.clear(name),
-      select: (name) => this.select(name),
+      select: (name, byKey) => this.select(name, byKey),
       close: () => this.close(),
       noticed: (summary) => this.noticed(summary),
       tell: (text) => this.tell(text),
@@ -55,6 +55,7 @@ class Explorer {
     byId("closer").addEventListener("click", () => this.view.zoom(1.25));
     byId("farther").addEventListener("click", () => this.view.zoom(0.8));
     byId("fit").addEventListener("click", () => this.view.fit());
+    byId("skip").addEventListener("click", () => byId("closer").focus());
     byId("find").addEventListener("change", (event) => this.find(event.target));
     window.addEventListener("hashchange", () => this.follow());
   }
@@ -172,12 +173,13 @@ class Explorer {
     document.body.classList.remove("stale");
   }
 
-  select(name) {
+  select(name, byKey = false) {
     const again = this.panel.variable?.name === name;
     if (again) return this.close();
     this.panel.open(this.variables.get(name));
     this.graph.select(name);
     this.show();
+    if (byKey) this.panel.focus();
     requestAnimationFrame(() => this.view.reveal(this.graph.cards.get(name).place));
   }
 

@@ -58,7 +58,7 @@ export class Graph {
       draw("title", {}, variable.name),
       draw("rect", { class: "hit", x: 1, y: 1, width: place.width - 2, height: head - 2, rx: 6 }),
       name);
-    heading.addEventListener("click", () => this.actions.select(variable.name));
+    heading.addEventListener("click", (event) => this.actions.select(variable.name, event.detail === 0));
     name.style.setProperty("--letters", `${place.letters}px`);
     const clear = draw("g", { class: "drop", role: "button", tabindex: -1, "aria-label": `clear the evidence on ${variable.name}` },
       draw("title", {}, "clear this evidence"),
@@ -106,7 +106,7 @@ export class Graph {
     const element = draw("g", { class: "more", role: "button", tabindex: -1, transform: `translate(0 ${head + place.rows * line})` },
       draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
       draw("text", { class: "label", x: pad + BOX, y: line / 2 + 4.2 }, `${hidden} more`));
-    element.addEventListener("click", () => this.actions.select(variable.name));
+    element.addEventListener("click", (event) => this.actions.select(variable.name, event.detail === 0));
     return element;
   }
 

@@ -40,6 +40,11 @@ export class Panel {
     this.editor.open(variable);
   }
 
+  // For those who came by key; the way back is Escape.
+  focus() {
+    this.element.querySelector("h2").focus();
+  }
+
   close() {
     this.element.hidden = true;
     this.element.replaceChildren();
@@ -67,7 +72,7 @@ export class Panel {
   }
 
   neighbours(title, names) {
-    const buttons = names.map((name) => make("button", { type: "button", class: "near", click: () => this.actions.select(name) }, name));
+    const buttons = names.map((name) => make("button", { type: "button", class: "near", click: (event) => this.actions.select(name, event.detail === 0) }, name));
     return make("p", { class: "neighbours" }, make("b", {}, `${title}: `), ...(buttons.length ? buttons : ["none"]));
   }
 
