@@ -139,7 +139,7 @@ def test_the_most_possible_configuration_is_marked(browser: Browser, clinic: Ser
         )
         assert marked == best.configuration
         assert (
-            f"possibility {best.possibility:.3f}; {best.ties} are as possible"
+            f"one of {best.ties} configurations of possibility {best.possibility:.3f}."
             in page.locator("#configuration").inner_text()
         )
         settled(page, page.get_by_role("button", name="Most possible").click)

@@ -18,8 +18,8 @@ __all__ = ["Shape", "geometry"]
 
 Shape: TypeAlias = Literal["wide", "tall"]
 _WINDOWS: Final[dict[Shape, float]] = {"wide": 1.9, "tall": 0.72}
-_ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {"wide": (1.6, 1.0, 2.4), "tall": (0.6, 0.4, 1.0)}
-_MANY: Final = 300
+_ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {"wide": (1.0, 1.6, 2.4), "tall": (0.6, 0.4, 1.0)}
+_MANY: Final = 100
 _HEAD: Final = 27.0
 _LINE: Final = 20.0
 _BAR: Final = 78.0

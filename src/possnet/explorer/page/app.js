@@ -148,7 +148,7 @@ class Explorer {
       : !this.evidence.size ? "No evidence yet: click a state."
         : degree === undefined ? "" : `Π(evidence) = ${small(degree)}`);
     write(byId("configuration"), this.explaining && best && !this.impossible
-      ? `Marked: a configuration of possibility ${small(best.possibility)}; ${best.ties === 1 ? "no other is" : `${best.ties.toLocaleString("en")} are`} as possible.`
+      ? `Marked: ${best.ties === 1 ? "the only configuration" : `one of ${best.ties.toLocaleString("en")} configurations`} of possibility ${small(best.possibility)}.`
       : "");
   }
 

@@ -29,7 +29,10 @@ export class Editor {
   open(variable) {
     this.variable = variable;
     this.draft = new Map();
+    this.context = new Map();
     this.page = undefined;
+    for (const button of Object.values(this.buttons)) button.disabled = true;
+    write(this.wrong, "");
     this.body.replaceChildren();
     this.run(() => this.load(0));
   }
@@ -88,10 +91,9 @@ export class Editor {
   turning() {
     const { start, rows, contexts } = this.page;
     const end = start + rows.length;
-    const size = Math.max(rows.length, start, 1);
     const turn = (text, to) => make("button", { type: "button", disabled: to === null, click: () => this.run(() => this.load(to)) }, text);
-    const back = start > 0 ? Math.max(0, start - (this.size ?? size)) : null;
     if (start === 0) this.size = rows.length;
+    const back = start > 0 ? Math.max(0, start - this.size) : null;
     this.pages.replaceChildren(...(contexts > rows.length
       ? [turn("‹", back), ` contexts ${start + 1} to ${end} of ${contexts.toLocaleString("en")} `, turn("›", end < contexts ? end : null)]
       : []));
@@ -103,7 +105,6 @@ export class Editor {
     draft[k] = text;
     if (draft.every((value, place) => typed(value) === row.degrees[place])) this.draft.delete(row.number);
     else this.draft.set(row.number, draft);
-    this.context ??= new Map();
     this.context.set(row.number, row.context);
     this.check();
   }
@@ -123,7 +124,7 @@ export class Editor {
   }
 
   where(number) {
-    const context = this.context?.get(number) ?? [];
+    const context = this.context.get(number) ?? [];
     return context.length ? ` given ${this.page.parents.map((parent, k) => `${parent} = ${context[k]}`).join(", ")}` : "";
   }
 
