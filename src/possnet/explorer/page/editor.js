@@ -2,7 +2,7 @@
 
 import { make, set, write } from "./dom.js";
 import { ask } from "./server.js";
-import { count, typed } from "./words.js";
+import { count, rounded, typed } from "./words.js";
 
 export class Editor {
   constructor(actions) {
@@ -77,9 +77,11 @@ export class Editor {
 
   row(row) {
     const told = row.context.join(", ");
-    const draft = this.draft.get(row.number);
-    const cells = row.degrees.map((degree, k) => make("td", {}, make("input", {
-      value: draft?.[k] ?? String(degree), inputmode: "decimal", autocomplete: "off", spellcheck: "false",
+    const whole = (k) => this.draft.get(row.number)?.[k] ?? String(row.degrees[k]);
+    const cells = row.degrees.map((_, k) => make("td", {}, make("input", {
+      value: rounded(whole(k)), inputmode: "decimal", autocomplete: "off", spellcheck: "false",
+      focus: ({ target }) => { target.value = whole(k); target.select(); },
+      blur: ({ target }) => { target.value = rounded(whole(k)); },
       readonly: !this.page.whole, "aria-label": `${this.variable.states[k]}${told ? ` given ${told}` : ""}`,
       input: (event) => this.type(row, k, event.target.value),
       keydown: (event) => { if (event.key === "Enter" && !this.buttons.apply.disabled) this.run(() => this.apply()); },

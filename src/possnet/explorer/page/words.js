@@ -30,6 +30,12 @@ export function count(number, what) {
   return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
+// A long number as it is shown where there is little room; never a 0 or a 1 that is none.
+export function rounded(text) {
+  const value = Number(typed(text).toPrecision(typed(text) < 0.1 ? 3 : 4));
+  return text.length > 6 && value > 0 && value < 1 ? String(value) : text;
+}
+
 // A degree as someone types it; NaN if it is none.
 export function typed(text) {
   const plain = text.trim().replace(",", ".");
