@@ -55,7 +55,7 @@ _FILES: Final = (
 def application(network: Network, port: int) -> Guard:
     """The whole application for a network, guarded."""
     explorer = Explorer(network)
-    routes = [Route(f"/{name if name != 'index.html' else ''}", explorer.file) for name in _files()]
+    routes = [Route(f"/{name if name != 'index.html' else ''}", explorer.file) for name in explorer.files]
     routes += [
         Route("/api/network", explorer.network),
         Route("/api/download", explorer.download),
@@ -93,7 +93,7 @@ class Explorer:
 
     async def file(self, request: Request) -> Response:
         """One of the explorer's own files; the routes name all there are."""
-        name = request.url.path[1:] or "index.html"
+        name = request.scope["path"][1:] or "index.html"
         kind = _KINDS[name.rpartition(".")[2]]
         return Response(self.files[name], 200, HEADERS, f"{kind}; charset=utf-8")
 

@@ -135,6 +135,7 @@ export class Editor {
     write(this.wrong, degree ?? peak ?? "");
     for (const line of this.body.querySelectorAll("tr[data-context]")) {
       const draft = this.draft.get(Number(line.dataset.context));
+      if (!draft && !line.classList.contains("draft")) continue;
       line.classList.toggle("draft", Boolean(draft));
       for (const input of line.querySelectorAll("input")) {
         const value = typed(input.value);
