@@ -386,8 +386,9 @@ def test_sizes_are_bounded(clinic: Server) -> None:
     assert b" 413 " in clinic.raw(head + 32 * chunk + b"1\r\n \r\n")[:20]
     assert b" 400 " in clinic.raw(head + chunk + b"0\r\n\r\n")[:20]  # no JSON, but not too long
     assert clinic.ask("/?" + "x" * 3000).status == 414
-    assert clinic.ask("/", X_Long="x" * 20_000).status in {400, 431}
-    assert clinic.raw(b"GET / HTTP/1.1\r\n" + b"X-Many: 1\r\n" * 9000)[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 431", b""}
+    for lines in (b"X-Long: " + b"x" * 20_000 + b"\r\n\r\n", b"X-Many: 1\r\n" * 9000):
+        told = clinic.raw(b"GET / HTTP/1.1\r\n" + lines)
+        assert told[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 431", b""}  # or closed at once
     assert clinic.ask("/").status == 200
 
 
