@@ -61,6 +61,7 @@ bench-quick: gold .venv-peers/.ready
 # The committed pictures of README.md and docs/: made anew, then looked at.
 pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
+	$(BIN)/python examples/figures/explorer_picture.py
 	$(BIN)/python examples/recovering.py --write
 
 # docs/cli.md, from the commands themselves.

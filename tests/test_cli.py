@@ -396,6 +396,8 @@ def test_every_other_command_of_the_readme_runs_in_its_order(tmp_path: Path) -> 
     few: dict[str, Any] = {"rows": 20, "imprecision": 1, "process": "traced", "learners": "likelihood", "repeats": 1}
     pn.evaluate(["survey"], **few, out=tmp_path / "my-run")
     for words in commands:
+        if words[1] == "explore":  # which does not end by itself; see test_explorer
+            continue
         shown = run_here(words[1:], tmp_path)
         assert shown.returncode == 0, (words, shown.stderr)
 

@@ -18,6 +18,7 @@ import click
 import possnet as pn
 from possnet.cli.complete import complete
 from possnet.cli.evaluation import evaluate, report
+from possnet.cli.explore import explore
 from possnet.cli.inputs import standard_input_name
 from possnet.cli.learn import learn
 from possnet.cli.learning import fit, sample, score
@@ -93,10 +94,25 @@ def main() -> None:
 
     \b
     Without one:
+      possnet explore clinic
       possnet query clinic measles --given 'fever=mild|high' --given rash=spots
       possnet evaluate --out my-run
     """
 
 
-for command in (info, query, sample, fit, learn, complete, score, compare, evaluate, report, convert, completion):
+for command in (
+    info,
+    query,
+    explore,
+    sample,
+    fit,
+    learn,
+    complete,
+    score,
+    compare,
+    evaluate,
+    report,
+    convert,
+    completion,
+):
     main.add_command(command)

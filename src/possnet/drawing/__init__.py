@@ -1,10 +1,11 @@
 """Pictures as SVG and HTML text: layered graphs, bars and tables, from plain texts and numbers."""
 
 from possnet.drawing.layers import Layout, layered
-from possnet.drawing.svg import Bar, Card, Detail, Picture, draw_bars, draw_graph, escape, printable
+from possnet.drawing.svg import COLOURS, Bar, Card, Detail, Picture, draw_bars, draw_graph, escape, printable
 from possnet.drawing.tables import draw_table
 
 __all__ = [
+    "COLOURS",
     "Bar",
     "Card",
     "Detail",

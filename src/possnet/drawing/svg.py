@@ -7,7 +7,9 @@ Nothing is fetched from anywhere.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
+from functools import cache
 from html import escape as escape_marks
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -17,7 +19,7 @@ from possnet.drawing.layers import Layout, layered
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Bar", "Card", "Detail", "draw_bars", "draw_graph", "text_width"]
+__all__ = ["COLOURS", "Bar", "Card", "Detail", "draw_bars", "draw_graph", "text_width"]
 
 Detail: TypeAlias = Literal["bars", "short", "names"]
 Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
@@ -26,7 +28,7 @@ _HEAD: Final = 22.0
 _BAR: Final = 64.0
 _PAD: Final = 9.0
 _WIDTHS: Final = {**dict.fromkeys("mwMW@%", 0.92), **dict.fromkeys("fijlrtI.,:;|!'()[] ", 0.34)}
-_COLOURS: Final = {
+COLOURS: Final = {
     "ink": ("#1d2733", "#e7edf3"),
     "soft": ("#5c6b7a", "#a9b8c6"),
     "card": ("#ffffff", "#1b242d"),
@@ -107,10 +109,17 @@ class Card:
 def text_width(text: str, size: float = 11.0) -> float:
     """About how wide a text is in a sans-serif font.
 
-    >>> text_width("mill") < text_width("MMMM")
-    True
+    >>> text_width("mill") < text_width("MMMM"), text_width("ab") < text_width("熱病")
+    (True, True)
     """
-    return size * sum(_WIDTHS.get(ch, 0.7 if ch.isupper() else 0.56) for ch in text)
+    return size * sum(map(_letter_width, text))
+
+
+@cache
+def _letter_width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in {"W", "F"}:
+        return 1.0
+    return _WIDTHS.get(letter, 0.7 if letter.isupper() else 0.56)
 
 
 def draw_graph(
@@ -343,8 +352,8 @@ def _page(body: str, width: float, height: float, title: str, entries: Sequence[
     if entries:
         legend, wide = _legend(entries, height + 14.0)
         body, width, height = body + legend, max(width, wide), height + 32.0
-    light = ";".join(f"--{name}:{colours[0]}" for name, colours in _COLOURS.items())
-    dark = ";".join(f"--{name}:{colours[1]}" for name, colours in _COLOURS.items())
+    light = ";".join(f"--{name}:{colours[0]}" for name, colours in COLOURS.items())
+    dark = ";".join(f"--{name}:{colours[1]}" for name, colours in COLOURS.items())
     tips = "".join(
         f'<marker id="tip-{kind}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" '
         f'orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="var(--{kind})"/></marker>'

@@ -1,0 +1,16 @@
+"""A local web page on which a network is touched: evidence by clicks, marginals as bars, tables to edit.
+
+`explore` serves it on this machine only; ``possnet explore NET`` is the same as a command. It needs the extra
+``possnet[web]``. The page asks the server for every number, and the server asks `possnet.Inference`: nothing is
+computed here.
+
+- ``model``: the current network, its engine and the edits, as values that replace each other;
+- ``geometry``: where the cards are;
+- ``messages``: what requests may hold, and how errors are answered;
+- ``app``: the paths; ``guard``: who may ask, and how much; ``serve``: sockets, signals and the end;
+- ``page``: the files that the browser gets.
+"""
+
+from possnet.explorer.serve import explore
+
+__all__ = ["explore"]

@@ -1,0 +1,207 @@
+"""The paths of the explorer: its own files, the network, answers, and edits."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
+
+from possnet.drawing import COLOURS
+from possnet.errors import PossnetError
+from possnet.explorer.geometry import Shape, geometry
+from possnet.explorer.guard import HEADERS, Guard, error_answer, read_body
+from possnet.explorer.messages import Edit, Move, Normalise, Question, Refused, TablePage, encoded, parsed
+from possnet.explorer.model import Model, answer, edited, normalised, stepped, summary, table_page
+from possnet.io.json_network import encode_network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from possnet.network import Network
+
+__all__ = ["Explorer", "application"]
+
+Value = TypeVar("Value")
+_PAGE: Final = Path(__file__).parent / "page"
+_KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_FILES: Final = (
+    "index.html",
+    "style.css",
+    "panel.css",
+    "app.js",
+    "dom.js",
+    "editor.js",
+    "evidence.js",
+    "graph.js",
+    "keys.js",
+    "panel.js",
+    "server.js",
+    "view.js",
+    "words.js",
+)
+
+
+def application(network: Network, port: int) -> Guard:
+    """The whole application for a network, guarded."""
+    explorer = Explorer(network)
+    routes = [Route(f"/{name if name != 'index.html' else ''}", explorer.file) for name in explorer.files]
+    routes += [
+        Route("/api/network", explorer.network),
+        Route("/api/download", explorer.download),
+        Route("/api/answer", explorer.answer, methods=["POST"]),
+        Route("/api/table", explorer.table, methods=["POST"]),
+        Route("/api/normalise", explorer.normalise, methods=["POST"]),
+        Route("/api/edit", explorer.edit, methods=["POST"]),
+        Route("/api/history", explorer.history, methods=["POST"]),
+    ]
+    errors = dict.fromkeys((Refused, PossnetError, HTTPException, ClientDisconnect, Exception), _wrong)
+    app = Starlette(routes=routes, exception_handlers=cast("Any", errors))
+    app.router.redirect_slashes = False
+    return Guard(app, port)
+
+
+async def _wrong(_: Request, error: Exception) -> Response:
+    return error_answer(error)
+
+
+def _files() -> dict[str, bytes]:
+    """Every file that is served, by name: those of the page, and the colours of all drawings."""
+    light, dark = (";".join(f"--{name}:{colours[k]}" for name, colours in COLOURS.items()) for k in (0, 1))
+    colours = f":root{{color-scheme:light dark;{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return {name: (_PAGE / name).read_bytes() for name in _FILES} | {"colours.css": colours.encode()}
+
+
+class Explorer:
+    """What the paths do; ``model`` is replaced as a whole, and only here."""
+
+    def __init__(self, network: Network) -> None:
+        self.model = Model.of(network)
+        self.files = _files()
+        self.places: dict[Shape, dict[str, Any]] = {}
+        self.turn = asyncio.Lock()
+
+    async def file(self, request: Request) -> Response:
+        """One of the explorer's own files; the routes name all there are."""
+        name = request.scope["path"][1:] or "index.html"
+        kind = _KINDS[name.rpartition(".")[2]]
+        return Response(self.files[name], 200, HEADERS, f"{kind}; charset=utf-8")
+
+    async def network(self, request: Request) -> Response:
+        """Names, states and edges, and where to draw them."""
+        shape: Shape = "tall" if request.query_params.get("shape") == "tall" else "wide"
+        model = self.model
+        if shape not in self.places:
+            self.places[shape] = await self._work(request, lambda: geometry(model.network, shape))
+        variables = [
+            {
+                "name": v.name,
+                "states": v.states,
+                "ordered": v.ordered,
+                "parents": model.network.dag.parents(v.name),
+                "children": model.network.dag.children(v.name),
+            }
+            for v in model.network.variables
+        ]
+        return _json(
+            {
+                "name": model.network.name,
+                "description": model.network.description,
+                "conjunction": model.network.conjunction.name,
+                "variables": variables,
+                "geometry": self.places[shape],
+                **summary(model),
+            }
+        )
+
+    async def answer(self, request: Request) -> Response:
+        """Marginals given evidence."""
+        asked = parsed(await read_body(request), Question)
+        model = self.model
+        return _json(
+            await self._work(request, lambda: answer(model, asked.evidence, before=asked.before, explain=asked.explain))
+        )
+
+    async def table(self, request: Request) -> Response:
+        """Some contexts of a table."""
+        asked = parsed(await read_body(request), TablePage)
+        return _json(table_page(self.model, asked.variable, asked.start))
+
+    async def normalise(self, request: Request) -> Response:
+        """Rows with their peaks at 1, to look at before they are applied."""
+        asked = parsed(await read_body(request), Normalise)
+        return _json({"rows": normalised(self.model, asked.variable, asked.rows)})
+
+    async def edit(self, request: Request) -> Response:
+        """Another table."""
+        asked = parsed(await read_body(request), Edit)
+        return await self._replace(request, asked.revision, lambda model: edited(model, asked.variable, asked.rows))
+
+    async def history(self, request: Request) -> Response:
+        """One edit back or forward, or all of them."""
+        asked = parsed(await read_body(request), Move)
+        return await self._replace(request, asked.revision, lambda model: stepped(model, asked.step, asked.variable))
+
+    async def download(self, request: Request) -> Response:
+        """The network as it is now, as a file."""
+        network = self.model.network
+        text = await self._work(request, lambda: encode_network(network))
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", network.name).strip("-")[:60] or "network"
+        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}.json"'}
+        return Response(text.encode(), 200, headers, "application/json")
+
+    async def _replace(self, request: Request, revision: int, change: Callable[[Model], Model]) -> Response:
+        """Swap the model for its successor, if nobody else was quicker."""
+        old = self.model
+        new = await self._work(request, lambda: change(old)) if old.revision == revision else None
+        if new is None or self.model is not old:
+            raise Refused(409, "edit: the network was edited in another window meanwhile; look at it again first")
+        self.model = new
+        return _json(summary(new))
+
+    async def _work(self, request: Request, work: Callable[[], Value]) -> Value:
+        """The result of some work, done in a thread; one at a time, and not at all for a client that has gone."""
+        async with self.turn:
+            if await request.is_disconnected():
+                raise Refused(408, "request: gone before its turn")
+            return await _in_thread(work)
+
+
+async def _in_thread(work: Callable[[], Value]) -> Value:
+    """The result of some work in a thread that does not keep the command from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Value] = loop.create_future()
+
+    def tell(value: Value | None, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(cast("Value", value))
+
+    def run() -> None:
+        value, failed = None, None
+        try:
+            value = work()
+        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+            failed = error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(tell, value, failed)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
+
+
+def _json(document: Any) -> Response:
+    return Response(encoded(document), 200, HEADERS, "application/json")

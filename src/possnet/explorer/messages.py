@@ -1,0 +1,103 @@
+"""What a request may hold, and how it is answered: JSON in, JSON out, one sentence for every error."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+from possnet.explorer.model import Step  # noqa: TC001 - msgspec reads it
+from possnet.io.json_files import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Edit", "Move", "Normalise", "Question", "Refused", "TablePage", "encoded", "parsed", "refusal"]
+
+Kind = TypeVar("Kind")
+
+
+class Refused(Exception):
+    """A request that is answered with a status and a sentence, before any work."""
+
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+class Question(msgspec.Struct, forbid_unknown_fields=True):
+    """Evidence, and whether the marginals without it and the most possible configuration are wanted too."""
+
+    evidence: dict[str, list[str]]
+    before: bool = False
+    explain: bool = False
+
+
+class TablePage(msgspec.Struct, forbid_unknown_fields=True):
+    """Some contexts of a variable's table."""
+
+    variable: str
+    start: int = 0
+
+
+class Edit(msgspec.Struct, forbid_unknown_fields=True):
+    """Other degrees for some contexts (by number) of a variable's table, as it was at a revision."""
+
+    variable: str
+    rows: dict[int, list[float]]
+    revision: int
+
+
+class Normalise(msgspec.Struct, forbid_unknown_fields=True):
+    """Rows of a variable's table that do not peak at 1."""
+
+    variable: str
+    rows: list[list[float]]
+
+
+class Move(msgspec.Struct, forbid_unknown_fields=True):
+    """A step through the edits."""
+
+    step: Step
+    revision: int
+    variable: str | None = None
+
+
+def parsed(body: bytes, kind: type[Kind]) -> Kind:
+    """A request of its bytes.
+
+    >>> parsed(b'{"variable": "fever"}', TablePage).variable
+    'fever'
+    """
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"request: {explain(str(error))}") from None
+    except msgspec.DecodeError as error:
+        raise Refused(400, f"request: {_lowered(str(error))}; expected JSON") from None
+    except UnicodeDecodeError:
+        raise Refused(400, "request: not UTF-8 text; expected JSON") from None
+    except RecursionError:
+        raise Refused(400, "request: nested too deeply; expected flat JSON") from None
+
+
+def refusal(error: PossnetError) -> dict[str, str]:
+    """An error of possnet's own as the page gets it.
+
+    >>> refusal(InputError("no variable 'x'"))
+    {'error': "no variable 'x'", 'kind': 'input'}
+    """
+    kinds = {ImpossibleEvidence: "impossible", TooLarge: "too-large"}
+    return {"error": str(error), "kind": kinds.get(type(error), "input")}
+
+
+def encoded(document: Any) -> bytes:
+    """JSON in plain ASCII, so that no name can break it."""
+    return json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]

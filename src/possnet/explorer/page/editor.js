@@ -1,0 +1,185 @@
+// The conditional table of a variable: a row for every context, degrees to edit, and what is wrong with them.
+
+import { make, set, write } from "./dom.js";
+import { ask } from "./server.js";
+import { count, rounded, typed } from "./words.js";
+
+export class Editor {
+  constructor(actions) {
+    this.actions = actions;
+    this.body = make("div", { class: "scroll", role: "region", "aria-label": "Conditional table", tabindex: 0 });
+    this.note = make("p", { class: "soft" });
+    this.wrong = make("p", { class: "wrong", role: "status" });
+    const button = (text, what, title) => make("button", { type: "button", title, click: () => this.run(what) }, text);
+    this.buttons = {
+      apply: button("Apply", () => this.apply(), "Use these degrees"),
+      normalise: button("Normalise", () => this.normalise(), "Bring the peak of every edited context to 1"),
+      discard: button("Discard", () => this.discard(), "Forget what was typed"),
+      undo: button("Undo", () => this.step("undo"), "Undo the last edit that was applied"),
+      redo: button("Redo", () => this.step("redo"), "Apply it again"),
+      reset: button("Reset", () => this.step("reset", this.variable.name), "The original table of this variable"),
+      first: button("Reset all", () => this.step("reset"), "The original tables of all variables"),
+    };
+    const { apply, normalise, discard, undo, redo, reset, first } = this.buttons;
+    this.pages = make("p", { class: "pages" });
+    this.element = make("section", { class: "editor" }, make("h3", {}, "Conditional table"), this.note, this.body, this.pages,
+      this.wrong, make("p", { class: "row" }, apply, normalise, discard), make("p", { class: "row" }, undo, redo, reset, first));
+  }
+
+  open(variable) {
+    this.variable = variable;
+    this.draft = new Map();
+    this.context = new Map();
+    this.page = undefined;
+    for (const button of Object.values(this.buttons)) button.disabled = true;
+    write(this.wrong, "");
+    this.body.replaceChildren();
+    this.run(() => this.load(0));
+  }
+
+  // Do something with the server; what goes wrong is told here.
+  async run(work) {
+    try {
+      await work();
+    } catch (problem) {
+      write(this.wrong, problem.message);
+      if (problem.status === 409) await this.load(this.page.start, false).catch(() => {});
+    }
+  }
+
+  reload() {
+    return this.run(() => this.load(this.page.start));
+  }
+
+  async load(start, checked = true) {
+    const { variable } = this;
+    const page = await ask("/api/table", { variable: variable.name, start });
+    if (variable !== this.variable) return;
+    this.page = page;
+    this.actions.noticed(page);
+    this.render(checked);
+  }
+
+  render(checked = true) {
+    const { page, variable } = this;
+    const given = page.parents.length;
+    write(this.note, given
+      ? `π(${variable.name} | ${page.parents.join(", ")}): ${count(page.contexts, "context")}, each peaks at 1.`
+      : `π(${variable.name}): no parents; the degrees peak at 1.`);
+    if (!page.normal) write(this.note, `${count(page.contexts, "context")}; this network is subnormal, and peaks may lie below 1.`);
+    const head = make("tr", {}, ...page.parents.map((name) => make("th", { scope: "col", class: "given" }, name)),
+      ...variable.states.slice(0, page.rows[0].degrees.length).map((state) => make("th", { scope: "col" }, state)));
+    this.body.replaceChildren(make("table", { class: "degrees" }, make("thead", {}, head),
+      make("tbody", {}, ...page.rows.map((row) => this.row(row)))));
+    this.turning();
+    if (checked) this.check();
+  }
+
+  row(row) {
+    const told = row.context.join(", ");
+    const whole = (k) => this.draft.get(row.number)?.[k] ?? String(row.degrees[k]);
+    const cells = row.degrees.map((_, k) => make("td", {}, make("input", {
+      value: rounded(whole(k)), inputmode: "decimal", autocomplete: "off", spellcheck: "false",
+      focus: ({ target }) => { target.value = whole(k); target.select(); },
+      blur: ({ target }) => { target.value = rounded(whole(k)); },
+      readonly: !this.page.whole, "aria-label": `${this.variable.states[k]}${told ? ` given ${told}` : ""}`,
+      input: (event) => this.type(row, k, event.target.value),
+      keydown: (event) => { if (event.key === "Enter" && !this.buttons.apply.disabled) this.run(() => this.apply()); },
+    })));
+    return make("tr", { "data-context": row.number, title: row.support === null ? null : `learned from ${row.support} rows` },
+      ...row.context.map((state) => make("th", { scope: "row", class: "given" }, state)), ...cells);
+  }
+
+  turning() {
+    const { start, rows, contexts } = this.page;
+    const end = start + rows.length;
+    const turn = (text, to) => make("button", { type: "button", disabled: to === null, click: () => this.run(() => this.load(to)) }, text);
+    if (start === 0) this.size = rows.length;
+    const back = start > 0 ? Math.max(0, start - this.size) : null;
+    this.pages.replaceChildren(...(contexts > rows.length
+      ? [turn("‹", back), ` contexts ${start + 1} to ${end} of ${contexts.toLocaleString("en")} `, turn("›", end < contexts ? end : null)]
+      : []));
+    if (!this.page.whole) this.pages.append(` The first ${rows[0].degrees.length} states; so wide a table is not edited here.`);
+  }
+
+  type(row, k, text) {
+    const draft = this.draft.get(row.number) ?? row.degrees.map(String);
+    draft[k] = text;
+    if (draft.every((value, place) => typed(value) === row.degrees[place])) this.draft.delete(row.number);
+    else this.draft.set(row.number, draft);
+    this.context.set(row.number, row.context);
+    this.check();
+  }
+
+  // What is wrong with the draft: first a degree that is none, then a context without a peak.
+  faults() {
+    const found = { degree: null, peak: null };
+    for (const [number, draft] of this.draft) {
+      const where = this.where(number);
+      const values = draft.map(typed);
+      const odd = values.findIndex((value) => !(value >= 0 && value <= 1));
+      const peak = Math.max(...values);
+      if (odd >= 0) found.degree ??= `${this.variable.states[odd]}${where}: “${draft[odd]}”; expected a number from 0 to 1.`;
+      else if (this.page.normal && peak !== 1) found.peak ??= `The degrees${where} peak at ${peak}; expected 1. Normalise them, or set one to 1.`;
+    }
+    return found;
+  }
+
+  where(number) {
+    const context = this.context.get(number) ?? [];
+    return context.length ? ` given ${this.page.parents.map((parent, k) => `${parent} = ${context[k]}`).join(", ")}` : "";
+  }
+
+  check() {
+    const { degree, peak } = this.faults();
+    write(this.wrong, degree ?? peak ?? "");
+    for (const line of this.body.querySelectorAll("tr[data-context]")) {
+      const draft = this.draft.get(Number(line.dataset.context));
+      if (!draft && !line.classList.contains("draft")) continue;
+      line.classList.toggle("draft", Boolean(draft));
+      for (const input of line.querySelectorAll("input")) {
+        const value = typed(input.value);
+        set(input, { "aria-invalid": !(value >= 0 && value <= 1) ? "true" : null });
+      }
+    }
+    const { apply, normalise, discard, undo, redo, reset, first } = this.buttons;
+    apply.disabled = !this.draft.size || Boolean(degree ?? peak);
+    normalise.disabled = !peak || Boolean(degree);
+    discard.disabled = !this.draft.size;
+    undo.disabled = !this.page?.undo;
+    redo.disabled = !this.page?.redo;
+    reset.disabled = !this.page?.edited.includes(this.variable.name);
+    first.disabled = !this.page?.edited.length;
+  }
+
+  values() {
+    return Object.fromEntries([...this.draft].map(([number, draft]) => [number, draft.map(typed)]));
+  }
+
+  async apply() {
+    await this.done(await ask("/api/edit", { variable: this.variable.name, rows: this.values(), revision: this.page.revision }));
+  }
+
+  async normalise() {
+    const numbers = [...this.draft.keys()];
+    const rows = numbers.map((number) => this.draft.get(number).map(typed));
+    const found = await ask("/api/normalise", { variable: this.variable.name, rows });
+    numbers.forEach((number, k) => this.draft.set(number, found.rows[k].map(String)));
+    this.render();
+  }
+
+  discard() {
+    this.draft.clear();
+    this.render();
+  }
+
+  async step(step, variable = null) {
+    await this.done(await ask("/api/history", { step, variable, revision: this.page.revision }));
+  }
+
+  async done(summary) {
+    this.draft.clear();
+    this.actions.noticed(summary);
+    if (!summary.touched.includes(this.variable.name)) this.actions.tell(`This changed the table of ${summary.touched.join(", ") || "nothing"}.`);
+  }
+}

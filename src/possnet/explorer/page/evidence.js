@@ -1,0 +1,61 @@
+// Evidence: variable -> set of states, one of which is so. Values are never changed, only replaced.
+
+// With a state added, or taken back if it was there; a set that becomes empty is no evidence.
+export function toggled(evidence, name, state) {
+  const states = new Set(evidence.get(name) ?? []);
+  if (!states.delete(state)) states.add(state);
+  const next = new Map(evidence);
+  if (states.size) next.set(name, states);
+  else next.delete(name);
+  return next;
+}
+
+export function without(evidence, name) {
+  const next = new Map(evidence);
+  next.delete(name);
+  return next;
+}
+
+// States in the order of the domain.
+export function inOrder(states, variable) {
+  return variable.states.filter((state) => states.has(state));
+}
+
+export function asRequest(evidence) {
+  return Object.fromEntries([...evidence].map(([name, states]) => [name, [...states]]));
+}
+
+// #fever=mild|high&rash=spots, every name and state percent-encoded.
+export function asHash(evidence) {
+  const parts = [...evidence].map(([name, states]) => `${encode(name)}=${[...states].map(encode).join("|")}`);
+  return parts.length ? `#${parts.join("&")}` : "";
+}
+
+function encode(text) {
+  return encodeURIComponent(text.toWellFormed ? text.toWellFormed() : text);
+}
+
+// The evidence of an address, and what in it the network does not know.
+export function fromHash(hash, variables) {
+  const evidence = new Map();
+  const unknown = [];
+  for (const part of hash.replace(/^#/, "").split("&").filter(Boolean)) {
+    const [name, states] = part.split("=", 2).map((text) => text.split("|").map(decode));
+    const variable = variables.get(name[0]);
+    if (!variable || !states) unknown.push(name[0]);
+    else {
+      const known = states.filter((state) => variable.states.includes(state));
+      unknown.push(...states.filter((state) => !known.includes(state)).map((state) => `${name[0]} = ${state}`));
+      if (known.length) evidence.set(variable.name, new Set(known));
+    }
+  }
+  return { evidence, unknown };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

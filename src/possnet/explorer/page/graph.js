@@ -1,0 +1,183 @@
+// The network as cards and edges: every state a bar, its length possibility, its dark part necessity.
+
+import { draw, set, write } from "./dom.js";
+import { clipped, either, short, three } from "./words.js";
+
+const LABEL = 18;
+const BOX = 15;
+const NUMBER = 26;
+
+export class Graph {
+  constructor(svg, network, actions) {
+    this.actions = actions;
+    this.geometry = network.geometry;
+    this.cards = new Map();
+    this.world = draw("g", { class: "world" });
+    this.world.append(draw("g", { class: "edges" }, ...network.geometry.edges.map((edge) => this.edge(edge))));
+    network.variables.forEach((variable, k) => this.cards.set(variable.name, this.card(variable, network.geometry.cards[k])));
+    const inOrder = [...this.cards.values()].sort((a, b) => a.place.y - b.place.y || a.place.x - b.place.x);
+    this.world.append(...inOrder.map((card) => card.element));
+    this.order = inOrder.map((card) => card.variable.name);
+    svg.replaceChildren(tip(), this.world);
+    this.squeeze(inOrder.map((card) => [card.name, card.place.width - 44]));
+    this.fresh = [];
+  }
+
+  // Press texts that are wider than their room; all are measured before any is changed.
+  squeeze(texts) {
+    for (const [text] of texts) set(text, { textLength: null, lengthAdjust: null });
+    const wide = texts.map(([text, room]) => text.getComputedTextLength() > room);
+    texts.filter((_, k) => wide[k]).forEach(([text, room]) => set(text, { textLength: room, lengthAdjust: "spacingAndGlyphs" }));
+  }
+
+  edge({ from, to, points }) {
+    const line = points.map((point) => [...point]);
+    const place = (name) => this.geometry.cards[this.numberOf(name)];
+    line[0][1] = place(from).y + place(from).height;
+    line.at(-1)[1] = place(to).y - 5;
+    let path = `M${line[0][0]} ${line[0][1]}`;
+    for (let k = 1; k < line.length; k += 1) {
+      const [[x0, y0], [x1, y1]] = [line[k - 1], line[k]];
+      const bend = 0.5 * (y1 - y0);
+      path += x0 === x1 ? `L${x1} ${y1}` : `C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`;
+    }
+    const element = draw("path", { class: "edge", d: path, "marker-end": "url(#tip)" });
+    (this.lines ??= []).push({ from, to, element });
+    return element;
+  }
+
+  numberOf(name) {
+    this.numbers ??= new Map(this.actions.variables().map((variable, k) => [variable.name, k]));
+    return this.numbers.get(name);
+  }
+
+  card(variable, place) {
+    const { head, pad } = this.geometry;
+    const name = draw("text", { class: "name", x: place.width / 2, y: 18, "text-anchor": "middle" }, place.name);
+    const heading = draw("g", { class: "head", role: "button", tabindex: 0, "data-name": variable.name },
+      draw("title", {}, variable.name),
+      draw("rect", { class: "hit", x: 1, y: 1, width: place.width - 2, height: head - 2, rx: 6 }),
+      name);
+    heading.addEventListener("click", (event) => this.actions.select(variable.name, event.detail === 0));
+    name.style.setProperty("--letters", `${place.letters}px`);
+    const clear = draw("g", { class: "drop", role: "button", tabindex: -1, "aria-label": `clear the evidence on ${variable.name}` },
+      draw("title", {}, "clear this evidence"),
+      draw("circle", { cx: place.width - 14, cy: 13.5, r: 8 }),
+      draw("path", { d: `M${place.width - 17} 10.5l6 6m0 -6l-6 6` }));
+    clear.addEventListener("click", () => this.actions.clear(variable.name));
+    const pencil = draw("text", { class: "pencil", x: 9, y: 18 }, "✎");
+    const element = draw("g", { class: "card", transform: `translate(${place.x} ${place.y})` },
+      draw("rect", { class: "frame", width: place.width, height: place.height, rx: 7 }), heading, pencil, clear);
+    const rows = Array.from({ length: place.rows }, (_, k) => this.row(variable, place, k));
+    element.append(...rows.map((row) => row.element));
+    if (place.rows < variable.states.length) element.append(this.more(variable, place, pad));
+    return { variable, place, element, heading, name, rows };
+  }
+
+  row(variable, place, k) {
+    const { head, line, pad } = this.geometry;
+    const middle = line / 2;
+    const left = pad + BOX + place.labels + pad;
+    const room = place.width - left - pad - NUMBER - pad / 2;
+    const row = { room, left, labels: place.labels + 4, state: null };
+    row.label = draw("text", { class: "label", x: pad + BOX, y: middle + 4.2 });
+    row.full = draw("title");
+    row.box = draw("path", { class: "tick", d: `M${pad + 2.2} ${middle + 0.2}l2.4 2.6l4.4 -5.4` });
+    row.possible = draw("rect", { class: "possible", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
+    row.necessary = draw("rect", { class: "necessary", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
+    row.ghost = draw("rect", { class: "ghost", x: left, y: middle - 7.5, height: 15, width: 3.2 });
+    row.number = draw("text", { class: "number", x: place.width - pad, y: middle + 3.8, "text-anchor": "end" });
+    row.element = draw("g", {
+      class: "state", role: "checkbox", tabindex: -1, "aria-checked": "false",
+      transform: `translate(0 ${head + k * line})`,
+    },
+    row.full,
+    draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
+    draw("rect", { class: "box", x: pad, y: middle - 5, width: 10.5, height: 10.5, rx: 2.5 }), row.box, row.label,
+    draw("rect", { class: "rail", x: left, y: middle - 5, width: room, height: 10, rx: 2 }),
+    row.possible, row.necessary, row.ghost, row.number);
+    row.element.addEventListener("click", () => row.state !== null && this.actions.toggle(variable.name, row.state));
+    return row;
+  }
+
+  more(variable, place, pad) {
+    const { head, line } = this.geometry;
+    const hidden = variable.states.length - place.rows;
+    const element = draw("g", { class: "more", role: "button", tabindex: -1, transform: `translate(0 ${head + place.rows * line})` },
+      draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
+      draw("text", { class: "label", x: pad + BOX, y: line / 2 + 4.2 }, `${hidden} more`));
+    element.addEventListener("click", (event) => this.actions.select(variable.name, event.detail === 0));
+    return element;
+  }
+
+  // Show degrees: of now, of before the evidence, and the states of the best configuration.
+  update({ marginals, before, evidence, best, edited }) {
+    for (const card of this.cards.values()) {
+      const name = card.variable.name;
+      const known = evidence.get(name);
+      const found = marginals?.[name];
+      card.element.classList.toggle("known", Boolean(known));
+      card.element.classList.toggle("edited", edited.includes(name));
+      set(card.heading, { "aria-label": headingLabel(name, known, edited.includes(name)) });
+      const shown = this.shown(card, found, known, best?.[name]);
+      const at = document.activeElement;
+      const held = card.rows.find((row) => row.element === at)?.state;
+      card.rows.forEach((row, k) => this.fill(row, name, card.variable.states[shown[k]], shown[k], found, before?.[name], known, best?.[name]));
+      const moved = held !== undefined && card.rows.find((row) => row.state === held);
+      if (moved && moved.element !== at) moved.element.focus();
+    }
+    this.squeeze(this.fresh);
+    this.fresh = [];
+  }
+
+  // The numbers of the states that a card shows, in the order of the domain: those that matter, then the most possible.
+  shown(card, found, known, chosen) {
+    const { states } = card.variable;
+    const all = states.map((_, k) => k);
+    if (card.rows.length === states.length) return all;
+    const matters = (k) => Number(Boolean(known?.has(states[k])) || states[k] === chosen);
+    const degree = (k) => found?.possibility[k] ?? 0;
+    return all.sort((a, b) => matters(b) - matters(a) || degree(b) - degree(a) || a - b)
+      .slice(0, card.rows.length).sort((a, b) => a - b);
+  }
+
+  fill(row, name, state, k, found, before, known, chosen) {
+    const [pi, n] = [found?.possibility[k] ?? 0, found?.necessity?.[k] ?? 0];
+    const was = before?.possibility[k];
+    const given = Boolean(known?.has(state));
+    const look = `${given || state === chosen} ${state}`;
+    if (look !== row.look) this.fresh.push([row.label, row.labels]);
+    row.look = look;
+    row.state = state;
+    write(row.label, clipped(state, LABEL));
+    write(row.full, `${name} = ${state}${found ? `: Π ${three(pi)}, N ${three(n)}` : ""}`);
+    write(row.number, found ? short(pi) : "");
+    set(row.possible, { width: (row.room * pi).toFixed(1) });
+    set(row.necessary, { width: (row.room * n).toFixed(1) });
+    const ghosted = was !== undefined && found && Math.abs(was - pi) > 5e-4;
+    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: ghosted ? null : "hidden" });
+    set(row.element, {
+      "data-state": state, "data-pi": pi, "data-n": n, "aria-checked": String(given),
+      "aria-label": `${name} = ${state}${found ? `, possibility ${three(pi)}, necessity ${three(n)}` : ""}`,
+    });
+    row.element.classList.toggle("given", given);
+    row.element.classList.toggle("excluded", Boolean(known) && !given);
+    row.element.classList.toggle("best", state === chosen);
+  }
+
+  // Mark a card, and the edges at it.
+  select(name) {
+    for (const [other, card] of this.cards) card.element.classList.toggle("selected", other === name);
+    for (const { from, to, element } of this.lines ?? []) element.classList.toggle("near", from === name || to === name);
+  }
+}
+
+function headingLabel(name, known, edited) {
+  return `${name}${known ? `, known to be ${either([...known])}` : ""}${edited ? ", edited" : ""}: details`;
+}
+
+function tip() {
+  return draw("defs", {}, draw("marker", {
+    id: "tip", viewBox: "0 0 8 8", refX: 2, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto", markerUnits: "userSpaceOnUse",
+  }, draw("path", { class: "tip", d: "M0 0L8 4L0 8z" })));
+}

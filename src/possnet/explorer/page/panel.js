@@ -1,0 +1,98 @@
+// The panel of the selected variable: all its states, its neighbours, and its table.
+
+import { make, set, write } from "./dom.js";
+import { Editor } from "./editor.js";
+import { count, three } from "./words.js";
+
+const MOST_STATES = 2000;
+
+export class Panel {
+  constructor(element, actions) {
+    this.element = element;
+    this.actions = actions;
+    this.editor = new Editor(actions);
+    this.rows = [];
+  }
+
+  open(variable) {
+    this.variable = variable;
+    const { actions } = this;
+    this.drop = make("button", { type: "button", click: () => actions.clear(variable.name) }, "Clear its evidence");
+    const shown = variable.states.slice(0, MOST_STATES);
+    this.rows = shown.map((state) => this.row(state));
+    const cut = variable.states.length - shown.length;
+    const body = make("tbody", {}, ...this.rows.map((row) => row.element));
+    const head = make("tr", {}, ...["State", "", "Π", "N"].map((text) => make("th", { scope: "col" }, text)));
+    this.element.replaceChildren(...[
+      make("div", { class: "panel-head" },
+        make("h2", { tabindex: -1 }, variable.name),
+        make("button", { type: "button", class: "close", "aria-label": "Close the panel", click: () => actions.close() }, "×")),
+      make("p", { class: "soft" }, count(variable.states.length, variable.ordered ? "ordered state" : "state")),
+      make("div", { class: "states-scroll" }, make("table", { class: "states" }, make("thead", {}, head), body)),
+      cut > 0 ? make("p", { class: "soft" }, `... and ${count(cut, "more state")}`) : null,
+      this.drop,
+      this.neighbours("Parents", variable.parents),
+      this.neighbours("Children", variable.children),
+      this.editor.element,
+    ].filter(Boolean));
+    this.element.hidden = false;
+    this.element.scrollTop = 0;
+    this.editor.open(variable);
+  }
+
+  // For those who came by key; the way back is Escape.
+  focus() {
+    this.element.querySelector("h2").focus();
+  }
+
+  close() {
+    this.element.hidden = true;
+    this.element.replaceChildren();
+    this.variable = undefined;
+  }
+
+  // The network was edited; the table is looked at again if it is older.
+  revised(revision) {
+    if (this.variable && this.editor.page && this.editor.page.revision !== revision) this.editor.reload();
+  }
+
+  row(state) {
+    const { actions, variable } = this;
+    const toggle = make("button", {
+      type: "button", role: "checkbox", class: "toggle", "aria-checked": "false", "data-state": state,
+      click: () => actions.toggle(variable.name, state),
+    }, make("span", { class: "square", "aria-hidden": "true" }), make("span", { class: "text" }, state));
+    const possible = make("i", { class: "possible" });
+    const necessary = make("i", { class: "necessary" });
+    const ghost = make("i", { class: "ghost" });
+    const [pi, n] = [make("td", { class: "digits" }), make("td", { class: "digits" })];
+    const element = make("tr", {}, make("td", {}, toggle),
+      make("td", { class: "bar" }, make("div", { class: "rail" }, possible, necessary, ghost)), pi, n);
+    return { state, element, toggle, possible, necessary, ghost, pi, n };
+  }
+
+  neighbours(title, names) {
+    const buttons = names.map((name) => make("button", { type: "button", class: "near", click: (event) => this.actions.select(name, event.detail === 0) }, name));
+    return make("p", { class: "neighbours" }, make("b", {}, `${title}: `), ...(buttons.length ? buttons : ["none"]));
+  }
+
+  update({ marginals, before, evidence, best }) {
+    if (!this.variable) return;
+    const { name } = this.variable;
+    const [found, prior, known] = [marginals?.[name], before?.[name], evidence.get(name)];
+    this.drop.disabled = !known;
+    this.rows.forEach((row, k) => {
+      const [pi, n] = [found?.possibility[k] ?? 0, found?.necessity?.[k]];
+      const was = prior?.possibility[k];
+      write(row.pi, found ? three(pi) : "");
+      write(row.n, found && n !== undefined ? three(n) : "");
+      row.possible.style.width = `${100 * pi}%`;
+      row.necessary.style.width = `${100 * (n ?? 0)}%`;
+      row.ghost.style.left = `${100 * (was ?? 0)}%`;
+      row.ghost.hidden = was === undefined || !found || Math.abs(was - pi) <= 5e-4;
+      set(row.toggle, { "aria-checked": String(Boolean(known?.has(row.state))) });
+      row.element.classList.toggle("excluded", Boolean(known) && !known.has(row.state));
+      row.element.classList.toggle("best", best?.[name] === row.state);
+    });
+  }
+}

@@ -1,0 +1,27 @@
+// Requests to the server that this page came from.
+
+export class Problem extends Error {
+  constructor(message, kind, status) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+  }
+}
+
+// The answer to a question; without a body, a plain look. An error of the server's becomes a Problem.
+export async function ask(path, body, signal) {
+  const how = body === undefined
+    ? { signal }
+    : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
+  let reply;
+  let told;
+  try {
+    reply = await fetch(path, how);
+    told = await reply.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem("The server does not answer. Is the command still running? Start it again, then reload.", "gone", 0);
+  }
+  if (!reply.ok) throw new Problem(told.error ?? `status ${reply.status}`, told.kind ?? "refused", reply.status);
+  return told;
+}

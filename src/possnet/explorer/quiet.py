@@ -1,0 +1,127 @@
+"""uvicorn without its log, and with less patience: half a request is not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from possnet.explorer.app import application
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from socket import socket
+
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
+
+    from possnet.network import Network
+
+__all__ = ["serve"]
+
+_PATIENCE: Final = 10.0
+_MOST_CONNECTIONS: Final = 64
+
+
+class _Impatient(H11Protocol):
+    """A connection that is closed when the head of a request takes too long."""
+
+    waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a request that has begun is bounded where its body is read."""
+        super().data_received(data)
+        busy = self._busy()
+        if busy and self.waiting is not None:
+            self.waiting.cancel()
+            self.waiting = None
+        elif not busy and self.waiting is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        if self.waiting is not None:
+            self.waiting.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self.waiting = self.loop.call_later(_PATIENCE, self._give_up)
+
+    def _give_up(self) -> None:
+        self.waiting = None
+        if not self._busy():
+            self.transport.close()
+
+    def _busy(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle  # none before the first request
+        return cycle is not None and not cycle.response_complete
+
+
+class _Server(uvicorn.Server):
+    """A server whose loop keeps to itself what went wrong with a connection that is gone."""
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Begin to answer."""
+        asyncio.get_running_loop().set_exception_handler(_ignore)
+        await super().startup(sockets)
+
+
+def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
+    """Connections break; requests answer for themselves."""
+
+
+def serve(network: Network, listener: socket) -> None:
+    """Answer requests on a listening socket until a signal ends it."""
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())
+    config = uvicorn.Config(
+        application(network, listener.getsockname()[1]),
+        http=_Impatient,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level=logging.CRITICAL,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=1 << 14,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=1,
+    )
+    server = _Server(config)
+    with _hanging_up(server):
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _hanging_up(server: uvicorn.Server) -> Iterator[None]:
+    """A closed terminal ends the server as an interrupt does; whoever handled the signal before handles it then."""
+    number = getattr(signal, "SIGHUP", None)
+    before = signal.getsignal(number) if number is not None else None
+    if number is None or not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+
+    def hear(number: int, _: object) -> None:
+        heard.append(number)
+        server.should_exit = True
+
+    signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+    if heard:
+        signal.raise_signal(number)
