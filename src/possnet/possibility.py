@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
+from possnet.errors import ImpossibleEvidence, InputError, among, listing
 from possnet.limits import refuse_over
 from possnet.variables import Variable
 
@@ -406,7 +406,7 @@ class Possibility:
     def _axis(self, name: str) -> int:
         names = [v.name for v in self._variables]
         if name not in names:
-            raise InputError(f"{name!r} is not a variable here ({listing(names)}){did_you_mean(name, names)}")
+            raise InputError(f"{name!r} is not a variable here{among(name, names)}")
         return names.index(name)
 
     def _inside(self, event: Event) -> NDArray[np.bool_]:

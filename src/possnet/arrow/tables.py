@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,7 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
         raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
     chosen = set(names) if asked is None else asked
     for name in sorted(chosen.difference(names)):
-        raise InputError(f"table: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
+        raise InputError(f"table: no column {name!r}{among(name, names)}")
     return [_plain(name, values) for name, values in columns if name in chosen]
 
 

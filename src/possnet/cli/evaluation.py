@@ -10,7 +10,7 @@ import click
 
 import possnet as pn
 from possnet.cli.inputs import NET, complete_list, progress_bar, read_net, show
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
     from possnet.network import Network
@@ -98,8 +98,7 @@ def evaluate(
     """
     from possnet.cli.pages import evaluation_page, read_numbers
 
-    if metric not in _metrics():
-        raise InputError(f"--metric {metric!r}; expected {listing(_metrics())}{did_you_mean(metric, _metrics())}")
+    require_known(metric, _metrics(), "--metric")
     chosen: dict[str, Network] = {}
     for file in networks or (() if random else _lists().DEFAULT_NETWORKS):
         name = Path(file).name.split(".")[0] if Path(file).suffix else file

@@ -12,7 +12,7 @@ import click
 
 import possnet as pn
 from possnet.cli.measures import read_measures
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, did_you_mean, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -141,10 +141,7 @@ def read_net(name: str, transform: Transform = "optimal") -> Network:
         raise InputError(f"{name} looks like a network, but its name does not say so; rename it to .json, .bif or .uai")
     if Path(name).suffix or _exists(name):
         return pn.read_network(name, transform=transform)
-    raise InputError(
-        f"{name}: no such file and no bundled network of that name ({listing(example_names())})"
-        f"{did_you_mean(name, example_names())}"
-    )
+    raise InputError(f"{name}: no such file and no bundled network of that name{among(name, example_names())}")
 
 
 def _network_suffixes() -> tuple[str, ...]:
@@ -165,7 +162,7 @@ def read_stream(
         return pn.scan_data(file, weights=weights, measures=measured, delimiter=delimiter)
     names = column_names(file, delimiter)
     for odd in (column for column in without if column not in names):
-        raise InputError(f"--without {odd}: no such column ({listing(names)}){did_you_mean(odd, names)}")
+        raise InputError(f"--without {odd}: no such column{among(odd, names)}")
     if domain is None:
         everything = pn.scan_data(file, weights=weights, measures=measured, delimiter=delimiter).variables
     else:

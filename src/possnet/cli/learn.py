@@ -11,7 +11,7 @@ import click
 import possnet as pn
 from possnet.cli.inputs import DATA, NET, Choice, complete_list, progress_bar, read_stream, show, writing
 from possnet.cli.measures import MEASURE_HELP
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,9 +140,7 @@ def _edges(texts: Iterable[str], names: list[str], option: str) -> list[tuple[st
         known = [cut for cut in cuts if cut[0] in names and cut[1] in names]
         if not known:
             lacking = next(name for name in cuts[0] if name not in names)
-            raise InputError(
-                f"{option} {text!r}: the data has no {lacking!r} ({listing(names)}){did_you_mean(lacking, names)}"
-            )
+            raise InputError(f"{option} {text!r}: the data has no {lacking!r}{among(lacking, names)}")
         found.append(known[0])
     return found
 

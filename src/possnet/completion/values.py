@@ -14,7 +14,7 @@ import numpy as np
 
 from possnet.arrow import table_of_arrays
 from possnet.dataset import Dataset
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.kernels import bitmaps
 from possnet.possibility import Possibility
 
@@ -151,9 +151,7 @@ class Completion:
         """
         variable = self.data.variable(name)
         if name not in self.found:
-            raise InputError(
-                f"of: {name!r} has no ambiguous cell ({listing(self.found)}){did_you_mean(name, self.found)}"
-            )
+            raise InputError(f"of: {name!r} has no ambiguous cell{among(name, self.found)}")
         rows, degrees = self.found[name]
         place = int(np.searchsorted(rows, row))
         if place == len(rows) or rows[place] != row:

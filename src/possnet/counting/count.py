@@ -13,7 +13,7 @@ from possnet.counting.blocks import BLOCK, FOCAL_BLOCK, Block, blocks_of
 from possnet.counting.choice import Kernel, estimates
 from possnet.counting.values import Counts, Focal, merge_focal, refuse_rows
 from possnet.dataset import Dataset, batches_of, require_rows
-from possnet.errors import InputError, TooLarge, did_you_mean, listing
+from possnet.errors import InputError, TooLarge, among
 from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
@@ -125,9 +125,7 @@ def _variables(dag: Dag, data: Dataset | Batches) -> tuple[Variable, ...]:
     found = {variable.name: variable for variable in data.variables}
     for node in dag.nodes:
         if node not in found:
-            raise InputError(
-                f"count: the structure names {node!r}, which the data lacks ({listing(found)}){did_you_mean(node, found)}"
-            )
+            raise InputError(f"count: the structure names {node!r}, which the data lacks{among(node, found)}")
     return tuple(found[node] for node in dag.nodes)
 
 

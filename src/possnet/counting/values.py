@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
@@ -123,9 +123,7 @@ class Counts:
         Variable('a', ('x',))
         """
         if name not in self._variables:
-            raise InputError(
-                f"counts: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
-            )
+            raise InputError(f"counts: no variable {name!r}{among(name, self._variables)}")
         return self._variables[name]
 
     def family(self, name: str) -> Tally:

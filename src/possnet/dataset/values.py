@@ -14,7 +14,7 @@ import numpy as np
 from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, table_of_columns
 from possnet.dataset.domains import found_variables, require_columns, variables_of
 from possnet.dataset.weights import checked_weights, weights_of_column
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps
 
 if TYPE_CHECKING:
@@ -186,9 +186,7 @@ class Dataset:
         Variable('rash', ('no', 'yes'))
         """
         if name not in self._variables:
-            raise InputError(
-                f"data: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
-            )
+            raise InputError(f"data: no variable {name!r}{among(name, self._variables)}")
         return self._variables[name]
 
     def bitmaps(self, name: str) -> Words:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from possnet.dataset import batches_of, require_rows
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
 
@@ -42,10 +42,7 @@ class Observed:
         found = {variable.name: variable for variable in data.variables}
         for node in dag.nodes:
             if node not in found:
-                raise InputError(
-                    f"fit_em: the structure names {node!r}, which the data lacks ({listing(found)})"
-                    f"{did_you_mean(node, found)}"
-                )
+                raise InputError(f"fit_em: the structure names {node!r}, which the data lacks{among(node, found)}")
         self.variables: dict[str, Variable] = {node: found[node] for node in dag.nodes}
         self.dag, self._data, self._unknown = dag, data, unknown
         self.rows = 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
+from possnet.errors import ImpossibleEvidence, InputError, among, listing, require_whole
 from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, Algebra
 from possnet.inference.batch import answer_rows
 from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
@@ -280,10 +280,7 @@ class Inference:
         >>> [round(e.possibility, 3) for e in Inference(pn.load_example("clinic")).most_possible_k(4, {"fever": "mild"})]
         [0.8, 0.64, 0.3, 0.3]
         """
-        number: object = k
-        if not isinstance(number, int) or number < 1:
-            raise InputError(f"most_possible_k: k={k!r}; expected a whole number from 1 on")
-        return self._best(k, evidence)[0]
+        return self._best(require_whole(k, 1, "most_possible_k: k"), evidence)[0]
 
     def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Table], JoinTree]:
         """The evidence as degrees, and the whole tree with all messages upward; impossible evidence is an error."""
@@ -315,7 +312,7 @@ class Inference:
     def _number(self, name: str) -> int:
         given: object = name
         if not isinstance(given, str) or given not in self._variables:
-            raise InputError(f"no variable {name!r} ({listing(self._names)}){did_you_mean(name, self._names)}")
+            raise InputError(f"no variable {name!r}{among(name, self._names)}")
         return self._variables[name][0]
 
     def _tree(self, algebra: Algebra) -> JoinTree:

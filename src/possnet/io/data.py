@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report
 from possnet.dataset import Dataset, batches_of, variables_of
-from possnet.errors import InputError, did_you_mean
+from possnet.errors import InputError, require_known
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
 from possnet.io.domains import found_domain, known_domain
@@ -228,8 +228,7 @@ def write_data(
     'rash\nyes\nno|yes\n?\n'
     """
     suffix = _suffix(path)
-    if layout not in get_args(Layout):
-        raise InputError(f"layout {layout!r}; expected masks or lists{did_you_mean(layout, get_args(Layout))}")
+    require_known(layout, get_args(Layout), f"{path}: layout")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
     if weighted and (not weights or weights in {v.name for v in data.variables}):
         raise InputError(f"{path}: {weights!r} cannot name the weights; expected a name that no variable has, weights=")

@@ -21,7 +21,7 @@ import numpy as np
 
 from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table
 from possnet.dataset import weights_of_column
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.io.files import file_error
 from possnet.io.measured import measured_column
 from possnet.io.sources import Batch, error_columns
@@ -81,8 +81,7 @@ class ParquetSource:
                 )
         if self.weight_column and self.weight_column not in self._header:
             raise InputError(
-                f"{self.owner}: no weight column {self.weight_column!r} ({listing(self._header)})"
-                f"{did_you_mean(self.weight_column, self._header)}"
+                f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, self._header)}"
             )
 
     def _unique(self) -> bool:

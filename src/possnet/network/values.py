@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, snap_tops
 from possnet.variables import check_text
 
@@ -212,9 +212,7 @@ class Network:
         try:
             return self._by_name[name]
         except KeyError:
-            raise InputError(
-                f"{self._owner()}: no variable {name!r} ({listing(self._by_name)}){did_you_mean(name, self._by_name)}"
-            ) from None
+            raise InputError(f"{self._owner()}: no variable {name!r}{among(name, self._by_name)}") from None
 
     def table(self, name: str) -> FloatArray:
         """Read-only degrees π(x | a); axes are the parents in order, then the variable itself.
@@ -350,8 +348,7 @@ class Network:
         extra = sorted(given - self._by_name.keys())
         if extra:
             raise InputError(
-                f"{self._owner()}: {what} for {extra[0]!r}, which is not a variable ({listing(self._by_name)})"
-                f"{did_you_mean(extra[0], self._by_name)}"
+                f"{self._owner()}: {what} for {extra[0]!r}, which is not a variable{among(extra[0], self._by_name)}"
             )
         lacking = [name for name in self._by_name if name not in given]
         if lacking:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import require_known
 from possnet.metrics import METRICS
 from possnet.plots.style import (
     COLOURS,
@@ -175,12 +175,10 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
 
 def _panels(results: Results, metric: str, against: str, network: str | None) -> list[_Panel]:
     """Panels for every network, process and (against rows) imprecision."""
-    if metric not in METRICS:
-        raise InputError(f"plots: metric {metric!r}; expected {listing(METRICS)}{did_you_mean(metric, METRICS)}")
+    require_known(metric, METRICS, "plots: metric")
     names = list(dict.fromkeys(cell.network for cell in results.cells))
-    if network is not None and network not in names:
-        raise InputError(f"plots: network {network!r}; expected {listing(names)}{did_you_mean(network, names)}")
     chosen = names if network is None else [network]
+    require_known(chosen[0], names, "plots: network")
     found = [s for s in results.summary(metric) if s.network in chosen]
     if against == "imprecision":
         most = max(cell.rows for cell in results.cells)

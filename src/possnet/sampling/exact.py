@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing
+from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing, require_whole
 from possnet.inference import SUM_PRODUCT, JoinTree, make_plan
 from possnet.limits import memory_limit, readable_bytes
 from possnet.network import Network
@@ -114,9 +114,8 @@ def sampling_limit(
     array([[1.  , 0.35], [1.  , 0.5 ]])
     """
     for value, what in ((limit, "limit"), (simulate, "simulate")):
-        number: object = value
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1):
-            raise InputError(f"sampling_limit: {what} {value!r}; expected a whole number from 1 on")
+        if value is not None:
+            require_whole(value, 1, f"sampling_limit: {what}")
     recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
     names = [variable.name for variable in network.variables]
     try:
