@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import possnet as pn
 from possnet.io import write_long
+from tests.commands import COMMAND, run, run_real
 from tests.oracles import completed_cell
 from tests.strategies import cells, networks
-from tests.test_cli import COMMAND, run, run_real
 
 
 @st.composite

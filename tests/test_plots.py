@@ -20,7 +20,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def results() -> pn.Results:
-    return pn.evaluate(["asia"], rows=[50, 400], imprecision=[0.5, 1], process=["traced", "precise"], repeats=3, rng=1)
+    return pn.evaluate(
+        ["asia"], rows=[50, 400], imprecision=[0.5, 1], process=["traced", "precise"], repeats=3, rng=1, workers=1
+    )
 
 
 def lines(axes: Any) -> dict[str, tuple[list[float], list[float]]]:

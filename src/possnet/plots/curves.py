@@ -103,7 +103,7 @@ def learning_curves(
     Total ignorance is dotted; the limit of counting, where it is known, is a thin line: what endless rows would give.
 
     >>> import possnet as pn
-    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> figure = learning_curves(found)
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['rows']
@@ -134,7 +134,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     Bias stays whatever the number of rows; noise falls like 1/sqrt(rows). Where they cross, more rows stop helping.
 
     >>> import possnet as pn
-    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> sorted(error_split(found).axes[0].get_legend_handles_labels()[1])
     ['bias: limit − truth', 'error of EM', 'error of counting', 'ignorance', 'noise: learned − limit']
     """
