@@ -21,6 +21,7 @@ from possnet.experiment import LEARNERS, PROCESSES, Cell
 from possnet.experiment.grid import Grid
 from possnet.io.json_network import encode_network
 from tests.commands import COMMAND, run
+from tests.work import die_on_three, die_once, fail, slow
 
 SMALL: dict[str, Any] = {"rows": [50, 200], "imprecision": [0.5, 1], "process": "traced", "repeats": 2, "rng": 3}
 
@@ -239,60 +240,35 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     assert wait_for(lambda: not any(alive(pid) for pid in below))
 
 
-def _die_once(flag: str) -> int:
-    path = Path(flag)
-    if path.exists():
-        path.unlink()
-        os._exit(1)
-    return 7
-
-
 def test_lost_work_is_done_again(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     flag.touch()
-    assert sorted(completed(_die_once, [str(flag), str(flag)], workers)) == [(0, 7), (1, 7)]
-
-
-def _die_on_three(number: int) -> int:
-    if number == 3:
-        os._exit(1)
-    return number
+    assert sorted(completed(die_once, [str(flag), str(flag)], workers)) == [(0, 7), (1, 7)]
 
 
 def test_work_that_kills_its_worker_is_given_up_and_the_rest_is_done() -> None:
-    found = dict(completed(_die_on_three, list(range(8)), lambda alone: workers(alone or 2)))
+    found = dict(completed(die_on_three, list(range(8)), lambda alone: workers(alone or 2)))
     assert {k: v for k, v in found.items() if k != 3} == {k: k for k in range(8) if k != 3}
     assert isinstance(found[3], BrokenExecutor)
 
 
 def test_a_broken_executor_of_the_caller_is_told_for_every_item() -> None:
     with ProcessPoolExecutor(1) as pool:
-        found = dict(completed(_die_on_three, [1, 3, 5, 6, 7], lambda _: pool, keep=True))
+        found = dict(completed(die_on_three, [1, 3, 5, 6, 7], lambda _: pool, keep=True))
     assert found[0] == 1
     assert all(isinstance(found[k], BrokenExecutor) for k in (1, 3, 4))
 
 
-def _slow(number: int) -> int:
-    time.sleep(0.2 if number == 0 else 30)
-    return number
-
-
 def test_work_is_stopped_when_the_caller_stops() -> None:
-    running = completed(_slow, list(range(50)), lambda _: workers(2))
+    running = completed(slow, list(range(50)), lambda _: workers(2))
     assert next(running) == (0, 0)
     begin = time.monotonic()
     running.close()  # type: ignore[attr-defined]
     assert time.monotonic() - begin < 20  # the rest would take minutes
 
 
-def _fail(number: int) -> int:
-    if number == 2:
-        raise ValueError("two")
-    return number
-
-
 def test_an_error_is_a_result() -> None:
-    found = dict(completed(_fail, [1, 2, 3], lambda _: ThreadPoolExecutor(2)))
+    found = dict(completed(fail, [1, 2, 3], lambda _: ThreadPoolExecutor(2)))
     assert (found[0], found[2]) == (1, 3)
     assert isinstance(found[1], ValueError)
 

@@ -36,7 +36,7 @@ ASIA_PROBABILITY_OF_YES: dict[str, Any] = {
 }
 
 
-@given(networks(), st.text(max_size=20), st.booleans())
+@given(networks(max_variables=3), st.text(max_size=20), st.booleans())
 def test_a_network_survives_json_to_the_last_bit(net: pn.Network, description: str, learned: bool) -> None:
     support = {v.name: np.full(net.table(v.name).shape[:-1], 3.5) for v in net.variables} if learned else None
     tables = {v.name: net.table(v.name) for v in net.variables}

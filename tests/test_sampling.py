@@ -92,11 +92,12 @@ def test_the_law_of_a_cell_is_the_enumerated_one(net: pn.Network, how: dict[str,
     above = net.dag.parents(child)
     row = dict(data.draw(st.sampled_from(sorted(rows, key=str))))
     cells = {p: row[p] for p in above}
-    matching = {r: c for r, c in rows.items() if all(dict(r)[p] == cell for p, cell in cells.items())}
+    listed = [(dict(r), chance) for r, chance in rows.items()]
+    matching = [(r[child], chance) for r, chance in listed if all(r[p] == cell for p, cell in cells.items())]
+    total = sum(chance for _, chance in matching)
     expected: dict[frozenset[str], float] = {}
-    for found, chance in matching.items():
-        cell = dict(found)[child]
-        expected[cell] = expected.get(cell, 0.0) + chance / sum(matching.values())
+    for cell, chance in matching:
+        expected[cell] = expected.get(cell, 0.0) + chance / total
     law = pn.sampling_law(net, child, cells, imprecision=theta, **how)
     assert law.masses.keys() == {cell for cell, chance in expected.items() if chance > 1e-300}
     for cell, mass in law.masses.items():
