@@ -146,7 +146,7 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
     <BLANKLINE>
       mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
     """
-    from possnet.cli.pages import text_table
+    from possnet.drawing import text_table
 
     if as_json:
         return _as_json(found, form, level)
@@ -161,11 +161,11 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
             ("tied: the row cannot tell", cells.tied),
         ]
         shares = [(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts]
-        lines += ["", *text_table(shares, right=(1, 2))]
+        lines += ["", *text_table(shares, texts=1)]
         shown = [(variable, tally) for variable, tally in found.variables.items() if tally.ambiguous]
         head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
         rows = [_row(variable, tally) for variable, tally in shown[:_MOST_ROWS]]
-        lines += ["", *text_table([head, *rows], right=(1, 2, 3, 4, 5, 6))]
+        lines += ["", *text_table([head, *rows], texts=1)]
         if len(shown) > _MOST_ROWS:
             lines.append(f"  ... and {len(shown) - _MOST_ROWS} more")
         lines += [

@@ -2,7 +2,7 @@
 
 from possnet.drawing.layers import Layout, layered
 from possnet.drawing.svg import Bar, Card, Detail, Picture, draw_bars, draw_graph, escape, printable
-from possnet.drawing.tables import draw_table
+from possnet.drawing.tables import draw_table, text_table
 
 __all__ = [
     "Bar",
@@ -16,4 +16,5 @@ __all__ = [
     "escape",
     "layered",
     "printable",
+    "text_table",
 ]

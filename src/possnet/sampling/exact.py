@@ -16,6 +16,7 @@ from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mea
 from possnet.inference import SUM_PRODUCT, JoinTree, make_plan
 from possnet.limits import memory_limit, readable_bytes
 from possnet.network import Network
+from possnet.parameters import normalised
 from possnet.randomset import MassFunction
 from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
 from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
@@ -135,7 +136,7 @@ def sampling_limit(
             inside: Table = joint
             for number in scopes[factor]:
                 inside = np.tensordot(inside, found[names[number]].cells.astype(np.float64), axes=(0, 0))
-            tables[names[factor]] = _normalised(inside)
+            tables[names[factor]] = np.clip(normalised(inside), 0.0, 1.0)
     return Network.unchecked(
         network.variables,
         network.dag,
@@ -144,13 +145,6 @@ def sampling_limit(
         name=network.name,
         description="What counting converges to.",
     )
-
-
-def _normalised(shares: Table) -> Table:
-    """Divided by the largest over the last axis; all 1 where there is nothing."""
-    tops = shares.max(axis=-1, keepdims=True)
-    seen = tops > 0.0
-    return np.where(seen, np.clip(shares / np.where(seen, tops, 1.0), 0.0, 1.0), 1.0)
 
 
 def _given_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
