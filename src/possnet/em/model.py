@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import TooLarge
 from possnet.inference import Plan, make_plan
-from possnet.limits import memory_limit, readable_bytes
+from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,13 +131,8 @@ class Model:
 
     @staticmethod
     def _refuse_table(name: str, shape: tuple[int, ...], cells: int, states: int, limit: int | None) -> None:
-        needed = 8 * prod(shape) * (cells + 1) * states * 4
-        allowed = memory_limit() if limit is None else limit
-        if needed > allowed:
-            raise TooLarge(
-                f"fit_em: the masses of {name!r} ({prod(shape):,} contexts, {cells:,} cells) need "
-                f"{readable_bytes(needed)}; the limit is {readable_bytes(allowed)}; use fewer parents or states"
-            )
+        what = f"fit_em: the table of masses of {name!r} ({prod(shape):,} contexts, {cells:,} cells)"
+        refuse_over(8 * prod(shape) * (cells + 1) * states * 4, what, "use fewer parents or states", limit=limit)
 
     def _components(self, observed: Observed, limit: int | None) -> list[Component]:
         scopes = {name: {*family.parents, *((name,) if family.wide else ())} for name, family in self.families.items()}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError, among, listing
-from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, snap_tops
+from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
 from possnet.variables import check_text
 
 if TYPE_CHECKING:
@@ -305,15 +305,10 @@ class Network:
         """
         from possnet.drawing import Bar, Card, draw_graph
 
-        cards = {}
+        cards, normalised = {}, self.is_normalised
         for name, variable in self._by_name.items():
             table = self._tables[name].reshape(-1, len(variable))
-            ordered = np.sort(table, axis=-1)
-            first, second = ordered[:, -1:], ordered[:, -2:-1] if len(variable) > 1 else np.zeros((len(table), 1))
-            others = np.where(
-                table == first, np.where((table == first).sum(-1, keepdims=True) > 1, first, second), first
-            )
-            certain = np.maximum(0.0, 1.0 - others).min(axis=0) if self.is_normalised else np.zeros(len(variable))
+            certain = necessities(table).min(axis=0) if normalised else np.zeros(len(variable))
             possible = table.max(axis=0)
             cards[name] = Card(
                 tuple(Bar(s, float(p), float(n)) for s, p, n in zip(variable.states, possible, certain, strict=True))

@@ -172,7 +172,7 @@ class Tables:
                 needed, f"bitmaps of {number:,} configurations of {len(parents) + 1} variables", "set max_parents"
             )
         above = [self.words(k, states=states) for k in (*parents, child)]
-        contexts = against.crossed(above, bitmaps.ones(rows))
+        contexts = bitmaps.crossed(above, bitmaps.ones(rows))
         for block in self._blocks(number, candidates, sizes):
             words = np.concatenate([self.words(k, states=states) for k in block])
             if self.columns.weights is None:
