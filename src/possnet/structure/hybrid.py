@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from possnet.structure.contours import ContourGains, StateCounts
     from possnet.structure.graphs import Constraints
-    from possnet.structure.greedy import Found
+    from possnet.structure.walks import Found
 
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from possnet.dataset import Batches, Dataset
     from possnet.structure.graphs import Constraints
-    from possnet.structure.greedy import Found
     from possnet.structure.options import Measure, Method
     from possnet.structure.orders import Gains
+    from possnet.structure.walks import Found
 
     Table: TypeAlias = NDArray[np.float64]
     Progress: TypeAlias = Callable[[int, int], None] | None

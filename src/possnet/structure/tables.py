@@ -38,7 +38,6 @@ _WORDS: Final = 1 << 25  # of bitmaps kept
 _GROUPS: Final = 64
 _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
 _ROW: Final = 3.2  # a row in a histogram
-_WEIGHED: Final = 6.0  # the same with a weight
 
 
 class Crossed(NamedTuple):

@@ -120,7 +120,6 @@ class TracedScore:
         self._components: Kept[Component] = Kept(_KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1)
         self._local: Kept[tuple[float, Table]] = Kept(_KEPT, lambda found: found[1].size + 1)
         self._known: Kept[Table] = Kept(_KEPT, lambda masses: masses.size)
-        self.runs = 0
 
     def some(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
@@ -264,7 +263,6 @@ class TracedScore:
         )
 
     def _run(self, families: frozenset[Family], *, fresh: bool, last: bool = False) -> Component:
-        self.runs += 1
         parents = dict(families)
         masses_in_all = sum(prod(self.states[p] for p in above) * len(self.columns.masks[k]) for k, above in families)
         if masses_in_all > _DENSE:
