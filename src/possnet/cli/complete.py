@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, Choice, data_file, progress_bar, read_net, show, writing
-from possnet.cli.measures import MEASURE_HELP, read_measures
+from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, show, writing
+from possnet.cli.measures import read_measures
+from possnet.cli.options import bin_option, choice_option, weights_option
 from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -28,20 +29,18 @@ _MOST_ROWS = 60
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option("--out", required=True, metavar="FILE", help="A .csv or .parquet file, or - (CSV on standard output).")
-@click.option(
+@choice_option(
     "--as",
     "form",
-    type=Choice(["resolved", "narrowed", "long"]),
-    default="resolved",
-    show_default=True,
+    words=("resolved", "narrowed", "long"),
     help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
 )
 @click.option("--threshold", type=float, metavar="DEGREE", help="For narrowed: from above 0 to 1; 0.5 by default.")
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column that NET lacks, copied to FILE; may be repeated."
 )
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@bin_option
+@weights_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def complete(
     net: str,

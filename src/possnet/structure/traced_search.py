@@ -90,9 +90,9 @@ class _Search:
     def best_step(
         self,
         recent: Collection[frozenset[int]],
-        best: float,
+        best: float,  # noqa: ARG002 - nothing recent is ever undone
         *,
-        upward: bool,  # noqa: ARG002 - nothing is undone
+        upward: bool,
     ) -> tuple[Step, list[Step]] | None:
         move, gains = _chosen(self, set(recent), least=_LEAST if upward else None)
         if move is None:
