@@ -414,8 +414,8 @@ def _shown(numbers: Sequence[float]) -> tuple[str, str, str]:
     return f"{100 * imprecise:.1f} %", f"{100 * unknown:.1f} %", f"{size:.2f}"
 
 
-def _short(text: str, most: int = 24) -> str:
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+def _short(text: str) -> str:
+    return text if len(text) <= 24 else f"{text[:21]}..."
 
 
 def _range(sizes: Sequence[int]) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.inference.algebra import MAX_MIN, MAX_SUM
+from possnet.inference.algebra import MAX_MIN, ROUNDING, conditioned
 from possnet.inference.batch import BLOCK_BYTES, cell_degrees, clique_potentials, clique_tables, combinations
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["RowMarginals"]
 
 _ROWS = 1 << 15
-_ROUNDING = 1e-12
 
 
 @dataclass(slots=True)
@@ -91,18 +90,13 @@ class RowMarginals:
 
     def _conditioned(self, rows: Table, total: Table) -> Table:
         """Degrees of every row conditioned on the row, whose own possibility is ``total``."""
-        tops = rows.max(axis=1, keepdims=True)
-        rounding: float | Table = _ROUNDING
-        degrees: Table
-        if self._algebra is MAX_SUM:
-            degrees = np.exp(rows - tops)
-            rounding = np.maximum(_ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
-        elif self._algebra is MAX_MIN:
-            seen = np.minimum(rows, total[:, np.newaxis])  # what lies in other components
-            degrees = np.where(seen == total[:, np.newaxis], 1.0, seen)
+        if self._algebra is MAX_MIN:
+            tops = total[:, np.newaxis]
+            rows = np.minimum(rows, tops)  # what lies in other components
         else:
-            degrees = rows / tops
-        degrees[degrees >= 1.0 - rounding] = 1.0
+            tops = rows.max(axis=1, keepdims=True)
+        rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
+        degrees = conditioned(rows, tops, self._algebra, rounding)
         degrees[total <= self._algebra.zero] = np.nan
         return degrees
 

@@ -202,13 +202,12 @@ def legend_of(figure: Figure) -> None:
     figure.legend(list(found.values()), list(found), loc="outside upper left", ncols=columns, frameon=False)
 
 
-def tidy(axes: Axes, *, grid: bool = True) -> None:
+def tidy(axes: Axes) -> None:
     """Axes with two sides and a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, labelsize=8.5)
-    if grid:
-        axes.grid(visible=True, which="major", color=COLOURS["rule"][0], lw=0.7)
-        axes.set_axisbelow(True)
+    axes.grid(visible=True, which="major", color=COLOURS["rule"][0], lw=0.7)
+    axes.set_axisbelow(True)
 
 
 def svg_text(figure: Figure, title: str) -> Picture:
