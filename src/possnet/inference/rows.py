@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.inference.algebra import MAX_MIN, ROUNDING, conditioned
+from possnet.inference.algebra import MAX_MIN, MAX_SUM, ROUNDING, conditioned
 from possnet.inference.batch import BLOCK_BYTES, cell_degrees, clique_potentials, clique_tables, combinations
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ class RowMarginals:
             rows = np.minimum(rows, tops)  # what lies in other components
         else:
             tops = rows.max(axis=1, keepdims=True)
-        rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
+        rounding: float | Table = ROUNDING
+        if self._algebra is MAX_SUM:
+            rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
         degrees = conditioned(rows, tops, self._algebra, rounding)
         degrees[total <= self._algebra.zero] = np.nan
         return degrees
