@@ -7,7 +7,7 @@ they are *tied*: the network and the row cannot tell them apart, and saying so i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -58,14 +58,7 @@ class CellTally:
     certainty: float = 0.0
 
     def __add__(self, other: CellTally) -> CellTally:
-        return CellTally(
-            self.ambiguous + other.ambiguous,
-            self.resolved + other.resolved,
-            self.narrowed + other.narrowed,
-            self.unchanged + other.unchanged,
-            self.tied + other.tied,
-            self.certainty + other.certainty,
-        )
+        return CellTally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def stuck(self) -> int:

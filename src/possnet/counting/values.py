@@ -11,6 +11,7 @@ rows whose cells *equal* given sets. Only what occurs is kept; adding is exact a
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -234,7 +235,8 @@ class Counts:
         return hash((frozenset(self._variables.values()), self._dag, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (self.variables, self._dag, self._families, self._rows, self._sizes, self._focal)
+        again = partial(Counts, rows=self._rows, cell_sizes=self._sizes, focal=self._focal)
+        return again, (self.variables, self._dag, self._families)
 
     def _repr_html_(self) -> str:
         """A line for every variable, for notebooks: contexts seen, and rows behind them."""
@@ -279,14 +281,3 @@ def _same(
         len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
         for a, b in ((left[name], right[name]) for name in left)
     )
-
-
-def _restore(
-    variables: tuple[Variable, ...],
-    dag: Dag,
-    families: dict[str, Tally],
-    rows: int,
-    sizes: dict[str, int],
-    focal: dict[str, Focal] | None,
-) -> Counts:
-    return Counts(variables, dag, families, rows=rows, cell_sizes=sizes, focal=focal)

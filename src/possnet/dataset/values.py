@@ -7,6 +7,7 @@ as unknown are marked in one more bitmap, which exists only where there are such
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -422,7 +423,8 @@ class Dataset:
         return hash((self.variables, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (self.variables, self._bitmaps, self._rows, self._unknown, self._weights)
+        again = partial(Dataset.unchecked, unknown=self._unknown, weights=self._weights)
+        return again, (self.variables, self._bitmaps, self._rows)
 
     def _repr_html_(self) -> str:
         """The first rows as a table, for notebooks; ``?`` is a cell given as unknown."""
@@ -489,16 +491,6 @@ def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> NDArray[np.
             f"data: row {chosen.min() if chosen.min() < -rows else chosen.max()} of {rows}; expected row numbers"
         )
     return chosen.astype(np.int64) % rows
-
-
-def _restore(
-    variables: tuple[Variable, ...],
-    words: dict[str, Words],
-    rows: int,
-    unknown: dict[str, Words],
-    weights: NDArray[np.int64] | None,
-) -> Dataset:
-    return Dataset.unchecked(variables, words, rows, unknown=unknown, weights=weights)
 
 
 def _same(left: dict[str, Words], right: dict[str, Words]) -> bool:

@@ -13,6 +13,7 @@ peaks at 1. Code that has just computed right tables uses `Network.unchecked`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -293,9 +294,14 @@ class Network:
         return hash((frozenset(self._by_name.values()), self._dag, self._conjunction.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (
-            self.variables, self._dag, self._tables, self._conjunction, self._support, self._name, self._description,
-        )  # fmt: skip
+        again = partial(
+            Network.unchecked,
+            conjunction=self._conjunction,
+            support=self._support,
+            name=self._name,
+            description=self._description,
+        )
+        return again, (self.variables, self._dag, self._tables)
 
     def _repr_html_(self) -> str:
         """The graph for notebooks; a state's bar shows its largest degree, and its smallest necessity, in any context.
@@ -385,20 +391,6 @@ class Network:
             f"{tops[tuple(low[0])]:.6g}{f' ({len(low)} such rows)' if len(low) > 1 else ''}; expected 1. "
             "Normalise it first: normalise_tables(...)"
         )
-
-
-def _restore(
-    variables: tuple[Variable, ...],
-    dag: Dag,
-    tables: dict[str, FloatArray],
-    conjunction: Conjunction,
-    support: dict[str, FloatArray] | None,
-    name: str,
-    description: str,
-) -> Network:
-    return Network.unchecked(
-        variables, dag, tables, conjunction=conjunction, support=support, name=name, description=description
-    )
 
 
 def _same_arrays(left: Mapping[str, FloatArray], right: Mapping[str, FloatArray]) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from possnet.drawing import clipped
 from possnet.errors import require_known
-from possnet.plots.style import NothingToShow, clipped, figure_of, learner_words
+from possnet.plots.style import NothingToShow, figure_of, learner_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,7 +28,6 @@ __all__ = [
     "COLOURS",
     "LineStyle",
     "NothingToShow",
-    "clipped",
     "figure_of",
     "has_matplotlib",
     "learner_style",
@@ -128,15 +127,6 @@ def learner_words(name: str) -> str:
     base, _, structure = name.partition("@")
     words = _LEARNERS[base][0] if base in _LEARNERS else base
     return f"{words} on a structure by {structure.replace(':', ', ')}" if structure else words
-
-
-def clipped(text: str, most: int) -> str:
-    """A text cut short.
-
-    >>> clipped("temperature", 6)
-    'tempe…'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def process_words(name: str) -> str:

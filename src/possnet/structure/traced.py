@@ -23,7 +23,7 @@ import numpy as np
 
 from possnet.em.climb import climb
 from possnet.em.fit import Problem
-from possnet.em.model import Model
+from possnet.em.model import Model, joined
 from possnet.em.observed import Observed
 from possnet.graph import Dag
 from possnet.limits import refuse_over
@@ -150,15 +150,9 @@ class TracedScore:
             {*parents, *((k,) if self.columns.has_missing[k] and k in active else ())}
             for k, parents in enumerate(families)
         ]
-        groups: list[set[int]] = []
-        for scope in scopes:
-            if scope:
-                meeting = [group for group in groups if group & scope]
-                groups = [group for group in groups if not group & scope]
-                groups.append(set().union(*meeting, scope))
         return [
             frozenset((k, tuple(families[k])) for k, scope in enumerate(scopes) if scope and scope <= group)
-            for group in groups
+            for group in joined(scopes)
         ]
 
     def component(self, families: frozenset[Family]) -> Component:
