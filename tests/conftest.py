@@ -6,10 +6,13 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import hypothesis
 import pytest
+
+import possnet as pn
 
 for profile, examples in (("quick", 25), ("possnet", 200)):
     hypothesis.settings.register_profile(
@@ -37,3 +40,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if what in os.environ.get("POSSNET_REQUIRE", "").split(","):
                 pytest.fail(f"{message} (POSSNET_REQUIRE names it)", pytrace=False)
             pytest.skip(message)
+
+
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``possnet evaluate --out`` without its pictures, which take most of its time; test_report.py has them."""
+
+    def name_it(folder: str, **_: object) -> Path:
+        return Path(folder) / "report.html"
+
+    monkeypatch.setattr(pn, "write_report", name_it)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, pairwise, product
 from math import inf, log, log2, prod
 
@@ -107,6 +108,13 @@ Cell = frozenset[str]
 Row = tuple[tuple[str, Cell], ...]
 
 
+@lru_cache(maxsize=8)
+def weighted_rows(data: pn.Dataset) -> tuple[tuple[dict[str, Cell], int], ...]:
+    """Every row, and how often it counts."""
+    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
+    return tuple((data.row(r), weight) for r, weight in enumerate(weights))
+
+
 def subsets(states: Iterable[str]) -> list[Cell]:
     listed = sorted(states)
     return [frozenset(c) for size in range(len(listed) + 1) for c in combinations(listed, size)]
@@ -169,14 +177,17 @@ def law_of_rows(
 ) -> dict[Row, float]:
     """Probability of every row that can be drawn, by following Algorithm 1 (or the other processes) branch by branch."""
     branches: list[tuple[float, dict[str, Cell], dict[str, Cell]]] = [(1.0, {}, {})]  # chance, cells, what children see
+    known: dict[tuple[str, Row], dict[str, float]] = {}
     for name in net.dag.topological_order():
         grown: list[tuple[float, dict[str, Cell], dict[str, Cell]]] = []
         for chance, cells, seen in branches:
             above = {p: seen[p] for p in net.dag.parents(name)}
-            if process == "alpha-cut":
-                degrees = equation_6(net, name, above, evidence)
-            else:
-                degrees = conditional(net, name, {p: next(iter(states)) for p, states in above.items()})
+            context = name, tuple(above.items())
+            if context not in known and process == "alpha-cut":
+                known[context] = equation_6(net, name, above, evidence)
+            elif context not in known:
+                known[context] = conditional(net, name, {p: next(iter(states)) for p, states in above.items()})
+            degrees = known[context]
             core = frozenset(s for s, d in degrees.items() if d == 1.0)
             for cut, cut_chance in cuts(degrees).items():
                 if process == "precise":
@@ -204,16 +215,11 @@ def law_of_rows(
 def counting_limit(net: pn.Network, rows: dict[Row, float], name: str) -> dict[tuple[str, ...], list[float] | None]:
     """For every configuration of the parents P(x in cell, a in parents' cells), divided by the largest; None if never."""
     above = net.dag.parents(name)
+    listed = [(dict(row), chance) for row, chance in rows.items()]
     found: dict[tuple[str, ...], list[float] | None] = {}
     for states in product(*(net.variable(p).states for p in above)):
-        shares = [
-            sum(
-                chance
-                for row, chance in rows.items()
-                if state in dict(row)[name] and all(s in dict(row)[p] for p, s in zip(above, states, strict=True))
-            )
-            for state in net.variable(name).states
-        ]
+        inside = [(row, c) for row, c in listed if all(s in row[p] for p, s in zip(above, states, strict=True))]
+        shares = [sum(c for row, c in inside if state in row[name]) for state in net.variable(name).states]
         found[states] = [share / max(shares) for share in shares] if max(shares) > 0 else None
     return found
 
@@ -221,13 +227,12 @@ def counting_limit(net: pn.Network, rows: dict[Row, float], name: str) -> dict[t
 def counts(dag: pn.Dag, data: pn.Dataset, name: str) -> dict[tuple[str, ...], tuple[int, dict[str, int]]]:
     """For every configuration of the parents N_ij and, by state, N_ijk: row by row."""
     above = dag.parents(name)
-    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
     found = {}
     for states in product(*(data.variable(p).states for p in above)):
         inside = [
-            (data.row(r)[name], weights[r])
-            for r in range(len(data))
-            if all(s in data.row(r)[p] for p, s in zip(above, states, strict=True))
+            (row[name], weight)
+            for row, weight in weighted_rows(data)
+            if all(s in row[p] for p, s in zip(above, states, strict=True))
         ]
         by_state = {s: sum(w for cell, w in inside if s in cell) for s in data.variable(name).states}
         found[states] = sum(w for _, w in inside), by_state
@@ -237,10 +242,9 @@ def counts(dag: pn.Dag, data: pn.Dataset, name: str) -> dict[tuple[str, ...], tu
 def focal_counts(dag: pn.Dag, data: pn.Dataset, name: str) -> dict[tuple[Cell, ...], int]:
     """Rows whose cells equal given sets."""
     found: dict[tuple[Cell, ...], int] = {}
-    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
-    for r in range(len(data)):
-        key = tuple(data.row(r)[n] for n in (*dag.parents(name), name))
-        found[key] = found.get(key, 0) + weights[r]
+    for row, weight in weighted_rows(data):
+        key = tuple(row[n] for n in (*dag.parents(name), name))
+        found[key] = found.get(key, 0) + weight
     return {key: n for key, n in found.items() if n}
 
 
@@ -310,12 +314,11 @@ def met_bins(lower: Fraction | float, upper: Fraction | float, edges: Sequence[F
 
 def pair_counts(data: pn.Dataset, first: str, second: str) -> list[list[int]]:
     """Rows that contain both states, row by row."""
-    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
-    rows = [data.row(r) for r in range(len(data))]
+    rows = weighted_rows(data)
     return [
-        [sum(w for row, w in zip(rows, weights, strict=True) if x in row[first] and y in row[second]) for y in data.variable(second).states]
+        [sum(w for row, w in rows if x in row[first] and y in row[second]) for y in data.variable(second).states]
         for x in data.variable(first).states
-    ]  # fmt: skip
+    ]
 
 
 def dependence(name: str, contour: list[list[float]], reading: str) -> float:
@@ -356,13 +359,12 @@ def random_set_bic(dag: pn.Dag, data: pn.Dataset) -> float:
 
 def mdl(dag: pn.Dag, data: pn.Dataset) -> float:
     """Possibilistic MDL: every row shared equally among the configurations of the family that it contains."""
-    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
     score = 0.0
     for name in dag.nodes:
         family = (*dag.parents(name), name)
         shares: dict[tuple[str, ...], float] = {}
-        for r, weight in enumerate(weights):
-            cells = [sorted(data.row(r)[n]) for n in family]
+        for row, weight in weighted_rows(data):
+            cells = [sorted(row[n]) for n in family]
             for states in product(*cells):
                 shares[states] = shares.get(states, 0.0) + weight / prod(len(cell) for cell in cells)
         above: dict[tuple[str, ...], float] = {}

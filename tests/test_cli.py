@@ -7,30 +7,13 @@ import os
 import pty
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import possnet as pn
-from possnet.cli import main
-
-COMMAND = Path(sys.executable).parent / "possnet"
-
-
-def run_real(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The installed command, as a person runs it."""
-    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The same command without the second it takes to start."""
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments], prog_name="possnet")
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
+from tests.commands import COMMAND, everything, run, run_real
 
 
 def test_help_says_what_there_is() -> None:
@@ -183,20 +166,6 @@ def test_impossible_evidence_gets_exit_code_1() -> None:
     assert "has possibility 0 in this network" in shown.stderr
 
 
-def everything(master: int) -> bytes:
-    """What was written to a pseudo-terminal whose other side is closed; it comes in pieces."""
-    drawn = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:  # the end, on Linux
-            piece = b""
-        if not piece:
-            os.close(master)
-            return drawn
-        drawn += piece
-
-
 def test_progress_is_drawn_on_a_terminal_only(tmp_path: Path) -> None:
     pn.write_data(pn.Dataset.from_table({"x": ["a", "b"] * 1000}), tmp_path / "a.parquet")
     master, slave = pty.openpty()
@@ -269,7 +238,7 @@ def test_fit_learns_what_the_library_learns(tmp_path: Path) -> None:
     data = pn.sample(clinic, 3000, imprecision=0.5, rng=1)
     pn.write_data(data, tmp_path / "rows.parquet")
     out = tmp_path / "learned.json"
-    shown = run_real("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--out", out)
+    shown = run("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--out", out)
     assert (shown.returncode, shown.stdout, shown.stderr) == (0, "", "")
     assert pn.read_network(out) == pn.fit(clinic.dag, data)
     for arguments, how in [
@@ -320,7 +289,7 @@ def test_fit_by_em_says_how_it_went(tmp_path: Path) -> None:
     pn.write_data(data, tmp_path / "rows.parquet")
     out = tmp_path / "learned.json"
     arguments = ["fit", str(tmp_path / "rows.parquet"), "--structure", "clinic", "--method", "em", "--out", str(out)]
-    shown = run_real(*arguments, "--imprecision", "0.5", "--starts", "2", "--seed", "3")
+    shown = run(*arguments, "--imprecision", "0.5", "--starts", "2", "--seed", "3")
     assert (shown.returncode, shown.stdout) == (0, "")
     assert "steps, converged; log-likelihood -" in shown.stderr
     found = pn.fit_em(clinic.dag, data, imprecision=0.5, starts=2, rng=3)
@@ -355,14 +324,13 @@ def test_mistakes_get_one_line_and_exit_code_1(tmp_path: Path) -> None:
         ("nowhere.json", "nowhere.json: no such file; check the name"),
         (str(tmp_path / "empty.json"), f"{tmp_path / 'empty.json'}: the file is empty; expected a network as JSON"),
     ]:  # fmt: skip
-        shown = run_real("info", argument)
-        assert shown.returncode == 1
-        assert shown.stdout == ""
-        assert shown.stderr == f"Error: {message}\n"
+        shown = run("info", argument)
+        assert (shown.returncode, shown.stdout, shown.stderr) == (1, "", f"Error: {message}\n")
+    assert run_real("info", "asai").stderr == run("info", "asai").stderr
 
 
 def test_a_wrong_command_line_gets_exit_code_2_and_a_hint() -> None:
-    shown = run_real("inof", "asia")
+    shown = run("inof", "asia")
     assert shown.returncode == 2
     assert "no command 'inof'; did you mean 'info'?" in shown.stderr
     assert run("frobnicate").returncode == 2
@@ -390,23 +358,14 @@ def test_the_main_command_of_the_readme_writes_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "my-run" / "report.html").exists()
 
 
-def test_every_other_command_of_the_readme_runs_in_its_order(tmp_path: Path) -> None:
+def test_every_other_command_of_the_readme_runs_in_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, *commands = readme_commands()
     assert len(commands) >= 9
     few: dict[str, Any] = {"rows": 20, "imprecision": 1, "process": "traced", "learners": "likelihood", "repeats": 1}
     pn.evaluate(["survey"], **few, out=tmp_path / "my-run")
+    monkeypatch.chdir(tmp_path)
     for words in commands:
         if words[1] == "explore":  # which does not end by itself; see test_explorer
             continue
-        shown = run_here(words[1:], tmp_path)
+        shown = run(*words[1:])
         assert shown.returncode == 0, (words, shown.stderr)
-
-
-def run_here(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """A command without the second it takes to start, in a folder."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        return run(*arguments)
-    finally:
-        os.chdir(before)

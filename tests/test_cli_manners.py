@@ -14,6 +14,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from pathlib import Path
@@ -24,7 +25,7 @@ import pytest
 import possnet as pn
 from possnet.cli import main
 from possnet.cli.manual import manual
-from tests.test_cli import COMMAND, everything, run, run_real
+from tests.commands import COMMAND, everything, run, run_real
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = sorted(main.commands)
@@ -104,48 +105,45 @@ def test_a_file_of_the_wrong_kind_says_what_it_looks_like_and_who_reads_it(rows:
         assert len(shown.stderr.splitlines()) == 1
 
 
-def piped(*arguments: str | Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([COMMAND, *arguments], input=given, capture_output=True, check=False, timeout=60)
-
-
 def test_pipes_carry_data_and_networks(rows: Path, tmp_path: Path) -> None:
-    drawn = piped("sample", "clinic", "--rows", "300", "--seed", "3", "--out", "-")
+    drawn = run_real("sample", "clinic", "--rows", "300", "--seed", "3", "--out", "-")
     pn.write_data(pn.sample(pn.load_example("clinic"), 300, rng=3), tmp_path / "same.csv")
-    assert drawn.stdout == (tmp_path / "same.csv").read_bytes()
-    fitted = piped("fit", "-", "--structure", "clinic", "--out", "-", given=drawn.stdout)
+    assert drawn.stdout == (tmp_path / "same.csv").read_text()
+    fitted = run_real("fit", "-", "--structure", "clinic", "--out", "-", given=drawn.stdout)
     assert fitted.returncode == 0, fitted.stderr
-    (tmp_path / "fitted.json").write_bytes(fitted.stdout)
+    (tmp_path / "fitted.json").write_text(fitted.stdout)
     assert pn.read_network(tmp_path / "fitted.json") == pn.fit(
         pn.load_example("clinic").dag, pn.read_data(tmp_path / "same.csv", variables=pn.load_example("clinic"))
     )
-    asked = piped("query", "-", "flu", "--given", "fever=high", "--json", given=fitted.stdout)
+    asked = run_real("query", "-", "flu", "--given", "fever=high", "--json", given=fitted.stdout)
     assert json.loads(asked.stdout)["target"] == "flu"
-    done = piped("complete", "clinic", "-", "--out", "-", given=rows.read_bytes())
+    done = run("complete", "clinic", "-", "--out", "-", given=rows.read_bytes())
     assert len(done.stdout.splitlines()) == 201
-    assert b"standard input: 200 rows" in done.stderr
-    assert json.loads(piped("info", "clinic", "--json").stdout)["kind"] == "network"
-    as_json = piped("convert", "clinic", "-")
+    assert "standard input: 200 rows" in done.stderr
+    assert json.loads(run("info", "clinic", "--json").stdout)["kind"] == "network"
+    as_json = run("convert", "clinic", "-")
     assert json.loads(as_json.stdout)["format"] == "possnet-network"
     pn.write_data(pn.read_data(rows), tmp_path / "rows.parquet")
-    again = piped("convert", "-", tmp_path / "again.csv", given=(tmp_path / "rows.parquet").read_bytes())
+    again = run("convert", "-", tmp_path / "again.csv", given=(tmp_path / "rows.parquet").read_bytes())
     assert again.returncode == 0, again.stderr
     assert pn.read_data(tmp_path / "again.csv") == pn.read_data(rows)
-    learned = piped("learn", "-", "--method", "mwst", "--measure", "chi2", "--out", "-", given=rows.read_bytes())
+    learned = run("learn", "-", "--method", "mwst", "--measure", "chi2", "--out", "-", given=rows.read_bytes())
     assert json.loads(learned.stdout)["format"] == "possnet-network"
-    assert b"mwst by chi2" in learned.stderr
+    assert "mwst by chi2" in learned.stderr
 
 
 def test_errors_in_standard_input_name_it() -> None:
-    shown = piped("fit", "-", "--structure", "asia", "--out", "-", given=b"smoke,lung\nmaybe,no\n")
+    shown = run("fit", "-", "--structure", "asia", "--out", "-", given=b"smoke,lung\nmaybe,no\n")
     assert shown.returncode == 1
-    assert shown.stdout == b""
-    assert b"standard input" in shown.stderr
-    assert b"/tmp" not in shown.stderr
-    broken = piped("query", "-", "smoke", given=b"{")
+    assert shown.stdout == ""
+    assert "standard input" in shown.stderr
+    assert tempfile.gettempdir() not in shown.stderr
+    broken = run("query", "-", "smoke", given=b"{")
     assert broken.returncode == 1
-    assert broken.stderr.startswith(b"Error: standard input, line 1")
+    assert broken.stderr.startswith("Error: standard input, line 1")
 
 
+@pytest.mark.usefixtures("no_report")
 def test_json_is_whole_for_machines(rows: Path, tmp_path: Path) -> None:
     data = json.loads(run("info", rows, "--json").stdout)
     assert (data["kind"], data["rows"]) == ("data", 200)
@@ -153,7 +151,7 @@ def test_json_is_whole_for_machines(rows: Path, tmp_path: Path) -> None:
     few = ["--rows", "30", "--imprecision", "1", "--process", "traced", "--repeats", "1", "--workers", "1"]
     found = json.loads(run("evaluate", "asia", *few, "--json").stdout)
     assert {s["learner"] for s in found["summary"]} == {"likelihood", "em"}
-    shown = run_real("evaluate", "asia", *few, "--learner", "em", "--json", "--out", tmp_path / "run")
+    shown = run("evaluate", "asia", *few, "--learner", "em", "--json", "--out", tmp_path / "run")
     assert json.loads(shown.stdout)["failed"] == []
     assert "Report:" in shown.stderr
 
@@ -366,20 +364,20 @@ def test_semicolons_and_tabs_between_columns_are_seen(rows: Path, tmp_path: Path
 
 
 def test_standard_input_can_be_anything_but_twice(rows: Path) -> None:
-    assert b"standard input: 200 rows" in piped("info", "-", given=rows.read_bytes()).stdout
-    again = piped("convert", "-", "-", given=rows.read_bytes()).stdout
-    assert again.splitlines()[0] == rows.read_bytes().splitlines()[0]
+    assert "standard input: 200 rows" in run("info", "-", given=rows.read_bytes()).stdout
+    again = run("convert", "-", "-", given=rows.read_bytes()).stdout
+    assert again.splitlines()[0] == rows.read_text().splitlines()[0]
     assert len(again.splitlines()) == 201
-    network = piped("convert", "clinic", "-").stdout
-    assert b"clinic: a product-based" in piped("info", "-", given=network).stdout
-    twice = piped("complete", "-", "-", "--out", "-", given=rows.read_bytes())
+    network = run("convert", "clinic", "-").stdout
+    assert "clinic: a product-based" in run("info", "-", given=network.encode()).stdout
+    twice = run("complete", "-", "-", "--out", "-", given=rows.read_bytes())
     assert twice.returncode == 1
-    assert b"standard input looks like data; expected a network" in twice.stderr
-    asked = piped("query", "-", "flu", given=rows.read_bytes())
-    assert b"standard input looks like data; expected a network" in asked.stderr
-    both = piped("compare", "-", "-", given=network)
+    assert "standard input looks like data; expected a network" in twice.stderr
+    asked = run("query", "-", "flu", given=rows.read_bytes())
+    assert "standard input looks like data; expected a network" in asked.stderr
+    both = run("compare", "-", "-", given=network.encode())
     assert both.returncode == 2
-    assert b"given twice" in both.stderr
+    assert "given twice" in both.stderr
 
 
 def test_closed_and_full_streams_end_without_a_traceback(rows: Path, tmp_path: Path) -> None:

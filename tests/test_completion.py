@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import possnet as pn
 from possnet.io import write_long
+from tests.commands import COMMAND, run, run_real
 from tests.oracles import completed_cell
 from tests.strategies import cells, networks
-from tests.test_cli import COMMAND, run, run_real
 
 
 @st.composite
@@ -152,9 +152,9 @@ def test_the_summary_counts_the_cells(net: pn.Network, draw: st.DataObject, thre
 @pytest.mark.parametrize("batch", [1, 7, 64, 1000])
 def test_a_stream_gives_what_the_whole_gives(batch: int, tmp_path: Path) -> None:
     net = pn.load_example("clinic")
-    whole = pn.sample(net, 300, imprecision=1.0, rng=3)
+    whole = pn.sample(net, 130, imprecision=1.0, rng=3)
     found = pn.complete(net, whole)
-    stream = pn.complete(net, pn.sample_batches(net, 300, imprecision=1.0, rng=3, batch=batch))
+    stream = pn.complete(net, pn.sample_batches(net, 130, imprecision=1.0, rng=3, batch=batch))
     seen: list[pn.CompletionSummary] = []
     pn.write_data(stream.narrowed(0.4, watch=lambda part: seen.append(part.summary(0.4))), tmp_path / "n.parquet")
     assert pn.read_data(tmp_path / "n.parquet") == found.narrowed(0.4)

@@ -27,7 +27,8 @@ import possnet as pn
 from possnet.explorer import explore, guard, quiet, serve
 from possnet.explorer.app import application
 from possnet.explorer.model import Model, table_page
-from tests.test_cli import COMMAND, readme_commands, run
+from tests.commands import COMMAND, run
+from tests.test_cli import readme_commands
 
 SAFE = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:"
 FILES = ["/", "/style.css", "/panel.css", "/colours.css", "/app.js", "/graph.js", "/editor.js", "/view.js"]

@@ -538,7 +538,7 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         engine.query("lugn")
     with pytest.raises(pn.InputError, match="expected one or more distinct names"):
         engine.query(["lung", "lung"])
-    with pytest.raises(pn.InputError, match="k=0; expected a whole number from 1 on"):
+    with pytest.raises(pn.InputError, match="k 0; expected a whole number from 1 on"):
         engine.most_possible_k(0)
     wrong: Any
     for wrong in (3, None, [["lung"]], {"lung"}):

@@ -20,6 +20,7 @@ from possnet.io.json_network import decode_network, encode_network
 from tests.strategies import names, networks
 
 SCHEMA = json.loads(files("possnet").joinpath("io", "network.schema.json").read_text())
+VALID = jsonschema.validators.validator_for(SCHEMA)(SCHEMA)
 YES_NO = ("yes", "no")
 
 # Lauritzen and Spiegelhalter 1988, P(yes | ...), parents in the order of the bundled network, "yes" first.
@@ -35,7 +36,7 @@ ASIA_PROBABILITY_OF_YES: dict[str, Any] = {
 }
 
 
-@given(networks(), st.text(max_size=20), st.booleans())
+@given(networks(max_variables=3), st.text(max_size=20), st.booleans())
 def test_a_network_survives_json_to_the_last_bit(net: pn.Network, description: str, learned: bool) -> None:
     support = {v.name: np.full(net.table(v.name).shape[:-1], 3.5) for v in net.variables} if learned else None
     tables = {v.name: net.table(v.name) for v in net.variables}
@@ -54,7 +55,7 @@ def test_a_network_survives_json_to_the_last_bit(net: pn.Network, description: s
     assert back == full
     assert (back.name, back.description) == ("n", description)
     assert [v.name for v in back.variables] == [v.name for v in full.variables]
-    jsonschema.validate(json.loads(text), SCHEMA)
+    VALID.validate(json.loads(text))
 
 
 @given(st.lists(names, min_size=2, max_size=2, unique=True), st.lists(names, min_size=1, max_size=3, unique=True))
@@ -74,7 +75,7 @@ def test_a_subnormal_network_survives_json(tmp_path: Path) -> None:
     net = pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.1 + 0.2, 5e-324]})
     pn.write_network(net, tmp_path / "n.json")
     assert pn.read_network(tmp_path / "n.json") == net
-    jsonschema.validate(json.loads((tmp_path / "n.json").read_text()), SCHEMA)
+    VALID.validate(json.loads((tmp_path / "n.json").read_text()))
 
 
 def test_asia_is_the_published_network_transformed_with_optimal() -> None:
@@ -96,7 +97,7 @@ def test_every_bundled_network_follows_the_schema_and_is_written_as_we_write() -
     assert {pn.load_example(name).conjunction.name for name in example_names()} == {"product", "min"}
     for name in example_names():
         text = files("possnet").joinpath("bundled", f"{name}.json").read_text()
-        jsonschema.validate(json.loads(text), SCHEMA)
+        VALID.validate(json.loads(text))
         assert encode_network(pn.load_example(name)) == text
         assert pn.load_example(name).name == name
 

@@ -17,8 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import possnet as pn
+from tests.commands import run
 from tests.oracles import met_bins
-from tests.test_cli import run
 
 tenths = st.integers(-60, 60)
 edge_sets = st.lists(st.integers(-50, 50), min_size=1, max_size=6, unique=True).map(sorted)

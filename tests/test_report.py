@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,13 @@ import pytest
 
 import possnet as pn
 from possnet.experiment import read_experiment
+from possnet.plots import svg_text
 from possnet.report.words import answer, command, question
+from tests.commands import COMMAND, run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-COMMAND = Path(sys.executable).parent / "possnet"
 SETTINGS: dict[str, Any] = {
     "rows": [50, 400],
     "imprecision": [0.5, 1],
@@ -35,6 +35,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pn.evaluate(["asia"], **SETTINGS, rng=1, workers=1, out=path)
     pn.write_report(path)
     return path
+
+
+@pytest.fixture
+def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures whose PDF is empty, which spares half the time; `folder` and test_plots.py have whole ones."""
+
+    def save(figure: Any, stem: Path, title: str = "figure") -> str:
+        text = svg_text(figure, title)
+        (stem.parent / f"{stem.name}.svg").write_text(text)
+        (stem.parent / f"{stem.name}.pdf").touch()
+        return text
+
+    monkeypatch.setattr("possnet.report.write.save_figure", save)
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +165,8 @@ def test_every_figure_is_there_as_svg_and_pdf(folder: Path) -> None:
 def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     words = command(read_experiment(folder)).split()
     assert words[0] == "possnet"
-    run = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "Report: again/report.html" in run.stdout
+    done = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "Report: again/report.html" in done.stdout
     for file in [folder / "results.csv", folder / "report.html", *(folder / "figures").iterdir()]:
         assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes()
 
@@ -175,6 +188,7 @@ def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
     assert "about 2.8" in third  # the root of 8
 
 
+@pytest.mark.usefixtures("plain_figures")
 def test_failed_runs_are_told(tmp_path: Path) -> None:
     path = tmp_path / "run"
     found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", repeats=1, rng=1, out=path)
@@ -182,14 +196,14 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
         file = path / "cells" / f"{cell.key}.json"
         document = json.loads(file.read_text())
         file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
-    run = subprocess.run([COMMAND, "report", path], capture_output=True, text=True, check=True)
-    assert f"Report: {path / 'report.html'}" in run.stdout
+    assert f"Report: {path / 'report.html'}" in run("report", path).stdout
     text = (path / "report.html").read_text()
     assert "2 of 2 runs failed" in text
     assert "MemoryError: &lt;no room&gt;" in text
     assert "Every run failed" in text
 
 
+@pytest.mark.usefixtures("plain_figures")
 def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
     a, b = pn.Variable("<a>&$x$", ("y$1$", '"no"')), pn.Variable("b_{2}", ("u", "v"))
     net = pn.Network((a, b), pn.Dag({a.name: (), b.name: (a.name,)}), {a.name: [1, 0.5], b.name: [[1, 0.2], [0.1, 1]]})
@@ -229,6 +243,7 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
     assert "no experiment there" in run.stderr
 
 
+@pytest.mark.usefixtures("plain_figures")
 def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     how: dict[str, Any] = {"learners": ["likelihood"], "learn": ["given", "mwst:chi2"], "repeats": 1, "rng": 2}
     pn.evaluate(["asia"], rows=[100, 300], imprecision=1, process="traced", **how, out=tmp_path / "run")
@@ -285,6 +300,7 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
     assert all(f"{s.mean:.2f}" in text for s in kept)
 
 
+@pytest.mark.usefixtures("plain_figures")
 def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> None:
     net = pn.random_network(4, rng=3)
     odd = {"a/b c": net, "random ²": net, "x" * 300: net}
@@ -308,6 +324,7 @@ def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> Non
     assert len(figures) == 2 * 3 * 5  # no name hides another
 
 
+@pytest.mark.usefixtures("plain_figures")
 def test_a_network_too_large_for_marginals_is_drawn_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,6 +349,7 @@ def test_a_figure_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch
     assert not (tmp_path / "run" / "report.html").exists()
 
 
+@pytest.mark.usefixtures("plain_figures")
 def test_files_of_the_user_beside_figures_stay_and_old_figures_go(tmp_path: Path) -> None:
     small(rows=20, learners="likelihood", out=tmp_path / "run")
     (tmp_path / "run" / "figures").mkdir()

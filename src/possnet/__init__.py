@@ -137,12 +137,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "completion": (
-        "Completion",
-        "CompletionStream",
-        "CompletionSummary",
-        "complete",
-    ),
+    "completion": ("Completion", "CompletionStream", "CompletionSummary", "complete"),
     "dataset": ("Dataset",),
     "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
     "inference": ("Explanation", "Inference"),
@@ -174,39 +169,18 @@ _ROOMS = {
         "sampling_limit",
         "simulated_limit",
     ),
-    "counting": (
-        "Counts",
-        "count",
-    ),
-    "parameters": (
-        "RandomSets",
-        "fit",
-        "fit_random_sets",
-    ),
+    "counting": ("Counts", "count"),
+    "parameters": ("RandomSets", "fit", "fit_random_sets"),
     "likelihood": (
         "log_likelihood",
         "log_likelihood_by_family",
         "random_set_log_likelihood",
         "random_set_log_likelihood_by_family",
     ),
-    "em": (
-        "EmResult",
-        "fit_em",
-    ),
-    "measurements": (
-        "BinnedColumn",
-        "Measure",
-        "bin_measurements",
-    ),
-    "metrics": (
-        "Comparison",
-        "compare",
-        "information_affinity",
-    ),
-    "experiment": (
-        "Results",
-        "evaluate",
-    ),
+    "em": ("EmResult", "fit_em"),
+    "measurements": ("BinnedColumn", "Measure", "bin_measurements"),
+    "metrics": ("Comparison", "compare", "information_affinity"),
+    "experiment": ("Results", "evaluate"),
     "plots": ("draw_difference", "draw_network"),
     "report": ("write_report",),
     "structure": ("LearnedStructure", "learn_structure"),

@@ -13,12 +13,23 @@ catch them all; anything else that escapes from possnet is a defect of possnet.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ImpossibleEvidence", "InputError", "PossnetError", "TooLarge", "did_you_mean", "listing"]
+__all__ = [
+    "ImpossibleEvidence",
+    "InputError",
+    "PossnetError",
+    "TooLarge",
+    "among",
+    "did_you_mean",
+    "listing",
+    "require_known",
+    "require_whole",
+]
 
 
 class PossnetError(Exception):
@@ -93,3 +104,39 @@ def listing(names: Iterable[object], most: int = 8) -> str:
     if len(shown) <= most:
         return ", ".join(shown)
     return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"
+
+
+def among(name: object, known: Iterable[str]) -> str:
+    """Ending of an error message about an unknown name: the known ones, and the nearest of them.
+
+    >>> f"no variable 'fevr'{among('fevr', ('fever', 'rash'))}"
+    "no variable 'fevr' (fever, rash); did you mean 'fever'?"
+    """
+    names = list(known)
+    return f" ({listing(names)}){did_you_mean(name, names)}"
+
+
+def require_known(value: object, known: Iterable[str], owner: str) -> None:
+    """Raise an `InputError` for anything but one of the names.
+
+    >>> require_known("gredy", ("greedy", "mwst"), "learn_structure: method")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: learn_structure: method 'gredy'; expected greedy, mwst; did you mean 'greedy'?
+    """
+    names = list(known)
+    if value not in names:
+        raise InputError(f"{owner} {value!r}; expected {listing(names, len(names))}{did_you_mean(value, names)}")
+
+
+def require_whole(value: object, least: int, owner: str) -> int:
+    """The number as it is; an `InputError` for anything but a whole number that is large enough.
+
+    >>> require_whole(0, 1, "sample: batch")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: sample: batch 0; expected a whole number from 1 on
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{owner} {value!r}; expected a whole number from {least} on")
+    return int(value)

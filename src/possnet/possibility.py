@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
+from possnet.errors import ImpossibleEvidence, InputError, among, listing
 from possnet.limits import refuse_over
 from possnet.variables import Variable
 
@@ -49,6 +49,7 @@ __all__ = [
     "Possibility",
     "as_degrees",
     "check_conjunction",
+    "necessities",
     "snap_tops",
 ]
 
@@ -368,14 +369,13 @@ class Possibility:
         from possnet.drawing import Bar, draw_bars
 
         degrees = self._degrees.reshape(-1)
-        top = np.sort(degrees)[-2:]
+        certain = necessities(degrees) if self.is_normalised else np.zeros_like(degrees)
         chosen = range(len(degrees)) if len(degrees) <= 12 else np.sort(np.argsort(-degrees, kind="stable")[:11])
         bars = []
         for k in chosen:
             states = np.unravel_index(k, self._degrees.shape)
             label = ", ".join(v.states[place] for v, place in zip(self._variables, states, strict=True))
-            others = top[0] if len(top) == 2 and degrees[k] == top[1] else 0.0 if len(top) < 2 else top[1]
-            bars.append(Bar(label, float(degrees[k]), max(0.0, float(1.0 - others)) if self.is_normalised else 0.0))
+            bars.append(Bar(label, float(degrees[k]), float(certain[k])))
         if len(degrees) > 12:
             bars.append(Bar(f"… {len(degrees) - 11:,} more", -1.0))
         return draw_bars(bars, title=", ".join(variable.name for variable in self._variables))
@@ -406,7 +406,7 @@ class Possibility:
     def _axis(self, name: str) -> int:
         names = [v.name for v in self._variables]
         if name not in names:
-            raise InputError(f"{name!r} is not a variable here ({listing(names)}){did_you_mean(name, names)}")
+            raise InputError(f"{name!r} is not a variable here{among(name, names)}")
         return names.index(name)
 
     def _inside(self, event: Event) -> NDArray[np.bool_]:
@@ -484,6 +484,18 @@ def snap_tops(degrees: FloatArray, axis: int | None = None) -> None:
     near = (tops != 1.0) & (tops >= 1.0 - SNAP)
     if near.any():
         degrees[near & (degrees >= np.minimum(tops, 1.0))] = 1.0
+
+
+def necessities(degrees: FloatArray) -> FloatArray:
+    """N({x}) of every state x along the last axis, for rows that peak at 1: 1 - the largest degree of another state.
+
+    >>> necessities(np.array([[1.0, 0.6, 0.1], [1.0, 1.0, 0.5]]))
+    array([[0.4, 0. , 0. ], [0. , 0. , 0. ]])
+    """
+    if degrees.shape[-1] < 2:
+        return np.ones_like(degrees)
+    second = np.partition(degrees, -2, axis=-1)[..., -2:-1]
+    return np.where(degrees == 1.0, 1.0 - second, 0.0)
 
 
 def _position(wrong: NDArray[np.bool_]) -> str:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, a
            [0. , 1. , 1. ]])
     """
     if method not in _METHODS:
-        raise InputError(f"transform {method!r} is unknown ({listing(_METHODS)}){did_you_mean(method, _METHODS)}")
+        raise InputError(f"transform {method!r} is unknown{among(method, _METHODS)}")
     rows = _rows(probabilities, axis, "to_possibility", "probabilities")
     order = np.argsort(rows, axis=-1, kind="stable")
     ascending = np.take_along_axis(rows, order, axis=-1)

@@ -8,14 +8,16 @@ sets of a 1,000-state variable work as well as sets of a binary one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Variable", "check_text"]
+__all__ = ["Variable", "check_text", "for_every_variable"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class Variable:
         >>> Variable("fever", ("none", "mild", "high")).unknown_state("hihg")
         "'hihg' is not a state of 'fever' (none, mild, high); did you mean 'high'?"
         """
-        return f"{state!r} is not a state of {self.name!r} ({listing(self.states)}){did_you_mean(state, self.states)}"
+        return f"{state!r} is not a state of {self.name!r}{among(state, self.states)}"
 
     def mask(self, states: str | Iterable[str]) -> int:
         """Set of states as an integer: bit k stands for state k. A bare text is one state.
@@ -134,3 +136,20 @@ def check_text(text: object, owner: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise InputError(f"{owner} {text!r} cannot be written as UTF-8; remove its lone surrogates") from None
+
+
+def for_every_variable(given: Mapping[str, T], names: Sequence[str], owner: str, what: str) -> dict[str, T]:
+    """The mapping, in the order of the names; an `InputError` unless it has every variable and nothing else.
+
+    >>> for_every_variable({"fever": 0.5}, ["fever", "rash"], "sample", "imprecision")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: sample: no imprecision for rash; expected one for every variable
+    """
+    for name in given:
+        if name not in names:
+            raise InputError(f"{owner}: {what} of {name!r}, which is no variable{did_you_mean(name, names)}")
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        raise InputError(f"{owner}: no {what} for {listing(lacking)}; expected one for every variable")
+    return {name: given[name] for name in names}

@@ -1,7 +1,15 @@
 """Tables of other libraries to plain columns and back; the door to pyarrow, which is loaded on first use."""
 
 from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn, MaskColumn, PackedColumn, Report, Seen
-from possnet.arrow.tables import columns_of_table, list_array, python_column, table_of_arrays, table_of_columns
+from possnet.arrow.tables import (
+    columns_of_table,
+    first_line,
+    list_array,
+    python_column,
+    require_distinct,
+    table_of_arrays,
+    table_of_columns,
+)
 
 __all__ = [
     "Cell",
@@ -13,8 +21,10 @@ __all__ = [
     "Report",
     "Seen",
     "columns_of_table",
+    "first_line",
     "list_array",
     "python_column",
+    "require_distinct",
     "table_of_arrays",
     "table_of_columns",
 ]

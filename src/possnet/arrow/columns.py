@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.variables import Variable
@@ -154,7 +154,7 @@ def misfit(cell: tuple[str, ...], variable: Variable) -> str:
     strangers = [state for state in cell if state not in variable]
     if not strangers:
         return _EMPTY
-    return f"{strangers[0]!r} is not a state ({listing(variable.states)}){did_you_mean(strangers[0], variable.states)}"
+    return f"{strangers[0]!r} is not a state{among(strangers[0], variable.states)}"
 
 
 @dataclass(frozen=True, slots=True)

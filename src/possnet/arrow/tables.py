@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
-__all__ = ["cells_of", "columns_of_table", "list_array", "python_column", "table_of_arrays", "table_of_columns"]
+__all__ = [
+    "cells_of",
+    "columns_of_table",
+    "first_line",
+    "list_array",
+    "python_column",
+    "require_distinct",
+    "table_of_arrays",
+    "table_of_columns",
+]
 
 _INDEX_COLUMN = re.compile(r"__index_level_\d+__")
 
@@ -32,12 +43,10 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
     asked = None if wanted is None else set(wanted)
     columns = [c for c in _arrow_columns(_as_frame(frame)) if not _INDEX_COLUMN.match(c[0]) or c[0] in (asked or ())]
     names = [name for name, _ in columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
+    require_distinct(names, "table")
     chosen = set(names) if asked is None else asked
     for name in sorted(chosen.difference(names)):
-        raise InputError(f"table: no column {name!r} ({listing(names)}){did_you_mean(name, names)}")
+        raise InputError(f"table: no column {name!r}{among(name, names)}")
     return [_plain(name, values) for name, values in columns if name in chosen]
 
 
@@ -49,11 +58,21 @@ def _as_frame(frame: object) -> object:
     if _is("polars", frame) and kind == "LazyFrame":
         return frame.collect()  # type: ignore[attr-defined]
     if _is("pandas", frame):
-        names = [str(name) for name in frame.columns]  # type: ignore[attr-defined]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"table: column {twice!r} appears twice; expected distinct names")
+        require_distinct([str(name) for name in frame.columns], "table")  # type: ignore[attr-defined]
     return frame
+
+
+def require_distinct(names: Sequence[str], owner: str) -> None:
+    """Raise an `InputError` for columns of the same name.
+
+    >>> require_distinct(["a", "b", "a"], "table")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: table: column 'a' appears twice; expected distinct names
+    """
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{owner}: column {twice!r} appears twice; expected distinct names")
 
 
 def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
@@ -71,7 +90,7 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
         names = getattr(frame, "columns", None)
         if names is None or not hasattr(frame, "__getitem__"):
             raise InputError(
-                f"table: {type(frame).__name__} does not speak Arrow ({_first_line(error)}); expected pandas, polars, "
+                f"table: {type(frame).__name__} does not speak Arrow ({first_line(error)}); expected pandas, polars, "
                 "duckdb or pyarrow, or a mapping from names to cells"
             ) from None
         return [(str(name), _arrow_or_list(frame[name])) for name in names]
@@ -324,5 +343,10 @@ def table_of_arrays(columns: Mapping[str, Any]) -> pa.Table:
     return pa.table(arrays)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:120]
+def first_line(error: Exception) -> str:
+    r"""What an error of another library says, short.
+
+    >>> first_line(ValueError("It broke.\nHere is why."))
+    'It broke'
+    """
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:160]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, Choice, data_file, progress_bar, read_net, show, writing
-from possnet.cli.measures import MEASURE_HELP, read_measures
+from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, show, writing
+from possnet.cli.measures import read_measures
+from possnet.cli.options import bin_option, choice_option, weights_option
 from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -28,20 +29,18 @@ _MOST_ROWS = 60
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option("--out", required=True, metavar="FILE", help="A .csv or .parquet file, or - (CSV on standard output).")
-@click.option(
+@choice_option(
     "--as",
     "form",
-    type=Choice(["resolved", "narrowed", "long"]),
-    default="resolved",
-    show_default=True,
+    words=("resolved", "narrowed", "long"),
     help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
 )
 @click.option("--threshold", type=float, metavar="DEGREE", help="For narrowed: from above 0 to 1; 0.5 by default.")
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column that NET lacks, copied to FILE; may be repeated."
 )
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@bin_option
+@weights_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def complete(
     net: str,
@@ -146,7 +145,7 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
     <BLANKLINE>
       mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
     """
-    from possnet.cli.pages import text_table
+    from possnet.drawing import text_table
 
     if as_json:
         return _as_json(found, form, level)
@@ -161,11 +160,11 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
             ("tied: the row cannot tell", cells.tied),
         ]
         shares = [(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts]
-        lines += ["", *text_table(shares, right=(1, 2))]
+        lines += ["", *text_table(shares, texts=1)]
         shown = [(variable, tally) for variable, tally in found.variables.items() if tally.ambiguous]
         head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
         rows = [_row(variable, tally) for variable, tally in shown[:_MOST_ROWS]]
-        lines += ["", *text_table([head, *rows], right=(1, 2, 3, 4, 5, 6))]
+        lines += ["", *text_table([head, *rows], texts=1)]
         if len(shown) > _MOST_ROWS:
             lines.append(f"  ... and {len(shown) - _MOST_ROWS} more")
         lines += [

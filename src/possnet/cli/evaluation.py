@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import possnet as pn
 from possnet.cli.inputs import NET, complete_list, progress_bar, read_net, show
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.cli.options import json_option
+from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
     from possnet.network import Network
 
 __all__ = ["evaluate", "report"]
-
-
-def _lists() -> Any:
-    from possnet import experiment
-
-    return experiment
-
-
-def _metrics() -> tuple[str, ...]:
-    from possnet.metrics import METRICS
-
-    return tuple(METRICS)
 
 
 @click.command(short_help="How well networks are learned back.")
@@ -40,7 +29,7 @@ def _metrics() -> tuple[str, ...]:
     default="alpha-cut,traced",
     show_default=True,
     help="alpha-cut, precise, traced; alpha-cut-text, alpha-cut-cuts, traced-text.",
-    shell_complete=complete_list(lambda: _lists().PROCESSES),
+    shell_complete=complete_list("possnet.experiment", "PROCESSES"),
 )
 @click.option(
     "--learner",
@@ -48,7 +37,7 @@ def _metrics() -> tuple[str, ...]:
     default="likelihood,em",
     show_default=True,
     help="likelihood, histogram, capped, transform, symmetric, em; likelihood-corrected, em-corrected.",
-    shell_complete=complete_list(lambda: tuple(_lists().LEARNERS)),
+    shell_complete=complete_list("possnet.experiment", "LEARNERS"),
 )
 @click.option(
     "--learn",
@@ -66,9 +55,9 @@ def _metrics() -> tuple[str, ...]:
     default="child_affinity",
     show_default=True,
     help="The metric of the printed table.",
-    shell_complete=complete_list(_metrics),
+    shell_complete=complete_list("possnet.metrics", "METRICS"),
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option("a table")
 @click.option("--out", metavar="DIR", help="Keep every result there; a run that was killed goes on from there.")
 def evaluate(
     networks: tuple[str, ...],
@@ -97,11 +86,12 @@ def evaluate(
       possnet evaluate clinic --rows 100,1000,10000 --imprecision 0,.5,1 --learner likelihood,em --out clinic-run
     """
     from possnet.cli.pages import evaluation_page, read_numbers
+    from possnet.experiment import DEFAULT_NETWORKS
+    from possnet.metrics import METRICS
 
-    if metric not in _metrics():
-        raise InputError(f"--metric {metric!r}; expected {listing(_metrics())}{did_you_mean(metric, _metrics())}")
+    require_known(metric, METRICS, "--metric")
     chosen: dict[str, Network] = {}
-    for file in networks or (() if random else _lists().DEFAULT_NETWORKS):
+    for file in networks or (() if random else DEFAULT_NETWORKS):
         name = Path(file).name.split(".")[0] if Path(file).suffix else file
         if name in chosen:
             raise InputError(f"two networks are called {name!r}; expected files of different names")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import click
 
 import possnet as pn
 from possnet.cli.measures import read_measures
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, did_you_mean, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,7 @@ __all__ = [
     "progress_bar",
     "read_net",
     "read_stream",
+    "scan",
     "show",
     "spooled_input",
     "standard_input_name",
@@ -112,12 +114,12 @@ def _completed_network(ctx: click.Context) -> Sequence[pn.Variable]:
         return ()
 
 
-def complete_list(words: Callable[[], Sequence[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Completion of words with commas between them."""
+def complete_list(module: str, name: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Completion of words with commas between them: those that a module lists under a name, loaded when asked for."""
 
     def found(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
         before, comma, begun = incomplete.rpartition(",")
-        return [f"{before}{comma}{word}" for word in words() if word.startswith(begun)]
+        return [f"{before}{comma}{word}" for word in getattr(import_module(module), name) if word.startswith(begun)]
 
     return found
 
@@ -141,10 +143,7 @@ def read_net(name: str, transform: Transform = "optimal") -> Network:
         raise InputError(f"{name} looks like a network, but its name does not say so; rename it to .json, .bif or .uai")
     if Path(name).suffix or _exists(name):
         return pn.read_network(name, transform=transform)
-    raise InputError(
-        f"{name}: no such file and no bundled network of that name ({listing(example_names())})"
-        f"{did_you_mean(name, example_names())}"
-    )
+    raise InputError(f"{name}: no such file and no bundled network of that name{among(name, example_names())}")
 
 
 def _network_suffixes() -> tuple[str, ...]:
@@ -159,20 +158,26 @@ def read_stream(
     """Data of a file, with the domains of a network for the columns that the network knows; some columns left out."""
     from possnet.io import column_names
 
-    file, delimiter = data_file(name)
-    measured = read_measures(measures)
     if domain is None and not without:
-        return pn.scan_data(file, weights=weights, measures=measured, delimiter=delimiter)
-    names = column_names(file, delimiter)
+        return scan(name, None, weights, measures)
+    names = column_names(*data_file(name))
     for odd in (column for column in without if column not in names):
-        raise InputError(f"--without {odd}: no such column ({listing(names)}){did_you_mean(odd, names)}")
+        raise InputError(f"--without {odd}: no such column{among(odd, names)}")
     if domain is None:
-        everything = pn.scan_data(file, weights=weights, measures=measured, delimiter=delimiter).variables
+        everything = scan(name, None, weights, measures).variables
     else:
         known = read_net(domain).variables
         everything = tuple(v for v in known if v.name in names) or known
     chosen = [v for v in everything if v.name not in without]
-    return pn.scan_data(file, variables=chosen, weights=weights, measures=measured, delimiter=delimiter)
+    return scan(name, chosen, weights, measures)
+
+
+def scan(name: str, variables: object | None, weights: str | None, measures: Sequence[str]) -> DataStream:
+    """Data of a file, with given domains or its own."""
+    file, delimiter = data_file(name)
+    return pn.scan_data(
+        file, variables=variables, weights=weights, measures=read_measures(measures), delimiter=delimiter
+    )
 
 
 def data_file(name: str) -> tuple[str, str]:

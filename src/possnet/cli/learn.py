@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, Choice, complete_list, progress_bar, read_stream, show, writing
-from possnet.cli.measures import MEASURE_HELP
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.cli.inputs import DATA, NET, complete_list, progress_bar, read_stream, show, writing
+from possnet.cli.options import bin_option, choice_option, json_option, weights_option
+from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["learn"]
 
 
-def _structure() -> Any:
-    from possnet import structure
-
-    return structure
-
-
 @click.command(short_help="Learn a structure and its tables.")
 @click.argument("data", metavar="DATA", type=DATA)
 @click.option(
@@ -34,16 +28,19 @@ def _structure() -> Any:
     default="greedy",
     show_default=True,
     help="greedy, mwst, k2, hybrid-tree, hybrid-dag.",
-    shell_complete=complete_list(lambda: _structure().METHODS),
+    shell_complete=complete_list("possnet.structure", "METHODS"),
 )
 @click.option(
     "--measure",
     help="random-set-bic (the default), traced-bic, mdl, bic; for mwst and k2 also specificity-gain, specificity-ratio, "
     "specificity-symmetric, chi2, mutual-information.",
-    shell_complete=complete_list(lambda: _structure().MEASURES),
+    shell_complete=complete_list("possnet.structure", "MEASURES"),
 )
-@click.option("--conjunction", type=Choice(["product", "min"]), default="product", show_default=True,
-              help="Of the network that is learned; measures on contours read independence in the same way.")  # fmt: skip
+@choice_option(
+    "--conjunction",
+    words=("product", "min"),
+    help="Of the network that is learned; measures on contours read independence in the same way.",
+)
 @click.option(
     "--require", "required", multiple=True, metavar="A->B", help="An edge that must be there; may be repeated."
 )
@@ -57,12 +54,12 @@ def _structure() -> Any:
 @click.option("--bootstrap", type=click.IntRange(min=0), default=0, show_default=True, help="Samples for confidence.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same structure.")
 @click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains from a network.")
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
+@weights_option
 @click.option(
     "--without", multiple=True, metavar="COLUMN", help="A column to leave out, such as names; may be repeated."
 )
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
+@bin_option
+@json_option("a page")
 @click.option("--out", metavar="NET", help="Learn the tables too and write the network: a .json file, or -.")
 def learn(
     data: str,
@@ -140,9 +137,7 @@ def _edges(texts: Iterable[str], names: list[str], option: str) -> list[tuple[st
         known = [cut for cut in cuts if cut[0] in names and cut[1] in names]
         if not known:
             lacking = next(name for name in cuts[0] if name not in names)
-            raise InputError(
-                f"{option} {text!r}: the data has no {lacking!r} ({listing(names)}){did_you_mean(lacking, names)}"
-            )
+            raise InputError(f"{option} {text!r}: the data has no {lacking!r}{among(lacking, names)}")
         found.append(known[0])
     return found
 

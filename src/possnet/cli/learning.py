@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import possnet as pn
-from possnet.cli.inputs import (
-    DATA,
-    NET,
-    Choice,
-    complete_evidence,
-    data_file,
-    progress_bar,
-    read_net,
-    show,
-    writing,
+from possnet.cli.inputs import DATA, NET, progress_bar, read_net, scan, show, writing
+from possnet.cli.options import (
+    bin_option,
+    choice_option,
+    given_option,
+    json_option,
+    transform_option,
+    weights_option,
 )
-from possnet.cli.measures import MEASURE_HELP, read_measures
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,40 +31,22 @@ __all__ = ["fit", "sample", "score"]
 @click.option("--rows", type=click.IntRange(min=0), default=1000, show_default=True, help="Number of rows.")
 @click.option(
     "--imprecision",
-    "imprecision",
     multiple=True,
     metavar="THETA",
     help="From 0 (precise) to 1 (the whole cut; the default), or X=THETA for one variable; may be repeated.",
 )
-@click.option(
+@choice_option(
     "--process",
-    type=Choice(["alpha-cut", "precise", "traced"]),
-    default="alpha-cut",
-    show_default=True,
+    words=("alpha-cut", "precise", "traced"),
     help="alpha-cut: the paper's Algorithm 1; precise: single states; traced: children answer to hidden states.",
 )
-@click.option(
-    "--law",
-    type=Choice(["independent", "text"]),
-    default="independent",
-    show_default=True,
-    help="How cuts are thinned.",
-)
-@click.option(
+@choice_option("--law", words=("independent", "text"), help="How cuts are thinned.")
+@choice_option(
     "--parents",
-    type=Choice(["observed", "cut"]),
-    default="observed",
-    show_default=True,
+    words=("observed", "cut"),
     help="What a child answers to in alpha-cut: the parents' cells or their whole cuts.",
 )
-@click.option(
-    "--given",
-    "given",
-    multiple=True,
-    metavar="X=A|B",
-    help="Draw given this (alpha-cut only).",
-    shell_complete=complete_evidence,
-)
+@given_option("Draw given this (alpha-cut only).")
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same rows. By default a new one, which is told.")
 @click.option("--out", required=True, metavar="FILE", help="A .parquet or .csv file, or - (CSV on standard output).")
 def sample(
@@ -117,35 +96,25 @@ def sample(
 @click.option(
     "--structure", required=True, metavar="NET", type=NET, help="The network whose graph and domains are used."
 )
-@click.option(
+@choice_option(
     "--method",
-    type=Choice(["likelihood", "capped", "histogram", "transform", "em"]),
-    default="likelihood",
-    show_default=True,
+    words=("likelihood", "capped", "histogram", "transform", "em"),
     help="The estimator: by counting (see possnet.fit), or em, over the hidden true states (see possnet.fit_em).",
 )
 @click.option("--total", metavar="S", help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
 @click.option("--normalise/--as-it-stands", default=None, help="Divide by the largest degree or not; by method.")
 @click.option("--imprecision", type=float, metavar="THETA", help="Undo a known thinning of the cells.")
 @click.option("--pseudo", type=float, default=0.0, metavar="ROWS", help="Imagined rows of ignorance in every context.")
-@click.option(
-    "--transform",
-    type=Choice(["optimal", "symmetric", "ratio", "klir", "variable"]),
-    default="optimal",
-    show_default=True,
-    help="For --method transform.",
-)
-@click.option(
+@transform_option("For --method transform.")
+@choice_option(
     "--unknown",
-    type=Choice(["missing", "focal"]),
-    default="missing",
-    show_default=True,
+    words=("missing", "focal"),
     help="For em: unknown cells were not observed, or the whole domain is what was said.",
 )
 @click.option("--starts", type=click.IntRange(min=1), default=1, show_default=True, help="For em: climbs to make.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For em: of further starts.")
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+@weights_option
+@bin_option
 @click.option("--out", required=True, metavar="NET", help="A .json file, or - (standard output).")
 def fit(
     data: str,
@@ -175,25 +144,14 @@ def fit(
     from possnet.cli.pages import em_page, read_total
 
     known = read_net(structure)
-    file_of_data, delimiter = data_file(data)
-    stream = pn.scan_data(
-        file_of_data, variables=known, weights=weights, measures=read_measures(measures), delimiter=delimiter
-    )
+    stream = scan(data, known, weights, measures)
+    shared: dict[str, Any] = {"imprecision": imprecision, "pseudo": pseudo, "conjunction": known.conjunction}
     if method == "em":
         if total is not None or normalise is not None:
             raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
         with writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
             found = pn.fit_em(
-                known.dag,
-                stream,
-                unknown=unknown,
-                starts=starts,
-                rng=seed,
-                pseudo=pseudo,
-                imprecision=imprecision,
-                conjunction=known.conjunction,
-                name=known.name,
-                progress=advance,
+                known.dag, stream, unknown=unknown, starts=starts, rng=seed, name=known.name, progress=advance, **shared
             )
             pn.write_network(found.network, file)
         show(em_page(found), err=True)
@@ -205,12 +163,10 @@ def fit(
             method=method,
             total=read_total(total),
             normalise=normalise,
-            imprecision=imprecision,
-            pseudo=pseudo,
             transform=transform,
-            conjunction=known.conjunction,
             name=known.name,
             progress=advance,
+            **shared,
         )
         pn.write_network(learned, file)
 
@@ -218,9 +174,9 @@ def fit(
 @click.command(short_help="Both likelihoods of a network on data.")
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("data", metavar="DATA", type=DATA)
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@weights_option
+@bin_option
+@json_option("a table")
 def score(
     net: str,
     data: str,
@@ -241,10 +197,7 @@ def score(
     from possnet.cli.pages import score_page
 
     network = read_net(net)
-    file, delimiter = data_file(data)
-    stream = pn.scan_data(
-        file, variables=network, weights=weights, measures=read_measures(measures), delimiter=delimiter
-    )
+    stream = scan(data, network, weights, measures)
     with progress_bar(stream.rows) as advance:
         counts = pn.count(network.dag, stream, focal=True, progress=advance)
     show(score_page(network, counts, as_json=as_json))

@@ -10,8 +10,6 @@ import possnet as pn
 from possnet.cli.inputs import (
     DATA,
     NET,
-    Choice,
-    complete_evidence,
     complete_variable,
     is_data,
     progress_bar,
@@ -21,7 +19,14 @@ from possnet.cli.inputs import (
     spooled_input,
     writing,
 )
-from possnet.cli.measures import MEASURE_HELP
+from possnet.cli.options import (
+    bin_option,
+    choice_option,
+    given_option,
+    json_option,
+    transform_option,
+    weights_option,
+)
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,9 +38,9 @@ __all__ = ["compare", "convert", "info", "query"]
 @click.command()
 @click.argument("file", metavar="NET|DATA", type=NET)
 @click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains of DATA from a network.")
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a page.")
+@weights_option
+@bin_option
+@json_option("a page")
 def info(
     file: str,
     domain: str | None,
@@ -54,30 +59,19 @@ def info(
     from possnet.cli.pages import data_page, network_page
     from possnet.io.kinds import looks_like
 
-    whole = spooled_input() if file == "-" else file
+    whole, told = (spooled_input(), "standard input") if file == "-" else (file, file)
     kind = looks_like(whole)
     if kind == "data" or (kind is None and is_data(file)):
-        show(data_page(read_stream(whole, domain, weights, measures), _told(file), as_json=as_json))
+        show(data_page(read_stream(whole, domain, weights, measures), told, as_json=as_json))
     else:
         show(network_page(read_net(whole), as_json=as_json))
-
-
-def _told(file: str) -> str:
-    return "standard input" if file == "-" else file
 
 
 @click.command(short_help="How possible and how certain each state of a variable is.")
 @click.argument("net", metavar="NET", type=NET)
 @click.argument("target", shell_complete=complete_variable)
-@click.option(
-    "--given",
-    "given",
-    multiple=True,
-    metavar="X=A|B",
-    help="What is known: a state, a|b, or !a (all but a).",
-    shell_complete=complete_evidence,
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of bars.")
+@given_option("What is known: a state, a|b, or !a (all but a).")
+@json_option("bars")
 def query(net: str, target: str, given: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
     """Show the possibility and the necessity of every state of a variable.
 
@@ -101,7 +95,7 @@ def query(net: str, target: str, given: tuple[str, ...], as_json: bool) -> None:
 @click.command(short_help="How far one network is from another.")
 @click.argument("truth", metavar="NET", type=NET)
 @click.argument("learned", metavar="NET", type=NET)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option("a table")
 def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
     """Show how far the second network is from the first, beside total ignorance.
 
@@ -124,22 +118,12 @@ def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
 @click.argument("source", metavar="IN", type=NET)
 @click.argument("target", metavar="OUT", type=DATA)
 @click.option("--variables", "domain", metavar="NET", type=NET, help="Take the domains of data from a network.")
-@click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
-@click.option(
-    "--layout",
-    type=Choice(["masks", "lists"]),
-    default="masks",
-    show_default=True,
-    help="Parquet cells: possnet's masks, or lists of strings for other programs.",
+@weights_option
+@choice_option(
+    "--layout", words=("masks", "lists"), help="Parquet cells: possnet's masks, or lists of strings for other programs."
 )
-@click.option(
-    "--transform",
-    type=Choice(["optimal", "symmetric", "ratio", "klir", "variable"]),
-    default="optimal",
-    show_default=True,
-    help="How probabilities become possibilities.",
-)
-@click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+@transform_option("How probabilities become possibilities.")
+@bin_option
 def convert(
     source: str,
     target: str,

@@ -6,6 +6,7 @@ import textwrap
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
+from possnet.drawing import text_table
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ __all__ = [
     "read_numbers",
     "read_total",
     "score_page",
-    "text_table",
 ]
 
 _MOST_ROWS = 60
@@ -173,7 +173,7 @@ def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> str:
         (v.name, (" < " if v.ordered else ", ").join(_cut(v.states)), *_shown(means[v.name]))
         for v in variables[:_MOST_ROWS]
     ]
-    lines += text_table(table, right=(2, 3, 4))
+    lines += text_table(table, texts=2)
     if len(variables) > _MOST_ROWS:
         lines.append(f"  ... and {len(variables) - _MOST_ROWS} more")
     numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
@@ -368,7 +368,7 @@ def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:
     rows.append(("all", f"{total[0]:.3f}", f"{total[1]:.3f}"))
     if counts.rows:
         rows.append((f"a row (of {counts.rows:,})", f"{total[0] / counts.rows:.3f}", f"{total[1] / counts.rows:.3f}"))
-    return "\n".join(text_table([("variable", "piLL", "mLL"), *rows], right=(1, 2)))
+    return "\n".join(text_table([("variable", "piLL", "mLL"), *rows], texts=1))
 
 
 def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_json: bool) -> str:
@@ -414,25 +414,8 @@ def _shown(numbers: Sequence[float]) -> tuple[str, str, str]:
     return f"{100 * imprecise:.1f} %", f"{100 * unknown:.1f} %", f"{size:.2f}"
 
 
-def _short(text: str, most: int = 24) -> str:
-    return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-def text_table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Lines of columns, two spaces apart and indented by two; those numbered in ``right`` are aligned to the right.
-
-    >>> text_table([("a", "bb"), ("ccc", "d")])
-    ['  a    bb', '  ccc  d']
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if number in right else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append(("  " + "  ".join(cells)).rstrip())
-    return lines
+def _short(text: str) -> str:
+    return text if len(text) <= 24 else f"{text[:21]}..."
 
 
 def _range(sizes: Sequence[int]) -> str:

@@ -7,16 +7,16 @@ they are *tied*: the network and the row cannot tell them apart, and saying so i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from possnet.arrow import table_of_arrays
 from possnet.dataset import Dataset
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.kernels import bitmaps
-from possnet.possibility import Possibility
+from possnet.possibility import Possibility, necessities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,14 +58,7 @@ class CellTally:
     certainty: float = 0.0
 
     def __add__(self, other: CellTally) -> CellTally:
-        return CellTally(
-            self.ambiguous + other.ambiguous,
-            self.resolved + other.resolved,
-            self.narrowed + other.narrowed,
-            self.unchanged + other.unchanged,
-            self.tied + other.tied,
-            self.certainty + other.certainty,
-        )
+        return CellTally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def stuck(self) -> int:
@@ -151,9 +144,7 @@ class Completion:
         """
         variable = self.data.variable(name)
         if name not in self.found:
-            raise InputError(
-                f"of: {name!r} has no ambiguous cell ({listing(self.found)}){did_you_mean(name, self.found)}"
-            )
+            raise InputError(f"of: {name!r} has no ambiguous cell{among(name, self.found)}")
         rows, degrees = self.found[name]
         place = int(np.searchsorted(rows, row))
         if place == len(rows) or rows[place] != row:
@@ -222,7 +213,7 @@ class Completion:
                 int((changed & ~resolved).sum()),
                 int((~changed & ~resolved).sum()),
                 int(tied.sum()),
-                float((1.0 - _second(degrees[resolved])).sum()),
+                float(necessities(degrees[resolved]).max(axis=1).sum()),
             )
         lost = tuple((self.impossible + self.first_row).tolist())
         return CompletionSummary(len(self.data), lost, tallies)
@@ -294,12 +285,11 @@ class Completion:
             codes = np.array([place[state] for state in self.data.variable(name).states])
             inside = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, rows].T
             cell, state = np.nonzero(inside)
-            necessity = np.where(degrees == 1.0, 1.0 - _second(degrees)[:, np.newaxis], 0.0)
             tied = (degrees == 1.0).sum(axis=1) > 1
             shown = degrees[cell, state]
             variable = np.full(len(cell), number, dtype=np.int64)
             fine = np.zeros(len(cell), dtype=np.bool_)
-            degree = necessity[cell, state]
+            degree = necessities(degrees)[cell, state]
             blocks.append((rows[cell], variable, codes[state], shown, degree, shown == 1.0, tied[cell], fine))
             blocks.append(self._impossible_lines(number, name, codes))
         row, variable, state, shown, necessity, best, tied, lost = (
@@ -329,11 +319,3 @@ class Completion:
 def _no_lines() -> tuple[NDArray[Any], ...]:
     whole, real, truth = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
     return whole, whole, whole, real, real, truth, truth, truth
-
-
-def _second(degrees: Table) -> Table:
-    """The second largest degree of every cell; 0 for a variable of one state."""
-    if degrees.shape[1] < 2:
-        return np.zeros(len(degrees))
-    second: Table = np.partition(degrees, -2, axis=1)[:, -2]
-    return second

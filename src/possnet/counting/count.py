@@ -13,7 +13,7 @@ from possnet.counting.blocks import BLOCK, FOCAL_BLOCK, Block, blocks_of
 from possnet.counting.choice import Kernel, estimates
 from possnet.counting.values import Counts, Focal, merge_focal, refuse_rows
 from possnet.dataset import Dataset, batches_of, require_rows
-from possnet.errors import InputError, TooLarge, did_you_mean, listing
+from possnet.errors import InputError, TooLarge, among
 from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.int64]
 
-__all__ = ["count", "tally_family"]
+__all__ = ["count", "nodes_in", "tally_family"]
 
 _MERGE_AT = 16
 _SURELY_FITS = 1 << 26
@@ -62,11 +62,11 @@ def count(
     >>> counts["fever"], counts["rash"]
     (array([2, 2]), array([[1, 2], [2, 1]]))
     """
-    variables = _variables(dag, data)
-    names = [variable.name for variable in variables]
+    variables = nodes_in(dag, data, "count")
+    names = list(variables)
     parts: dict[str, list[Tally]] = {name: [] for name in names}
     focal_parts: dict[str, list[Focal]] = {name: [] for name in names}
-    sizes = {variable.name: len(variable) for variable in variables}
+    sizes = {name: len(variable) for name, variable in variables.items()}
     above = {name: list(dag.parents(name)) for name in names}
     cell_sizes = dict.fromkeys(names, 0)
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
@@ -91,7 +91,7 @@ def count(
     widths = {name: sum(-(-sizes[n] // 8) for n in (*above[name], name)) for name in empty}
     nothing = {name: Focal(np.zeros((0, widths[name]), dtype=np.uint8), np.zeros(0, dtype=np.int64)) for name in empty}
     return Counts(
-        variables,
+        tuple(variables.values()),
         dag,
         {name: empty[name] if name in empty else parts[name][0] for name in names},
         rows=rows,
@@ -118,17 +118,20 @@ def _nothing(parents: int, states: int) -> Tally:
     return tally.Tally(np.zeros((0, parents), dtype=np.int32), none.reshape(0, states), none)
 
 
-def _variables(dag: Dag, data: Dataset | Batches) -> tuple[Variable, ...]:
-    """Variables of the DAG's nodes, as the data has them."""
-    require_structure(dag, "count")
-    require_rows(data, "count")
+def nodes_in(dag: Dag, data: Dataset | Batches, owner: str) -> dict[str, Variable]:
+    """Variables of the nodes of a structure, as the data has them; an `InputError` if it lacks one.
+
+    >>> import possnet as pn
+    >>> nodes_in(pn.Dag({"b": ()}), pn.Dataset.from_table({"a": ["x"], "b": ["y"]}), "count")
+    {'b': Variable('b', ('y',))}
+    """
+    require_structure(dag, owner)
+    require_rows(data, owner)
     found = {variable.name: variable for variable in data.variables}
     for node in dag.nodes:
         if node not in found:
-            raise InputError(
-                f"count: the structure names {node!r}, which the data lacks ({listing(found)}){did_you_mean(node, found)}"
-            )
-    return tuple(found[node] for node in dag.nodes)
+            raise InputError(f"{owner}: the structure names {node!r}, which the data lacks{among(node, found)}")
+    return {node: found[node] for node in dag.nodes}
 
 
 def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | None = None) -> Tally:

@@ -11,12 +11,13 @@ rows whose cells *equal* given sets. Only what occurs is kept; adding is exact a
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
@@ -123,9 +124,7 @@ class Counts:
         Variable('a', ('x',))
         """
         if name not in self._variables:
-            raise InputError(
-                f"counts: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
-            )
+            raise InputError(f"counts: no variable {name!r}{among(name, self._variables)}")
         return self._variables[name]
 
     def family(self, name: str) -> Tally:
@@ -236,7 +235,8 @@ class Counts:
         return hash((frozenset(self._variables.values()), self._dag, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (self.variables, self._dag, self._families, self._rows, self._sizes, self._focal)
+        again = partial(Counts, rows=self._rows, cell_sizes=self._sizes, focal=self._focal)
+        return again, (self.variables, self._dag, self._families)
 
     def _repr_html_(self) -> str:
         """A line for every variable, for notebooks: contexts seen, and rows behind them."""
@@ -281,14 +281,3 @@ def _same(
         len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
         for a, b in ((left[name], right[name]) for name in left)
     )
-
-
-def _restore(
-    variables: tuple[Variable, ...],
-    dag: Dag,
-    families: dict[str, Tally],
-    rows: int,
-    sizes: dict[str, int],
-    focal: dict[str, Focal] | None,
-) -> Counts:
-    return Counts(variables, dag, families, rows=rows, cell_sizes=sizes, focal=focal)

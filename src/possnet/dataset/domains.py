@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from possnet.arrow.columns import Report, Seen
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -85,6 +85,4 @@ def require_columns(found: Iterable[str], variables: Iterable[Variable], owner: 
     names = list(found)
     for variable in variables:
         if variable.name not in names:
-            raise InputError(
-                f"{owner}: no column {variable.name!r} ({listing(names)}){did_you_mean(variable.name, names)}"
-            )
+            raise InputError(f"{owner}: no column {variable.name!r}{among(variable.name, names)}")

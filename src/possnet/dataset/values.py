@@ -7,6 +7,7 @@ as unknown are marked in one more bitmap, which exists only where there are such
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, table_of_columns
 from possnet.dataset.domains import found_variables, require_columns, variables_of
 from possnet.dataset.weights import checked_weights, weights_of_column
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps, tally
 
 if TYPE_CHECKING:
@@ -186,9 +187,7 @@ class Dataset:
         Variable('rash', ('no', 'yes'))
         """
         if name not in self._variables:
-            raise InputError(
-                f"data: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
-            )
+            raise InputError(f"data: no variable {name!r}{among(name, self._variables)}")
         return self._variables[name]
 
     def bitmaps(self, name: str) -> Words:
@@ -425,7 +424,8 @@ class Dataset:
         return hash((self.variables, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (self.variables, self._bitmaps, self._rows, self._unknown, self._weights)
+        again = partial(Dataset.unchecked, unknown=self._unknown, weights=self._weights)
+        return again, (self.variables, self._bitmaps, self._rows)
 
     def _repr_html_(self) -> str:
         """The first rows as a table, for notebooks; ``?`` is a cell given as unknown."""
@@ -492,16 +492,6 @@ def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> NDArray[np.
             f"data: row {chosen.min() if chosen.min() < -rows else chosen.max()} of {rows}; expected row numbers"
         )
     return chosen.astype(np.int64) % rows
-
-
-def _restore(
-    variables: tuple[Variable, ...],
-    words: dict[str, Words],
-    rows: int,
-    unknown: dict[str, Words],
-    weights: NDArray[np.int64] | None,
-) -> Dataset:
-    return Dataset.unchecked(variables, words, rows, unknown=unknown, weights=weights)
 
 
 def _same(left: dict[str, Words], right: dict[str, Words]) -> bool:

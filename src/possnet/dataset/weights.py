@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.arrow import CodedColumn
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_ro
     """Integer weights held by a column whose cells are single whole numbers."""
     by_name = {column.name: column for column in columns}
     if name not in by_name:
-        raise InputError(f"{owner}: no weight column {name!r} ({listing(by_name)}){did_you_mean(name, by_name)}")
+        raise InputError(f"{owner}: no weight column {name!r}{among(name, by_name)}")
     column = by_name[name]
     if not isinstance(column, CodedColumn):
         raise InputError(f"{owner}: weight column {name!r} holds lists; expected whole numbers >= 0")

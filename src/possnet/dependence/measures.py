@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -81,7 +81,7 @@ def independent(contour: ArrayLike, reading: Reading = "product") -> Table:
     >>> independent([[1, 0.5], [0.5, 0]]), independent([[1, 0.5], [0.5, 0]], "min")
     (array([[1. , 0.5 ], [0.5 , 0.25]]), array([[1. , 0.5], [0.5, 0.5]]))
     """
-    _check(reading, get_args(Reading), "reading")
+    require_known(reading, get_args(Reading), "dependence: reading")
     degrees = _divided(contour)
     joined: Table = _joined(degrees.reshape(-1, degrees.shape[-1]), reading).reshape(degrees.shape)
     return joined
@@ -169,12 +169,12 @@ def measure(name: ContourMeasure, contour: ArrayLike, reading: Reading = "produc
     >>> round(measure("specificity-gain", [[1, 0.5], [0.5, 0.25]]), 3), measure("chi2", [[1, 0.5], [0.5, 0.25]])
     (0.104, 0.0)
     """
-    _check(name, CONTOUR_MEASURES, "measure")
+    require_known(name, CONTOUR_MEASURES, "dependence: measure")
     if name == "chi2":
         return chi2(contour, reading)
     if name == "mutual-information":
         return mutual_information(contour, reading)
-    _check(reading, get_args(Reading), "reading")
+    require_known(reading, get_args(Reading), "dependence: reading")
     found = {
         "specificity-gain": specificity_gain,
         "specificity-ratio": specificity_ratio,
@@ -195,8 +195,8 @@ def conditional(name: ContourMeasure, contour: ArrayLike, reading: Reading = "pr
     >>> conditional("chi2", np.array([pair, pair / 2])), conditional("chi2", np.array([pair, [[1, 0], [0, 1]]]))
     (0.0, 1.0)
     """
-    _check(name, CONTOUR_MEASURES, "measure")
-    _check(reading, get_args(Reading), "reading")
+    require_known(name, CONTOUR_MEASURES, "dependence: measure")
+    require_known(reading, get_args(Reading), "dependence: reading")
     cube = _divided(contour)
     if cube.ndim != 3:
         raise InputError(
@@ -254,8 +254,3 @@ def _parts(contour: ArrayLike) -> tuple[float, float, float]:
 
 def _ratio(gain: float, whole: float) -> float:
     return max(gain, 0.0) / whole if whole > _TINY else 0.0
-
-
-def _check(value: object, known: tuple[str, ...], what: str) -> None:
-    if value not in known:
-        raise InputError(f"dependence: {what} {value!r}; expected {listing(known)}{did_you_mean(value, known)}")

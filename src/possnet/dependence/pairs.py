@@ -8,7 +8,7 @@ import numpy as np
 
 from possnet.counting.blocks import blocks_of
 from possnet.dataset import Dataset, batches_of, require_rows
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.kernels import against, tally
 from possnet.limits import refuse_over
 
@@ -63,9 +63,7 @@ class PairCounts:
         """
         for name in (first, second):
             if name not in self._places:
-                raise InputError(
-                    f"pair counts: no variable {name!r} ({listing(self._places)}){did_you_mean(name, self._places)}"
-                )
+                raise InputError(f"pair counts: no variable {name!r}{among(name, self._places)}")
         return self._matrix[self._places[first], self._places[second]].copy()
 
     def contour(self, first: str, second: str) -> Table:

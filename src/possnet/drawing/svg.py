@@ -19,7 +19,7 @@ from possnet.drawing.layers import Layout, layered
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["COLOURS", "Bar", "Card", "Detail", "draw_bars", "draw_graph", "text_width"]
+__all__ = ["COLOURS", "Bar", "Card", "Detail", "clipped", "draw_bars", "draw_graph", "text_width"]
 
 Detail: TypeAlias = Literal["bars", "short", "names"]
 Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
@@ -233,15 +233,20 @@ def _cut(card: Card, detail: Detail) -> Card:
     return replace(card, bars=(*(card.bars[k] for k in sorted(best)), more))
 
 
-def _clipped(text: str, most: int = 24) -> str:
+def clipped(text: str, most: int = 24) -> str:
+    """A text cut short.
+
+    >>> clipped("temperature", 6)
+    'tempe…'
+    """
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _size(name: str, card: Card) -> tuple[float, float]:
-    head = text_width(_clipped(name), 12.0) + 2 * _PAD
+    head = text_width(clipped(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
-    labels = max(text_width(_clipped(bar.label, card.longest)) for bar in card.bars)
+    labels = max(text_width(clipped(bar.label, card.longest)) for bar in card.bars)
     return max(head, labels + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
 
 
@@ -255,13 +260,13 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6" fill="var(--card)" '
             f'stroke="var(--{frame})" stroke-width="{2.0 if card.marked else 1.2}"/>'
         ),
-        _text(_clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
+        _text(clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
     ]
-    labels = max((text_width(_clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
+    labels = max((text_width(clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
     for number, bar in enumerate(card.bars):
         middle = y + _HEAD + _LINE * (number + 0.5)
         parts.append(
-            _text(_clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink")
+            _text(clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink")
         )
         if bar.possible < 0.0:
             continue

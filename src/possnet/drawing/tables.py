@@ -1,4 +1,4 @@
-"""Tables as HTML text for notebooks and reports: plain texts in, a table out that suits light and dark pages."""
+"""Tables: as plain text for terminals, as HTML for notebooks and reports, on light pages and dark ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,26 @@ from possnet.drawing.svg import Picture, escape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["draw_table"]
+__all__ = ["draw_table", "text_table"]
 
 _CELL = "padding:.15em .9em .15em 0;border-bottom:1px solid rgba(128,128,128,.25);font-variant-numeric:tabular-nums"
+
+
+def text_table(rows: Sequence[Sequence[str]], *, texts: int | None = None, indent: str = "  ") -> list[str]:
+    """Lines of columns, two spaces apart; the first ``texts`` columns (all, if None) to the left, others to the right.
+
+    >>> text_table([("a", "bb"), ("ccc", "d")], texts=1)
+    ['  a    bb', '  ccc   d']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if texts is None or number < texts else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return lines
 
 
 def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", note: str = "") -> Picture:

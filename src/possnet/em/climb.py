@@ -72,28 +72,19 @@ def climb(
             progress(made, max_steps)
         return found
 
-    def note(value: float) -> None:
-        if not isfinite(value):
-            raise PossnetError(f"fit_em: the log-likelihood is {value!r}, which cannot be; please report it")
-        if trace and value < trace[-1] - _ROUNDING * max(abs(value), 1.0):
-            raise PossnetError(
-                f"fit_em: the log-likelihood fell from {trace[-1]!r} to {value!r}, which cannot be; please report it"
-            )
-        trace.append(value)
-
     here = start
     value, after = evaluated(here)
-    note(value)
+    _note(trace, value)
     while made < max_steps:
         next_value, next_after = evaluated(after)
-        note(next_value)
+        _note(trace, next_value)
         gain = next_value - value
         behind, here, value, after = here, after, next_value, next_after
         if gain <= _ROUNDING * _ROUNDING * max(abs(value), 1.0):
             return Climb(here, trace, made, "converged")
         if gain < tolerance and made < max_steps:  # perhaps near: a second plain step tells how fast gains shrink
             next_value, next_after = evaluated(after)
-            note(next_value)
+            _note(trace, next_value)
             left = remaining_gain(gain, next_value - value)
             behind, here, value, after = here, after, next_value, next_after
             if left < tolerance:
@@ -102,9 +93,20 @@ def climb(
         if jump is not None:
             jump_value, jump_after = evaluated(jump)
             if isfinite(jump_value) and jump_value >= value:
-                note(jump_value)
+                _note(trace, jump_value)
                 here, value, after = jump, jump_value, jump_after
     return Climb(here, trace, made, "max_steps")
+
+
+def _note(trace: list[float], value: float) -> None:
+    """Add a log-likelihood to those before, which it cannot be below."""
+    if not isfinite(value):
+        raise PossnetError(f"fit_em: the log-likelihood is {value!r}, which cannot be; please report it")
+    if trace and value < trace[-1] - _ROUNDING * max(abs(value), 1.0):
+        raise PossnetError(
+            f"fit_em: the log-likelihood fell from {trace[-1]!r} to {value!r}, which cannot be; please report it"
+        )
+    trace.append(value)
 
 
 def _jump(first: Point, second: Point, third: Point) -> Point | None:

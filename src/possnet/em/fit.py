@@ -8,7 +8,6 @@ device shows (a set A) when the parents' true states are a. Their contour, divid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
@@ -21,15 +20,15 @@ from possnet.em.expect import Part, expected, parts_of
 from possnet.em.identify import identified
 from possnet.em.model import Model
 from possnet.em.observed import Observed, Unknown
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, listing, require_known, require_whole
 from possnet.network import Network
-from possnet.parameters import corrected, normalised
+from possnet.parameters import corrected, normalised, thetas_of
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.randomset import MassFunction
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
@@ -195,7 +194,7 @@ def fit_em(
     _check(tolerance, max_steps, unknown, starts, pseudo, limit)
     check_conjunction(conjunction)
     observed = Observed(dag, data, unknown)
-    thetas = _thetas(imprecision, list(observed.variables))
+    thetas = thetas_of(imprecision, observed.variables.values(), "fit_em")
     if pseudo > 0.0:
         observed.add_whole_domains()
     model = Model(dag, observed, limit)
@@ -410,26 +409,5 @@ def _check(
     if isinstance(pseudo, Real) and 0.0 < float(pseudo) < 1e-9:
         raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
     for value, what in ((max_steps, "max_steps"), (starts, "starts"), (1 if limit is None else limit, "limit")):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise InputError(f"fit_em: {what} {value!r}; expected a whole number from 1 on")
-    if unknown not in get_args(Unknown):
-        raise InputError(
-            f"fit_em: unknown {unknown!r}; expected {listing(get_args(Unknown))}{did_you_mean(unknown, get_args(Unknown))}"
-        )
-
-
-def _thetas(imprecision: float | Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
-    if imprecision is None:
-        return {}
-    given = imprecision if isinstance(imprecision, Mapping) else dict.fromkeys(names, imprecision)
-    for name in given:
-        if name not in names:
-            raise InputError(f"fit_em: imprecision of {name!r}, which is no variable{did_you_mean(name, names)}")
-    lacking = [name for name in names if name not in given]
-    if lacking:
-        raise InputError(f"fit_em: no imprecision for {listing(lacking)}; expected one for every variable")
-    for name, theta in given.items():
-        value: object = theta
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) <= 1.0:
-            raise InputError(f"fit_em: imprecision of {name!r} {theta!r}; expected a number above 0 and at most 1")
-    return {name: float(theta) for name, theta in given.items()}
+        require_whole(value, 1, f"fit_em: {what}")
+    require_known(unknown, get_args(Unknown), "fit_em: unknown")

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from possnet.errors import TooLarge
 from possnet.inference import Plan, make_plan
-from possnet.limits import memory_limit, readable_bytes
+from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from possnet.em.observed import Observed
@@ -30,7 +31,24 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Component", "Factor", "Family", "Model"]
+__all__ = ["Component", "Factor", "Family", "Model", "joined"]
+
+T = TypeVar("T")
+
+
+def joined(sets: Iterable[set[T]]) -> list[set[T]]:
+    """Sets put together that have a member in common; empty ones are left out.
+
+    >>> joined([{1}, {2}, set(), {3, 1}])
+    [{2}, {1, 3}]
+    """
+    groups: list[set[T]] = []
+    for members in sets:
+        if members:
+            meeting = [group for group in groups if group & members]
+            groups = [group for group in groups if not group & members]
+            groups.append(members.union(*meeting))
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,23 +150,13 @@ class Model:
 
     @staticmethod
     def _refuse_table(name: str, shape: tuple[int, ...], cells: int, states: int, limit: int | None) -> None:
-        needed = 8 * prod(shape) * (cells + 1) * states * 4
-        allowed = memory_limit() if limit is None else limit
-        if needed > allowed:
-            raise TooLarge(
-                f"fit_em: the masses of {name!r} ({prod(shape):,} contexts, {cells:,} cells) need "
-                f"{readable_bytes(needed)}; the limit is {readable_bytes(allowed)}; use fewer parents or states"
-            )
+        what = f"fit_em: the table of masses of {name!r} ({prod(shape):,} contexts, {cells:,} cells)"
+        refuse_over(8 * prod(shape) * (cells + 1) * states * 4, what, "use fewer parents or states", limit=limit)
 
     def _components(self, observed: Observed, limit: int | None) -> list[Component]:
         scopes = {name: {*family.parents, *((name,) if family.wide else ())} for name, family in self.families.items()}
-        groups: list[set[str]] = [{name} for name in self.families if name in self.active]
-        for scope in scopes.values():
-            if scope:
-                meeting = [group for group in groups if group & scope]
-                groups = [group for group in groups if not group & scope]
-                groups.append(set().union(*meeting, scope))
-        return [self._component(group, scopes, observed, limit) for group in groups]
+        alone = [{name} for name in self.families if name in self.active]
+        return [self._component(group, scopes, observed, limit) for group in joined([*alone, *scopes.values()])]
 
     def _component(
         self, group: set[str], scopes: dict[str, set[str]], observed: Observed, limit: int | None

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
-from possnet.dataset import batches_of, require_rows
-from possnet.errors import InputError, did_you_mean, listing
-from possnet.graph import require_structure
+from possnet.counting import nodes_in
+from possnet.dataset import batches_of
 from possnet.kernels import bitmaps, tally
 
 if TYPE_CHECKING:
@@ -39,16 +38,7 @@ class Observed:
     """Cells that occur, how often, and distinct rows on demand."""
 
     def __init__(self, dag: Dag, data: Dataset | Batches, unknown: Unknown) -> None:
-        require_structure(dag, "fit_em")
-        require_rows(data, "fit_em")
-        found = {variable.name: variable for variable in data.variables}
-        for node in dag.nodes:
-            if node not in found:
-                raise InputError(
-                    f"fit_em: the structure names {node!r}, which the data lacks ({listing(found)})"
-                    f"{did_you_mean(node, found)}"
-                )
-        self.variables: dict[str, Variable] = {node: found[node] for node in dag.nodes}
+        self.variables: dict[str, Variable] = nodes_in(dag, data, "fit_em")
         self.dag, self._data, self._unknown = dag, data, unknown
         self.rows = 0
         weights: dict[str, dict[int, int]] = {name: {} for name in self.variables}
@@ -79,8 +69,7 @@ class Observed:
 
     def sets(self, name: str) -> Bools:
         """The distinct cells of a variable, shape (cells, states)."""
-        size = len(self.variables[name])
-        return np.array([[mask >> k & 1 for k in range(size)] for mask in self.masks[name]], dtype=np.bool_)
+        return bitmaps.sets_of(self.masks[name], len(self.variables[name]))
 
     def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Numbers]]:
         """For every list of columns its distinct rows (rows, columns), and their weights; in one pass over the data."""
@@ -111,10 +100,10 @@ class Observed:
             absent = batch.missing(name)
             if absent.any():
                 codes, sets = bitmaps.decode(np.vstack([words, bitmaps.pack(absent)]), len(batch))
-                masks = [0 if inside[-1] else _mask(inside[: len(variable)]) for inside in sets]
+                masks = [0 if inside[-1] else bitmaps.mask_of(inside[: len(variable)]) for inside in sets]
                 return codes, masks
         codes, sets = bitmaps.decode(words, len(batch))
-        return codes, [_mask(inside) for inside in sets]
+        return codes, [bitmaps.mask_of(inside) for inside in sets]
 
     def _grouped(
         self, columns: list[Numbers], part: Sequence[str], weights: Numbers | None, rows: int
@@ -139,7 +128,3 @@ def _pieces(data: Dataset | Batches) -> Iterator[Dataset]:
     for batch in batches_of(data):
         for start in range(0, len(batch), _PIECE):
             yield batch[start : start + _PIECE] if len(batch) > _PIECE else batch
-
-
-def _mask(inside: Bools) -> int:
-    return sum(1 << int(k) for k in np.flatnonzero(inside))

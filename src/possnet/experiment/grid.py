@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from possnet.em import fit_em
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, did_you_mean, listing, require_known, require_whole
 from possnet.network import Network
 from possnet.parameters import fit
 from possnet.structure import MEASURES, METHODS, learn_structure
@@ -168,13 +168,13 @@ class Grid:
             dict(networks),
             drawn,
             thetas,
-            tuple(dict.fromkeys(_whole(count, "rows") for count in rows)) or _nothing("rows"),
+            tuple(dict.fromkeys(require_whole(count, 1, "evaluate: rows") for count in rows)) or _nothing("rows"),
             tuple(
                 f"{learner}{structure}"
                 for structure in ways
                 for learner in _known(learners, tuple(LEARNERS), "learner")
             ),
-            _whole(repeats, "repeats"),
+            require_whole(repeats, 1, "evaluate: repeats"),
             seed,
         )
 
@@ -224,8 +224,7 @@ def _known(values: Iterable[str], names: tuple[str, ...], what: str) -> tuple[st
     given: tuple[object, ...] = tuple(values)
     listed = tuple(dict.fromkeys(value if isinstance(value, str) else repr(value) for value in given))
     for value in listed:
-        if value not in names:
-            raise InputError(f"evaluate: {what} {value!r}; expected {listing(names)}{did_you_mean(value, names)}")
+        require_known(value, names, f"evaluate: {what}")
     return listed or _nothing(what)
 
 
@@ -237,9 +236,3 @@ def _theta(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= float(value) <= 1.0:
         raise InputError(f"evaluate: imprecision {value!r}; expected a number from 0 to 1")
     return float(value)
-
-
-def _whole(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"evaluate: {what} {value!r}; expected a whole number from 1 on")
-    return int(value)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from possnet.drawing import draw_table, text_table
+
 if TYPE_CHECKING:
     from possnet.experiment.cell import Outcome
     from possnet.experiment.grid import Cell
@@ -99,14 +101,7 @@ class Results:
         >>> print(found.table().splitlines()[0])
         network  process  theta  rows  likelihood  ignorance  limit
         """
-        rows = self.table_rows(metric)
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(
-                f"{cell:<{w}}" if k < 2 else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        )
+        return "\n".join(text_table(self.table_rows(metric), texts=2, indent=""))
 
     def table_rows(self, metric: str = "child_affinity") -> list[tuple[str, ...]]:
         """The head and the lines of `table`, as texts.
@@ -166,7 +161,6 @@ class Results:
         return told
 
     def _repr_html_(self) -> str:
-        from possnet.drawing import draw_table
         from possnet.metrics import METRICS
 
         metric = "child_affinity"

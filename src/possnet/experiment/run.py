@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from possnet.errors import InputError
+from possnet.errors import InputError, require_whole
 from possnet.executors import completed, cores
 from possnet.executors import workers as pool_of
 from possnet.experiment.cell import Outcome, Task, failed, run_cell
@@ -118,9 +118,8 @@ def _outcomes(
     tasks: list[Task], count: int | None, executor: Executor | None
 ) -> Iterator[Iterator[tuple[int, Outcome | BaseException]]]:
     """Outcomes as they come; a few cells, or one worker, need no processes."""
-    number: object = count
-    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-        raise InputError(f"evaluate: workers {count!r}; expected a whole number from 1 on")
+    if count is not None:
+        require_whole(count, 1, "evaluate: workers")
     if executor is not None:
         yield completed(run_cell, tasks, lambda _: executor, keep=True)
     elif (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:

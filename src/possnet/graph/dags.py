@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, did_you_mean, listing
 from possnet.variables import check_text
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class Dag:
 
     def _known(self, node: str) -> str:
         if node not in self._parents:
-            raise InputError(f"{node!r} is not a node ({listing(self._parents)}){did_you_mean(node, self._parents)}")
+            raise InputError(f"{node!r} is not a node{among(node, self._parents)}")
         return node
 
     def _set(self, nodes: str | Iterable[str]) -> set[str]:

@@ -97,7 +97,7 @@ def eliminate(
         left[node] = False
     draws = [chance.random() if chance else float(node) for node in range(len(near))]
     price = _PRICES[rule]
-    current = {node: (*price(node, near, sizes), draws[node]) for node in range(len(near)) if left[node]}
+    current = {node: (*price(node, near, sizes), draws[node]) for node, there in enumerate(left) if there}
     heap = [(cost, node) for node, cost in current.items()]
     heapify(heap)
     while heap:

@@ -14,14 +14,20 @@ combining once (``divide`` is None).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy import ufunc
+    from numpy.typing import NDArray
 
-__all__ = ["MAX_MIN", "MAX_PRODUCT", "MAX_SUM", "SUM_PRODUCT", "Algebra"]
+    Table: TypeAlias = NDArray[np.float64]
+
+__all__ = ["MAX_MIN", "MAX_PRODUCT", "MAX_SUM", "ROUNDING", "SUM_PRODUCT", "Algebra", "conditioned"]
+
+ROUNDING: Final = 1e-12
+"""Degrees that differ by less differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +49,18 @@ MAX_PRODUCT: Final = Algebra("max-product", np.multiply, np.maximum, np.divide, 
 MAX_MIN: Final = Algebra("max-min", np.minimum, np.maximum, None, 0.0, 1.0)
 SUM_PRODUCT: Final = Algebra("sum-product", np.multiply, np.add, np.divide, 0.0, 1.0)
 MAX_SUM: Final = Algebra("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)
+
+
+def conditioned(values: Table, tops: Table | float, algebra: Algebra, rounding: Table | float = ROUNDING) -> Table:
+    """Degrees given evidence of the value ``tops``: (1) of [HLB], or (2) for the minimum.
+
+    Degrees that only rounding keeps from 1 are 1.
+
+    >>> conditioned(np.array([0.4, 0.1]), 0.4, MAX_PRODUCT), conditioned(np.array([0.4, 0.1]), 0.4, MAX_MIN)
+    (array([1. , 0.25]), array([1. , 0.1]))
+    """
+    if algebra is MAX_MIN:
+        return np.where(values == tops, 1.0, values)
+    degrees: Table = np.exp(values - tops) if algebra is MAX_SUM else values / tops
+    degrees[degrees >= 1.0 - rounding] = 1.0
+    return degrees

@@ -16,19 +16,28 @@ from possnet.inference.run import merge_parts
 from possnet.kernels.bitmaps import compress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from possnet.arrow import CodedColumn
     from possnet.inference.algebra import Algebra
-    from possnet.inference.plan import Plan
+    from possnet.inference.plan import Clique, Plan
     from possnet.variables import Variable
 
     Table: TypeAlias = NDArray[np.float64]
     Codes: TypeAlias = NDArray[np.int64]
+    Known: TypeAlias = tuple[tuple[int, ...], Table, Codes]
 
-__all__ = ["BLOCK_BYTES", "answer_rows", "cell_degrees", "clique_potentials", "clique_tables", "combinations"]
+__all__ = [
+    "BLOCK_BYTES",
+    "answer_rows",
+    "cell_degrees",
+    "clique_potentials",
+    "clique_tables",
+    "on_separator",
+    "pieces_of",
+]
 
 BLOCK_BYTES = 1 << 20  # a block that stays in the processor's cache: twice as fast as one of 32 MB
 _ROWS = 1 << 17
@@ -99,26 +108,19 @@ def _block(
         home = plan.cliques[home].parent
     for number, clique in enumerate(plan.cliques):
         mine = [v for v in clique.variables[: clique.residual] if v in vectors]
-        scopes = [*((v,) for v in mine), *(plan.cliques[child].separator for child in clique.children)]
-        axes = list(zip(clique.variables, clique.shape, strict=True))
-        shapes = [tuple([size if v in scope else 1 for v, size in axes]) for scope in scopes]
-        known = list(zip(shapes, [*(vectors[v] for v in mine), *(messages[k] for k in clique.children)], strict=True))
-        keys, members = combinations([*(codes[v] for v in mine), *(numbers[k] for k in clique.children)], identity)
-        numbers[number] = keys
-        count = len(members[0]) if members else 1
+        known: list[Known] = [((v,), vectors[v], codes[v]) for v in mine]
+        known += [(plan.cliques[k].separator, messages[k], numbers[k]) for k in clique.children]
+        numbers[number], count, pieces = pieces_of(clique, known, identity)
         kept = target if number == home else None
         out_cells = plan.sizes[target] if kept is not None else prod(clique.shape[clique.residual :])
         message = np.empty((out_cells, count))
-        width = max(BLOCK_BYTES // (8 * max(prod(clique.shape), 1)), 1)
-        for start in range(0, count, width):
-            chosen = slice(start, min(start + width, count))
-            parts = []
-            for (shape, table), member in zip(known, members, strict=True):
-                # all codes are in range: "clip" only spares numpy a check
-                picked = table[:, chosen] if member is identity else np.take(table, member[chosen], axis=1, mode="clip")
-                parts.append((shape, picked))
-            table = clique_tables(potentials[number], parts, clique.shape, chosen.stop - start, algebra)
-            message[:, chosen] = _projected(table, clique.variables, clique.residual, kept, algebra)
+        for chosen, parts in pieces:
+            table = clique_tables(potentials[number], parts, clique.shape, chosen.stop - chosen.start, algebra)
+            if kept is None:
+                message[:, chosen] = on_separator(table, clique, algebra)
+            else:
+                axes = tuple(axis for axis, v in enumerate(clique.variables) if v != kept)
+                message[:, chosen] = algebra.project.reduce(table, axis=axes) if axes else table
         messages[number] = message
         for child in clique.children:
             messages[child] = np.zeros((0, 0))
@@ -144,14 +146,39 @@ def clique_tables(
     return combined
 
 
-def _projected(table: Table, variables: tuple[int, ...], residual: int, kept: int | None, algebra: Algebra) -> Table:
-    """Table on the separator, or on the kept variable, with the rows last."""
-    if kept is None:
-        leading = table.reshape(prod(table.shape[:residual]), -1)
-        separator: Table = algebra.project.reduce(leading, axis=0)
-        return separator.reshape(-1, table.shape[-1])
-    axes = tuple(axis for axis, v in enumerate(variables) if v != kept)
-    return algebra.project.reduce(table, axis=axes) if axes else table
+def on_separator(table: Table, clique: Clique, algebra: Algebra) -> Table:
+    """A clique's table on its separator, with the rows last."""
+    leading = table.reshape(prod(table.shape[: clique.residual]), -1)
+    separator: Table = algebra.project.reduce(leading, axis=0)
+    return separator.reshape(-1, table.shape[-1])
+
+
+def pieces_of(
+    clique: Clique, known: Sequence[Known], identity: Codes
+) -> tuple[Codes, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]]:
+    """Number of every row's combination of what is known, how many there are, and the parts of the table, some at a time.
+
+    What is known are variables of the clique, degrees (cells, ...) for each combination of their own, and its number for
+    every row.
+    """
+    keys, members = combinations([codes for _, _, codes in known], identity)
+    count = len(members[0]) if members else 1
+    axes = list(zip(clique.variables, clique.shape, strict=True))
+    shapes = [tuple([size if v in scope else 1 for v, size in axes]) for scope, _, _ in known]
+
+    def pieces() -> Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]:
+        width = max(BLOCK_BYTES // (8 * max(prod(clique.shape), 1)), 1)
+        for start in range(0, count, width):
+            chosen = slice(start, min(start + width, count))
+            parts = []
+            for shape, (_, table, _), member in zip(shapes, known, members, strict=True):
+                # all codes are in range: "clip" only spares numpy a check
+                same = member is identity
+                picked = table[:, chosen] if same else np.take(table, member[chosen], axis=1, mode="clip")
+                parts.append((shape, picked))
+            yield chosen, parts
+
+    return keys, count, pieces()
 
 
 def combinations(parts: list[Codes], identity: Codes) -> tuple[Codes, list[Codes]]:

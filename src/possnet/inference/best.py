@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from possnet.inference.algebra import ROUNDING
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     Codes: TypeAlias = NDArray[np.int64]
 
 __all__ = ["Explanation", "best_configurations", "count_ties", "rounding_of"]
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,8 @@ def count_ties(tree: JoinTree) -> int:
 def rounding_of(tree: JoinTree) -> float:
     """How far two equal values may differ by rounding: relative for products, absolute for sums of logarithms."""
     if tree.algebra.one != 0.0:
-        return _ROUNDING
-    return max(_ROUNDING, 1e-15 * abs(_value(tree)) * sqrt(len(tree.plan.sizes)))
+        return ROUNDING
+    return max(ROUNDING, 1e-15 * abs(_value(tree)) * sqrt(len(tree.plan.sizes)))
 
 
 def _count(tree: JoinTree, reached: list[NDArray[np.bool_]], kind: type) -> Any:

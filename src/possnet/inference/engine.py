@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, did_you_mean, listing
-from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, Algebra
+from possnet.errors import ImpossibleEvidence, InputError, among, listing, require_whole
+from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, ROUNDING, Algebra, conditioned
 from possnet.inference.batch import answer_rows
 from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.evidence import Evidence, describe, read_evidence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["Inference"]
 
 _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
-_ROUNDING = 1e-12
 _BATCH_BYTES = 1 << 28
 
 
@@ -119,7 +118,7 @@ class Inference:
         known, tree = self._collected(evidence)
         with np.errstate(divide="ignore", invalid="ignore"):
             flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
-            flat = self._conditioned(flat, tree.algebra, conditioned=bool(known))
+            flat = self._conditioned_marginals(flat, tree.algebra, given=bool(known))
         found = {}
         start = 0
         for variable, size in zip(self.network.variables, self._sizes, strict=True):
@@ -139,7 +138,7 @@ class Inference:
         found = {}
         with np.errstate(divide="ignore", invalid="ignore"):
             for factor, table in tree.factor_marginals(self._scopes):
-                degrees = self._conditioned_table(table, tree.algebra, conditioned=bool(known))
+                degrees = self._conditioned_table(table, tree.algebra, given=bool(known))
                 scope = tuple([self.network.variables[v] for v in self._scopes[factor]])
                 found[factor] = Possibility.unchecked(scope, degrees)
         return {name: found[factor] for factor, name in enumerate(self._names)}
@@ -190,7 +189,8 @@ class Inference:
             rows = answer_rows(
                 plan, scopes, tables, algebra, number, columns, len(data), self.network.variables, budget
             )
-            return _normalised_rows(rows, algebra)
+            tops = rows.max(axis=1, keepdims=True)
+            return np.where(tops > algebra.zero, conditioned(rows, tops, algebra), np.nan)
 
     def marginals_many(self, data: Dataset) -> dict[str, Table]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
@@ -281,10 +281,7 @@ class Inference:
         >>> [round(e.possibility, 3) for e in Inference(pn.load_example("clinic")).most_possible_k(4, {"fever": "mild"})]
         [0.8, 0.64, 0.3, 0.3]
         """
-        number: object = k
-        if not isinstance(number, int) or number < 1:
-            raise InputError(f"most_possible_k: k={k!r}; expected a whole number from 1 on")
-        return self._best(k, evidence)[0]
+        return self._best(require_whole(k, 1, "most_possible_k: k"), evidence)[0]
 
     def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Table], JoinTree]:
         """The evidence as degrees, and the whole tree with all messages upward; impossible evidence is an error."""
@@ -301,7 +298,7 @@ class Inference:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = best_configurations(tree, k)
         conjunction = self.network.conjunction
-        margin = rounding_of(tree) if tree.algebra is MAX_SUM else _ROUNDING
+        margin = rounding_of(tree) if tree.algebra is MAX_SUM else ROUNDING
         explained = []
         for value, states in found:
             configuration = {v.name: v.states[states[n]] for n, v in enumerate(self.network.variables)}
@@ -316,7 +313,7 @@ class Inference:
     def _number(self, name: str) -> int:
         given: object = name
         if not isinstance(given, str) or given not in self._variables:
-            raise InputError(f"no variable {name!r} ({listing(self._names)}){did_you_mean(name, self._names)}")
+            raise InputError(f"no variable {name!r}{among(name, self._names)}")
         return self._variables[name][0]
 
     def _tree(self, algebra: Algebra) -> JoinTree:
@@ -402,34 +399,26 @@ class Inference:
         total, table = self._pruned_value(targets, known, algebra)
         self._require_possible(total, algebra, evidence)
         assert table is not None  # noqa: S101
-        return self._conditioned_table(table, algebra, conditioned=bool(known))
+        return self._conditioned_table(table, algebra, given=bool(known))
 
-    def _conditioned_table(self, table: Table, algebra: Algebra, *, conditioned: bool) -> Table:
-        """A table over some variables, conditioned on the evidence by the network's conjunction."""
-        if not conditioned:
+    def _conditioned_table(self, table: Table, algebra: Algebra, *, given: bool) -> Table:
+        """A table over some variables, conditioned on the evidence by the network's conjunction if any is given."""
+        if not given:
             return np.exp(table) if algebra is MAX_SUM else table
         top = float(table.max())
-        if algebra is MAX_SUM:
-            return _snapped(np.exp(table - top), self._rounding(top))
-        if algebra is MAX_MIN:
-            return np.where(table == top, 1.0, table)
-        return _snapped(table / top)
+        return conditioned(table, top, algebra, self._rounding(top))
 
     def _rounding(self, value: float) -> float:
         """How far logarithms that add up to a value may differ by rounding alone."""
-        return max(_ROUNDING, 1e-15 * abs(value) * sqrt(len(self._tables)))
+        return max(ROUNDING, 1e-15 * abs(value) * sqrt(len(self._tables)))
 
-    def _conditioned(self, flat: Table, algebra: Algebra, *, conditioned: bool) -> Table:
-        """Marginals of all variables, one after the other, each conditioned on the evidence."""
-        if not conditioned:
+    def _conditioned_marginals(self, flat: Table, algebra: Algebra, *, given: bool) -> Table:
+        """Marginals of all variables, one after the other, each conditioned on the evidence if any is given."""
+        if not given:
             return np.exp(flat) if algebra is MAX_SUM else flat
         starts = np.cumsum([0, *self._sizes])[:-1]
         tops = np.repeat(np.maximum.reduceat(flat, starts), self._sizes)
-        if algebra is MAX_SUM:
-            return _snapped(np.exp(flat - tops), self._rounding(float(tops[0])))
-        if algebra is MAX_MIN:
-            return np.where(flat == tops, 1.0, flat)
-        return _snapped(flat / tops)
+        return conditioned(flat, tops, algebra, self._rounding(float(tops[0])))
 
     def _require_possible(self, value: float, algebra: Algebra, evidence: Evidence | None) -> None:
         if value == algebra.zero or np.isnan(value):
@@ -445,21 +434,3 @@ def _log(table: Table) -> Table:
 
 def _in_algebra(known: dict[int, Table], algebra: Algebra) -> dict[int, Table]:
     return {v: _log(d) for v, d in known.items()} if algebra is MAX_SUM else known
-
-
-def _snapped(table: Table, rounding: float = _ROUNDING) -> Table:
-    """Degrees with those that only rounding keeps from 1 set to 1."""
-    table[table >= 1.0 - rounding] = 1.0
-    return table
-
-
-def _normalised_rows(rows: Table, algebra: Algebra) -> Table:
-    tops = rows.max(axis=1, keepdims=True)
-    possible = tops > algebra.zero
-    if algebra is MAX_SUM:
-        degrees = np.exp(rows - tops)
-    elif algebra is MAX_MIN:
-        degrees = np.where(rows == tops, 1.0, rows)
-    else:
-        degrees = rows / tops
-    return np.where(possible, _snapped(degrees), np.nan)

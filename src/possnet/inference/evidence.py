@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def read_evidence(evidence: Evidence | None, variables: Mapping[str, tuple[int, 
     found = {}
     for name, observation in evidence.items():
         if name not in variables:
-            raise InputError(f"evidence: no variable {name!r} ({listing(variables)}){did_you_mean(name, variables)}")
+            raise InputError(f"evidence: no variable {name!r}{among(name, variables)}")
         number, variable = variables[name]
         found[number] = _degrees(variable, observation)
     return found

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.inference.algebra import MAX_MIN, MAX_SUM
-from possnet.inference.batch import BLOCK_BYTES, cell_degrees, clique_potentials, clique_tables, combinations
+from possnet.inference.algebra import MAX_MIN, MAX_SUM, ROUNDING, conditioned
+from possnet.inference.batch import cell_degrees, clique_potentials, clique_tables, on_separator, pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from possnet.arrow import CodedColumn
     from possnet.inference.algebra import Algebra
+    from possnet.inference.batch import Known
     from possnet.inference.plan import Clique, Plan
     from possnet.variables import Variable
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["RowMarginals"]
 
 _ROWS = 1 << 15
-_ROUNDING = 1e-12
 
 
 @dataclass(slots=True)
@@ -91,18 +91,15 @@ class RowMarginals:
 
     def _conditioned(self, rows: Table, total: Table) -> Table:
         """Degrees of every row conditioned on the row, whose own possibility is ``total``."""
-        tops = rows.max(axis=1, keepdims=True)
-        rounding: float | Table = _ROUNDING
-        degrees: Table
-        if self._algebra is MAX_SUM:
-            degrees = np.exp(rows - tops)
-            rounding = np.maximum(_ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
-        elif self._algebra is MAX_MIN:
-            seen = np.minimum(rows, total[:, np.newaxis])  # what lies in other components
-            degrees = np.where(seen == total[:, np.newaxis], 1.0, seen)
+        if self._algebra is MAX_MIN:
+            tops = total[:, np.newaxis]
+            rows = np.minimum(rows, tops)  # what lies in other components
         else:
-            degrees = rows / tops
-        degrees[degrees >= 1.0 - rounding] = 1.0
+            tops = rows.max(axis=1, keepdims=True)
+        rounding: float | Table = ROUNDING
+        if self._algebra is MAX_SUM:
+            rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
+        degrees = conditioned(rows, tops, self._algebra, rounding)
         degrees[total <= self._algebra.zero] = np.nan
         return degrees
 
@@ -133,7 +130,7 @@ class _Block:
                 table = clique_tables(
                     self.potentials[number], parts, clique.shape, chosen.stop - chosen.start, self.algebra
                 )
-                said = self._leading(table, clique)
+                said = on_separator(table, clique, self.algebra)
                 if not message.size:
                     message = np.empty((len(said), count))
                 message[:, chosen] = said
@@ -210,36 +207,11 @@ class _Block:
     ) -> tuple[Codes, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]]:
         """Number of every row's combination, how many there are, and the parts of the table, some at a time."""
         mine = [v for v in clique.variables[: clique.residual] if v in self.vectors]
-        messages = [self.up[child] for child in clique.children]
-        scopes = [*((v,) for v in mine), *(self.plan.cliques[child].separator for child in clique.children)]
-        known = [*((self.vectors[v], self.codes[v]) for v in mine), *((m.table, m.keys) for m in messages)]
+        known: list[Known] = [((v,), self.vectors[v], self.codes[v]) for v in mine]
+        known += [(self.plan.cliques[k].separator, self.up[k].table, self.up[k].keys) for k in clique.children]
         if above is not None:
-            scopes.append(clique.separator)
-            known.append((above.table, above.keys))
-        keys, members = combinations([codes for _, codes in known], self.identity)
-        count = len(members[0]) if members else 1
-        axes = list(zip(clique.variables, clique.shape, strict=True))
-        shapes = [tuple([size if v in scope else 1 for v, size in axes]) for scope in scopes]
-
-        def pieces() -> Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]:
-            width = max(BLOCK_BYTES // (8 * max(prod(clique.shape), 1)), 1)
-            for start in range(0, count, width):
-                chosen = slice(start, min(start + width, count))
-                parts = []
-                for shape, (table, _), member in zip(shapes, known, members, strict=True):
-                    # all codes are in range: "clip" only spares numpy a check
-                    same = member is self.identity
-                    picked = table[:, chosen] if same else np.take(table, member[chosen], axis=1, mode="clip")
-                    parts.append((shape, picked))
-                yield chosen, parts
-
-        return keys, count, pieces()
-
-    def _leading(self, table: Table, clique: Clique) -> Table:
-        """Table on the separator."""
-        leading = table.reshape(prod(table.shape[: clique.residual]), -1)
-        separator: Table = self.algebra.project.reduce(leading, axis=0)
-        return separator.reshape(-1, table.shape[-1])
+            known.append((clique.separator, above.table, above.keys))
+        return pieces_of(clique, known, self.identity)
 
     def _kept(self, table: Table, clique: Clique, kept: Sequence[int]) -> Table:
         """Table on some of a clique's variables, (cells, combinations); one axis at a time, the longest runs first."""

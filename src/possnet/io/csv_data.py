@@ -16,7 +16,7 @@ import numpy as np
 
 from possnet.arrow import Cell, CodedColumn, Report, Seen
 from possnet.dataset import Dataset, weights_of_column
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.io.cells import CellSyntax, Reading
 from possnet.io.files import file_error
 from possnet.io.measured import measured_column
@@ -146,8 +146,7 @@ class CsvSource:
             raise InputError(f"{self.owner}, line 1: column {twice[0]!r} appears twice; expected distinct names")
         if self.weight_column and self.weight_column not in header:
             raise InputError(
-                f"{self.owner}: no weight column {self.weight_column!r} ({listing(header)})"
-                f"{did_you_mean(self.weight_column, header)}"
+                f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, header)}"
             )
         return header
 

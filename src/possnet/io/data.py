@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report
 from possnet.dataset import Dataset, batches_of, variables_of
-from possnet.errors import InputError, did_you_mean
+from possnet.errors import InputError, require_known
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
 from possnet.io.domains import found_domain, known_domain
-from possnet.io.files import file_error, replacing
+from possnet.io.files import DATA_SUFFIXES, file_error, replacing, suffix_of
 from possnet.io.kept import attach_columns
 from possnet.io.measured import settle
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DataStream", "carry_columns", "column_names", "read_data", "scan_data", "write_data"]
 
-_SUFFIXES = (".csv", ".parquet")
 _GROUP = 1 << 18
 T = TypeVar("T")
 
@@ -227,9 +226,8 @@ def write_data(
     ...     (Path(folder) / "a.csv").read_text()
     'rash\nyes\nno|yes\n?\n'
     """
-    suffix = _suffix(path)
-    if layout not in get_args(Layout):
-        raise InputError(f"layout {layout!r}; expected masks or lists{did_you_mean(layout, get_args(Layout))}")
+    suffix = suffix_of(path, DATA_SUFFIXES)
+    require_known(layout, get_args(Layout), f"{path}: layout")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
     if weighted and (not weights or weights in {v.name for v in data.variables}):
         raise InputError(f"{path}: {weights!r} cannot name the weights; expected a name that no variable has, weights=")
@@ -267,15 +265,8 @@ def _write_parquet(batches: Iterator[Dataset], path: str | Path, schema: Any, la
                 writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
 
 
-def _suffix(path: str | Path) -> str:
-    suffix = Path(path).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(f"{path}: unknown suffix {suffix!r}; expected {' or '.join(_SUFFIXES)}")
-    return suffix
-
-
 def _source(path: str | Path, weights: str | None, syntax: CellSyntax, delimiter: str, *, whole: bool) -> Source:
-    if _suffix(path) == ".csv":
+    if suffix_of(path, DATA_SUFFIXES) == ".csv":
         return CsvSource(Path(path), syntax, delimiter, weights, whole)
     return ParquetSource(Path(path), weights)
 
@@ -290,14 +281,14 @@ def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     except (OSError, ValueError) as error:
         raise file_error(path, error) from None
     if is_folder:
-        return sorted(p for p in path.iterdir() if p.suffix.lower() in _SUFFIXES and p.is_file()) or _none(paths)
+        return sorted(p for p in path.iterdir() if p.suffix.lower() in DATA_SUFFIXES and p.is_file()) or _none(paths)
     if is_there or not glob.has_magic(str(paths)):
         return [path]
     return sorted(Path(name) for name in glob.glob(str(paths), recursive=True)) or _none(paths)  # noqa: PTH207
 
 
 def _none(paths: object) -> list[Path]:
-    raise InputError(f"{paths}: no {' or '.join(_SUFFIXES)} file there; expected at least one")
+    raise InputError(f"{paths}: no {' or '.join(DATA_SUFFIXES)} file there; expected at least one")
 
 
 def _measure(sources: Sequence[Source], measures: Mapping[str, Measure] | None, variables: object | None) -> None:

@@ -34,15 +34,13 @@ def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Varia
     return first.declared() if all(source.declared() == first.declared() for source in sources) else None
 
 
-def found_domain(
-    files: Sequence[tuple[Source, Iterable[Batch]]], names: Sequence[str] | None = None
-) -> tuple[Variable, ...]:
+def found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Variable, ...]:
     """Variables made from the cells of all files, read once.
 
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
     """
     first, _ = files[0]
-    seen: dict[str, set[Seen]] = {name: set() for name in names or first.names()}
+    seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
     for source, batches in files:
         report = Report(source.owner)
         first_row = 0

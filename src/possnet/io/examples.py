@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.io.json_network import decode_network
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ def load_example(name: str) -> Network:
     Network('asia', 8 variables, 8 edges, 36 degrees, product)
     """
     if name not in example_names():
-        raise InputError(
-            f"no bundled network {name!r} ({listing(example_names())}){did_you_mean(name, example_names())}"
-        )
+        raise InputError(f"no bundled network {name!r}{among(name, example_names())}")
     content = (_BUNDLED / f"{name}.json").read_bytes()
     return decode_network(content, f"bundled network {name!r}")

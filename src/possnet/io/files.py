@@ -12,7 +12,27 @@ from possnet.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["file_error", "position_of", "read_bytes", "replacing", "write_text"]
+__all__ = ["DATA_SUFFIXES", "file_error", "position_of", "read_bytes", "replacing", "suffix_of", "write_text"]
+
+DATA_SUFFIXES = (".csv", ".parquet")
+
+
+def suffix_of(path: str | Path, known: tuple[str, ...]) -> str:
+    """The ending of a file's name, which must be one of those known.
+
+    >>> suffix_of("alarm.bif.gz", (".json", ".bif.gz"))
+    '.bif.gz'
+    >>> suffix_of("alarm.txt", (".json", ".bif", ".uai"))
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: alarm.txt: unknown suffix '.txt'; expected .json, .bif or .uai
+    """
+    name = Path(path).name.lower()
+    for suffix in known:
+        if name.endswith(suffix):
+            return suffix
+    listed = f"{', '.join(known[:-1])} or {known[-1]}"
+    raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected {listed}")
 
 
 def read_bytes(path: str | Path) -> bytes:

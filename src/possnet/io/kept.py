@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.io.files import replacing
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def attach_columns(written: str | Path, sources: Sequence[Source], names: Sequen
         header = source.header()
         for name in names:
             if name not in header:
-                raise InputError(f"{source.owner}: no column {name!r} ({listing(header)}){did_you_mean(name, header)}")
+                raise InputError(f"{source.owner}: no column {name!r}{among(name, header)}")
     tables = (table for source in sources for table in source.raw(names))
     attach = _attach_csv if str(written).lower().endswith(".csv") else _attach_parquet
     attach(Path(written), tables, names, list(sources[0].header()))

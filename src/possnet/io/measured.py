@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, did_you_mean, listing
 from possnet.measurements import Measure, Readings, read_numbers, read_texts
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ def settle(
             header = source.header()
             for column in (name, *([measure.error] if isinstance(measure.error, str) else [])):
                 if column not in header:
-                    raise InputError(
-                        f"{source.owner}: no column {column!r} to measure ({listing(header)}){did_you_mean(column, header)}"
-                    )
+                    raise InputError(f"{source.owner}: no column {column!r} to measure{among(column, header)}")
         if variables is not None and name not in known:
             raise InputError(
                 f"measure of {name!r}: not among the variables ({listing(known)}); expected one of these"

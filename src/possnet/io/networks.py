@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.errors import InputError
+from possnet.io.files import suffix_of
 from possnet.io.json_network import read_json, write_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from possnet.io.uai import Preamble
     from possnet.network import Network
     from possnet.transforms import Transform
@@ -28,12 +29,13 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
         `to_possibility`.
 
     >>> import possnet as pn, tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pn.write_network(pn.load_example("pump"), Path(folder) / "pump.json")
     ...     pn.read_network(Path(folder) / "pump.json") == pn.load_example("pump")
     True
     """
-    suffix = _suffix(path, NETWORK_SUFFIXES)
+    suffix = suffix_of(path, NETWORK_SUFFIXES)
     if suffix == ".json":
         return read_json(path)
     if suffix.startswith(".bif"):
@@ -65,18 +67,9 @@ def write_network(network: Network, path: str | Path, *, preamble: Preamble = "M
         ...
     possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json or .uai
     """
-    if _suffix(path, (".json", ".uai")) == ".json":
+    if suffix_of(path, (".json", ".uai")) == ".json":
         write_json(network, path)
     else:
         from possnet.io.uai import write_uai
 
         write_uai(network, path, preamble)
-
-
-def _suffix(path: str | Path, known: tuple[str, ...]) -> str:
-    name = Path(path).name.lower()
-    for suffix in known:
-        if name.endswith(suffix):
-            return suffix
-    listed = f"{', '.join(known[:-1])} or {known[-1]}"
-    raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected {listed}")

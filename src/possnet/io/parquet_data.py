@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table
+from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table, first_line, require_distinct
 from possnet.dataset import weights_of_column
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among
 from possnet.io.files import file_error
 from possnet.io.measured import measured_column
 from possnet.io.sources import Batch, error_columns
@@ -65,7 +65,8 @@ class ParquetSource:
         metadata = schema.metadata or {}
         has_index = b"pandas" in metadata and _KEY not in metadata
         self._header = [name for name in schema.names if not (has_index and name.startswith(_INDEX_PREFIX))]
-        self._nested = {name: str(schema.field(name).type) for name in self._header} if self._unique() else {}
+        require_distinct(self._header, self.owner)
+        self._nested = {name: str(schema.field(name).type) for name in self._header}
         self._categories = {
             name for name in self._header if "dictionary" in self._nested[name] or "enum" in self._nested[name]
         }
@@ -81,15 +82,8 @@ class ParquetSource:
                 )
         if self.weight_column and self.weight_column not in self._header:
             raise InputError(
-                f"{self.owner}: no weight column {self.weight_column!r} ({listing(self._header)})"
-                f"{did_you_mean(self.weight_column, self._header)}"
+                f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, self._header)}"
             )
-
-    def _unique(self) -> bool:
-        if len(set(self._header)) < len(self._header):
-            twice = next(name for name in self._header if self._header.count(name) > 1)
-            raise InputError(f"{self.owner}: column {twice!r} appears twice; expected distinct names")
-        return True
 
     def header(self) -> list[str]:
         """Names of all columns."""
@@ -183,7 +177,7 @@ class ParquetSource:
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                 raise file_error(self.path, error) from None
-            finding = "the file is empty" if _is_empty(self.path) else _first_line(error)
+            finding = "the file is empty" if _is_empty(self.path) else first_line(error)
             raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
 
     def _read(self, opened: Any, group: int, name: str) -> Any:
@@ -195,7 +189,7 @@ class ParquetSource:
             table.validate(full=self._layout != "masks")
         except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
             raise InputError(
-                f"{self.owner}, row group {group + 1}, column {name!r}: {_first_line(error)}; the file is damaged, "
+                f"{self.owner}, row group {group + 1}, column {name!r}: {first_line(error)}; the file is damaged, "
                 "or holds something else than states"
             ) from None
         return table
@@ -291,7 +285,7 @@ def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str
         if isinstance(error, InputError) and str(error).startswith(owner):
             raise
         raise InputError(
-            f"{owner}: its possnet metadata cannot be read ({_first_line(error)}); the file is damaged"
+            f"{owner}: its possnet metadata cannot be read ({first_line(error)}); the file is damaged"
         ) from None
     return {v.name: v for v in variables}, weights if isinstance(weights, str) else None, layout
 
@@ -329,7 +323,3 @@ def parquet_table(data: Dataset, schema: Any, layout: Layout) -> Any:
     if len(schema) > len(arrays):
         arrays.append(pa.array(np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights))
     return pa.table(arrays, schema=schema)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:160]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from possnet.errors import InputError
-from possnet.io.files import replacing
+from possnet.io.files import DATA_SUFFIXES, replacing, suffix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from possnet.completion import Completion
 
@@ -51,6 +50,7 @@ def write_long(
         Called with the completion of every batch on its way, to add up summaries without a second pass.
 
     >>> import tempfile, possnet as pn
+    >>> from pathlib import Path
     >>> asia = pn.load_example("asia")
     >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -68,9 +68,7 @@ def write_long(
 
     from possnet.completion import Completion
 
-    suffix = Path(path).suffix.lower()
-    if suffix not in {".csv", ".parquet"}:
-        raise InputError(f"{path}: unknown suffix {suffix!r}; expected .csv or .parquet")
+    suffix = suffix_of(path, DATA_SUFFIXES)
     kinds = {"row": pa.int64(), "variable": pa.string(), "state": pa.string(), "possibility": pa.float64()}
     kinds |= {"necessity": pa.float64(), "most_possible": pa.bool_(), "tied": pa.bool_(), "impossible": pa.bool_()}
     schema = pa.schema(kinds)

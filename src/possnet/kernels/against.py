@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
     Codes: TypeAlias = NDArray[np.integer]
 
-__all__ = ["by_bitmaps", "by_codes", "by_weights", "crossed"]
+__all__ = ["by_bitmaps", "by_codes", "by_weights"]
 
 _CACHED: Final = 1 << 15  # words that stay in the cache
 
@@ -92,17 +92,4 @@ def by_weights(contexts: Words, states: Words, rows: int, weights: Numbers) -> N
         for shift in range(0, max(int(some.max(initial=0)).bit_length(), 1), 21):
             digits = (some >> shift & 0x1FFFFF).astype(np.float64)
             found += ((left * digits) @ right.T).astype(np.int64) << shift
-    return found
-
-
-def crossed(columns: Sequence[Words], everything: Words) -> Words:
-    """Bitmaps of all configurations of a few columns, the last one fastest.
-
-    >>> column = np.array([[1], [2]], dtype=np.uint64)
-    >>> crossed([column, column], np.array([3], dtype=np.uint64)).ravel()
-    array([1, 0, 0, 2], dtype=uint64)
-    """
-    found = everything[np.newaxis]
-    for words in columns:
-        found = (found[:, np.newaxis] & words).reshape(-1, len(everything))
     return found

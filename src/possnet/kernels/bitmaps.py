@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Codes: TypeAlias = NDArray[np.integer]
 
 __all__ = [
-    "WORD", "add_up", "compress", "concatenate", "count", "cut", "decode", "distinct_rows", "distinct_sets", "encode",
-    "encode_codes", "encode_masks",
-    "octets_of", "ones", "pack", "take", "twice", "unpack", "zeros",
+    "WORD", "add_up", "compress", "concatenate", "count", "crossed", "cut", "decode", "distinct_rows", "distinct_sets",
+    "encode", "encode_codes", "encode_masks", "mask_of", "octets_of", "ones", "pack", "sets_of", "take", "twice", "unpack",
+    "zeros",
 ]  # fmt: skip
 
 WORD: Final = np.dtype("<u8")
@@ -235,6 +235,39 @@ def distinct_sets(
         inside[members, np.repeat(np.arange(len(lengths)), lengths)] = True
         codes, bits = decode(pack(inside), len(lengths))
     return codes, [tuple(np.flatnonzero(row).tolist()) for row in bits]
+
+
+def mask_of(inside: Bools) -> int:
+    """A set of states, one truth value each, as an integer of any size: bit k is state k.
+
+    >>> mask_of(np.array([True, False, True]))
+    5
+    """
+    return int.from_bytes(np.packbits(inside, bitorder="little").tobytes(), "little")
+
+
+def sets_of(masks: Sequence[int], states: int) -> Bools:
+    """Sets of states (masks, states) of such integers; the inverse of `mask_of`.
+
+    >>> sets_of([5, 2], 3)
+    array([[ True, False,  True], [False,  True, False]])
+    """
+    width = -(-states // 8)
+    octets = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
+    return np.unpackbits(octets.reshape(len(masks), width), axis=1, count=states, bitorder="little").view(np.bool_)
+
+
+def crossed(columns: Sequence[Words], everything: Words) -> Words:
+    """Bitmaps of all configurations of a few columns among the rows of ``everything``, the last one fastest.
+
+    >>> column = np.array([[1], [2]], dtype=np.uint64)
+    >>> crossed([column, column], np.array([3], dtype=np.uint64)).ravel()
+    array([1, 0, 0, 2], dtype=uint64)
+    """
+    found = everything[np.newaxis]
+    for words in columns:
+        found = (found[:, np.newaxis] & words).reshape(-1, len(everything))
+    return found
 
 
 def cut(bitmaps: Words, start: int, stop: int) -> Words:

@@ -228,7 +228,7 @@ def by_bitmaps(
     while tail > 0 and width * sizes[tail - 1] * states * length <= _BROADCAST:
         tail -= 1
         width *= sizes[tail]
-    last = _crossed(parents[tail:], bitmaps.ones(rows))
+    last = bitmaps.crossed(parents[tail:], bitmaps.ones(rows))
     shape = (prod(sizes[:tail]), width)
     counts = np.empty((*shape, states), dtype=np.int64)
     totals = np.empty(shape, dtype=np.int64)
@@ -280,14 +280,6 @@ def by_difference(
     counts[:-1, -1] = (parent_counts - counts.sum(axis=1))[:-1]
     counts[-1] = child_counts - counts[:-1].sum(axis=0)
     return _occurring(counts, parent_counts, [len(parent)])
-
-
-def _crossed(parents: Sequence[Words], everything: Words) -> Words:
-    """Bitmaps of all configurations of a few parents, the last one fastest."""
-    crossed = everything[np.newaxis]
-    for words in parents:
-        crossed = (crossed[:, np.newaxis] & words).reshape(-1, len(everything))
-    return crossed
 
 
 def _prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:

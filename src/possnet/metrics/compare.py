@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from possnet.drawing import draw_table, text_table
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.inference import Inference
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
 from possnet.metrics.structures import structure_metrics
 from possnet.network import Network
+from possnet.parameters import normalised
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
@@ -88,30 +90,20 @@ class Comparison(dict[str, Measured]):
         self.contexts = dict(contexts or {})
 
     def _repr_html_(self) -> str:
-        from possnet.drawing import draw_table
-
-        rows = [
-            [name, f"{m.value:.4g}", f"{m.vacuous:.4g}", "" if m.limit is None else f"{m.limit:.4g}", METRICS[name]]
-            for name, m in self.items()
-        ]
+        rows = [(*row, METRICS[row[0]]) for row in self._rows()]
         return draw_table(["metric", "learned", "ignorance", "limit", "meaning"], rows)
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        rows = [("", "learned", "ignorance", "limit")]
-        rows += [
+        return "\n".join(text_table([("", "learned", "ignorance", "limit"), *self._rows()], texts=1, indent=""))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
             (name, f"{m.value:.4g}", f"{m.vacuous:.4g}", "" if m.limit is None else f"{m.limit:.4g}")
             for name, m in self.items()
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(
-                c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        )
 
 
 def compare(
@@ -182,7 +174,7 @@ class _Ruler:
     def __init__(self, truth: Network, rng: np.random.Generator | int | None) -> None:
         self.truth = truth
         engine = Inference(truth)
-        self.marginals = {name: _divided(p.degrees) for name, p in engine.marginals().items()}
+        self.marginals = {name: normalised(p.degrees) for name, p in engine.marginals().items()}
         self.weights = {name: p.degrees.max(axis=-1) for name, p in engine.families().items()}
         sizes = [len(v) for v in truth.variables]
         self.exact = prod(sizes) <= _EXACT
@@ -202,7 +194,7 @@ class _Ruler:
         found = self._tables(learned)
         marginals = Inference(learned).marginals()
         found["marginal_distance"] = float(
-            np.mean([np.abs(_divided(marginals[n].degrees) - m).mean() for n, m in self.marginals.items()])
+            np.mean([np.abs(normalised(marginals[n].degrees) - m).mean() for n, m in self.marginals.items()])
         )
         apart = np.abs(self.joint - self._joint(learned))
         found["joint_distance"] = float(apart.mean())
@@ -214,7 +206,7 @@ class _Ruler:
         rows, children = [], []
         for v in self.truth.variables:
             possible = self.weights[v.name] > 0.0
-            first, second = (_divided(_conditional(net, v.name, self.truth))[possible] for net in (learned, limit))
+            first, second = (normalised(_conditional(net, v.name, self.truth))[possible] for net in (learned, limit))
             rows.append((np.asarray(np.abs(first - second).mean(axis=-1)), self.weights[v.name][possible]))
             children.append(bool(self.truth.dag.parents(v.name)))
         return _mean(rows, only=children)
@@ -223,8 +215,8 @@ class _Ruler:
         """Mean absolute difference in every context."""
         found = {}
         for v in self.truth.variables:
-            raw = _divided(_conditional(learned, v.name, self.truth))
-            errors = np.asarray(np.abs(_divided(self.truth.table(v.name)) - raw).mean(axis=-1))
+            raw = normalised(_conditional(learned, v.name, self.truth))
+            errors = np.asarray(np.abs(normalised(self.truth.table(v.name)) - raw).mean(axis=-1))
             found[v.name] = np.where(self.weights[v.name] > 0.0, errors, np.nan)
         return found
 
@@ -232,7 +224,7 @@ class _Ruler:
         degrees = np.ones(len(next(iter(self.states.values()))))
         for v in network.variables:
             place = tuple(self.states[n] for n in (*network.dag.parents(v.name), v.name))
-            degrees = network.conjunction.combine(degrees, _divided(network.table(v.name))[place])
+            degrees = network.conjunction.combine(degrees, normalised(network.table(v.name))[place])
         return degrees
 
     def _tables(self, learned: Network) -> dict[str, float]:
@@ -252,7 +244,7 @@ class _Ruler:
             left_out += int((~possible).sum())
             subnormality.append(float((1.0 - raw.max(axis=-1))[possible].mean()))
             children[v.name] = bool(self.truth.dag.parents(v.name))
-            truth, found = _divided(self.truth.table(v.name))[possible], _divided(raw)[possible]
+            truth, found = normalised(self.truth.table(v.name))[possible], normalised(raw)[possible]
             weights = self.weights[v.name][possible]
             for name, measure in measures.items():
                 rows.setdefault(name, []).append((measure(truth, found), weights))
@@ -276,12 +268,6 @@ def _mean(rows: list[tuple[Table, Table]], *, weighted: bool = False, only: list
     """Mean over contexts, then over variables (some of them; all, if that leaves none)."""
     chosen = rows if only is None or not any(only) else [row for row, wanted in zip(rows, only, strict=True) if wanted]
     return float(np.mean([np.average(values, weights=weights if weighted else None) for values, weights in chosen]))
-
-
-def _divided(degrees: Table) -> Table:
-    tops = degrees.max(axis=-1, keepdims=True)
-    divided: Table = np.divide(degrees, tops, out=np.ones_like(degrees), where=tops > 0)
-    return divided
 
 
 def _conditional(network: Network, name: str, truth: Network) -> Table:

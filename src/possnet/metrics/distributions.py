@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from possnet.parameters import normalised
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -17,11 +19,7 @@ __all__ = ["information_affinity", "rank_agreement", "top_agreement"]
 
 
 def _rows(degrees: ArrayLike) -> Table:
-    """Degrees divided by their largest."""
-    table = np.asarray(degrees, dtype=np.float64)
-    tops = table.max(axis=-1, keepdims=True)
-    divided: Table = np.divide(table, tops, out=np.ones_like(table), where=tops > 0)
-    return divided
+    return normalised(np.asarray(degrees, dtype=np.float64))
 
 
 def information_affinity(first: ArrayLike, second: ArrayLike) -> Table:

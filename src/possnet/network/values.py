@@ -13,12 +13,13 @@ peaks at 1. Code that has just computed right tables uses `Network.unchecked`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
-from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, snap_tops
+from possnet.errors import InputError, among, listing
+from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
 from possnet.variables import check_text
 
 if TYPE_CHECKING:
@@ -212,9 +213,7 @@ class Network:
         try:
             return self._by_name[name]
         except KeyError:
-            raise InputError(
-                f"{self._owner()}: no variable {name!r} ({listing(self._by_name)}){did_you_mean(name, self._by_name)}"
-            ) from None
+            raise InputError(f"{self._owner()}: no variable {name!r}{among(name, self._by_name)}") from None
 
     def table(self, name: str) -> FloatArray:
         """Read-only degrees π(x | a); axes are the parents in order, then the variable itself.
@@ -295,9 +294,14 @@ class Network:
         return hash((frozenset(self._by_name.values()), self._dag, self._conjunction.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (
-            self.variables, self._dag, self._tables, self._conjunction, self._support, self._name, self._description,
-        )  # fmt: skip
+        again = partial(
+            Network.unchecked,
+            conjunction=self._conjunction,
+            support=self._support,
+            name=self._name,
+            description=self._description,
+        )
+        return again, (self.variables, self._dag, self._tables)
 
     def _repr_html_(self) -> str:
         """The graph for notebooks; a state's bar shows its largest degree, and its smallest necessity, in any context.
@@ -307,15 +311,10 @@ class Network:
         """
         from possnet.drawing import Bar, Card, draw_graph
 
-        cards = {}
+        cards, normalised = {}, self.is_normalised
         for name, variable in self._by_name.items():
             table = self._tables[name].reshape(-1, len(variable))
-            ordered = np.sort(table, axis=-1)
-            first, second = ordered[:, -1:], ordered[:, -2:-1] if len(variable) > 1 else np.zeros((len(table), 1))
-            others = np.where(
-                table == first, np.where((table == first).sum(-1, keepdims=True) > 1, first, second), first
-            )
-            certain = np.maximum(0.0, 1.0 - others).min(axis=0) if self.is_normalised else np.zeros(len(variable))
+            certain = necessities(table).min(axis=0) if normalised else np.zeros(len(variable))
             possible = table.max(axis=0)
             cards[name] = Card(
                 tuple(Bar(s, float(p), float(n)) for s, p, n in zip(variable.states, possible, certain, strict=True))
@@ -350,8 +349,7 @@ class Network:
         extra = sorted(given - self._by_name.keys())
         if extra:
             raise InputError(
-                f"{self._owner()}: {what} for {extra[0]!r}, which is not a variable ({listing(self._by_name)})"
-                f"{did_you_mean(extra[0], self._by_name)}"
+                f"{self._owner()}: {what} for {extra[0]!r}, which is not a variable{among(extra[0], self._by_name)}"
             )
         lacking = [name for name in self._by_name if name not in given]
         if lacking:
@@ -393,20 +391,6 @@ class Network:
             f"{tops[tuple(low[0])]:.6g}{f' ({len(low)} such rows)' if len(low) > 1 else ''}; expected 1. "
             "Normalise it first: normalise_tables(...)"
         )
-
-
-def _restore(
-    variables: tuple[Variable, ...],
-    dag: Dag,
-    tables: dict[str, FloatArray],
-    conjunction: Conjunction,
-    support: dict[str, FloatArray] | None,
-    name: str,
-    description: str,
-) -> Network:
-    return Network.unchecked(
-        variables, dag, tables, conjunction=conjunction, support=support, name=name, description=description
-    )
 
 
 def _same_arrays(left: Mapping[str, FloatArray], right: Mapping[str, FloatArray]) -> bool:

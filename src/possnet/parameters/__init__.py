@@ -1,7 +1,7 @@
 """Learning parameters from counts."""
 
 from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
-from possnet.parameters.fit import Method, Total, fit
+from possnet.parameters.fit import Method, Total, fit, thetas_of
 from possnet.parameters.focal import cell_codes
 from possnet.parameters.random_sets import RandomSets, fit_random_sets
 
@@ -17,4 +17,5 @@ __all__ = [
     "histogram",
     "normalised",
     "proposition_1",
+    "thetas_of",
 ]

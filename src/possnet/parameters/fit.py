@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from possnet.counting import Counts, count
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, listing, require_known
 from possnet.graph import require_structure
 from possnet.kernels import tally
 from possnet.limits import refuse_over
@@ -19,9 +19,10 @@ from possnet.parameters.estimates import capped_maximum, corrected, histogram, n
 from possnet.parameters.focal import cell_codes
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.transforms import Transform, to_possibility
+from possnet.variables import for_every_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Method", "Total", "fit"]
+__all__ = ["Method", "Total", "fit", "thetas_of"]
 
 Method: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
 PerState: TypeAlias = Mapping[str, float] | Sequence[float]
@@ -102,7 +103,7 @@ def fit(
     else:
         counts = count(dag, data, focal=method == "transform", progress=progress)
     totals = _totals(total, counts)
-    thetas = _thetas(imprecision, counts)
+    thetas = thetas_of(imprecision, counts.variables, "fit")
     divide = method == "likelihood" or imprecision is not None if normalise is None else normalise
     tables, support = {}, {}
     for variable in counts.variables:
@@ -184,13 +185,8 @@ def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: T
 
 
 def _check(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
-    if transform not in get_args(Transform):
-        known = get_args(Transform)
-        raise InputError(f"fit: transform {transform!r}; expected {listing(known)}{did_you_mean(transform, known)}")
-    if method not in get_args(Method):
-        raise InputError(
-            f"fit: method {method!r}; expected {listing(get_args(Method))}{did_you_mean(method, get_args(Method))}"
-        )
+    require_known(transform, get_args(Transform), "fit: transform")
+    require_known(method, get_args(Method), "fit: method")
     if total is not None and method not in {"likelihood", "capped"}:
         raise InputError(f"fit: total with method {method!r}; expected method 'likelihood' or 'capped'")
     if imprecision is not None and (method not in {"likelihood", "histogram"} or total is not None):
@@ -209,25 +205,24 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
             raise InputError(f"fit: total {total!r}; expected a number, 'data', or a mapping from variables")
         return {name: counts.cell_size_sum(name) / counts.rows if counts.rows else 1.0 for name in names}
     if not isinstance(total, Mapping):
-        return {name: _positive(total, "total", len(counts.variable(name)), _states(counts, name)) for name in names}
-    _require_variables(total, names, "total")
+        return {
+            name: _positive(total, "fit: total", len(counts.variable(name)), _states(counts, name)) for name in names
+        }
     found: dict[str, float | Table] = {}
-    for name in names:
-        given: object = total[name]
+    by_name: Mapping[str, object] = total
+    for name, given in for_every_variable(by_name, names, "fit", "total").items():
         variable = counts.variable(name)
-        owner = f"total of {name!r}"
+        owner = f"fit: total of {name!r}"
         if isinstance(given, Mapping):
             for state in given:
                 variable.index(state)
             lacking = [state for state in variable.states if state not in given]
             if lacking:
-                raise InputError(f"fit: {owner} lacks {listing(lacking)}; expected one number, or one for every state")
+                raise InputError(f"{owner} lacks {listing(lacking)}; expected one number, or one for every state")
             found[name] = np.array([_positive(given[state], owner, np.inf) for state in variable.states])
         elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
             if len(given) != len(variable):
-                raise InputError(
-                    f"fit: {owner} has {len(given)} numbers; expected one for each of {len(variable)} states"
-                )
+                raise InputError(f"{owner} has {len(given)} numbers; expected one for each of {len(variable)} states")
             found[name] = np.array([_positive(value, owner, np.inf) for value in given])
         else:
             found[name] = _positive(given, owner, len(variable), _states(counts, name))
@@ -237,7 +232,7 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
 def _positive(value: object, owner: str, most: float, limit: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) <= most or value == np.inf:
         raise InputError(
-            f"fit: {owner} {value!r}; expected a number above 0"
+            f"{owner} {value!r}; expected a number above 0"
             + (f" and at most {limit or format(most, 'g')}" if most < np.inf else "")
         )
     return float(value)
@@ -247,20 +242,17 @@ def _states(counts: Counts, name: str) -> str:
     return f"the number of states, {len(counts.variable(name))}"
 
 
-def _thetas(imprecision: float | Mapping[str, float] | None, counts: Counts) -> dict[str, float]:
-    names = [variable.name for variable in counts.variables]
+def thetas_of(
+    imprecision: float | Mapping[str, float] | None, variables: Iterable[Variable], owner: str
+) -> dict[str, float]:
+    """Imprecision of every variable that is to be corrected for; nothing if none is given.
+
+    >>> thetas_of(None, (), "fit")
+    {}
+    """
     if imprecision is None:
         return {}
-    if not isinstance(imprecision, Mapping):
-        imprecision = dict.fromkeys(names, imprecision)
-    _require_variables(imprecision, names, "imprecision")
-    return {name: _positive(imprecision[name], f"imprecision of {name!r}", 1.0) for name in names}
-
-
-def _require_variables(given: Mapping[str, object], names: Sequence[str], what: str) -> None:
-    for name in given:
-        if name not in names:
-            raise InputError(f"fit: {what} of {name!r}, which is no variable{did_you_mean(name, names)}")
-    lacking = [name for name in names if name not in given]
-    if lacking:
-        raise InputError(f"fit: no {what} for {listing(lacking)}; expected one for every variable")
+    names = [variable.name for variable in variables]
+    given = imprecision if isinstance(imprecision, Mapping) else dict.fromkeys(names, imprecision)
+    listed = for_every_variable(given, names, owner, "imprecision")
+    return {name: _positive(theta, f"{owner}: imprecision of {name!r}", 1.0) for name, theta in listed.items()}

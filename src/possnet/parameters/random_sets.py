@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from possnet.counting import Counts, count
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 from possnet.graph import require_structure
 from possnet.randomset import MassFunction
 
@@ -130,9 +130,7 @@ class RandomSets:
 
     def _name(self, name: str) -> str:
         if name not in self._variables:
-            raise InputError(
-                f"random sets: no variable {name!r} ({listing(self._variables)}){did_you_mean(name, self._variables)}"
-            )
+            raise InputError(f"random sets: no variable {name!r}{among(name, self._variables)}")
         return name
 
 

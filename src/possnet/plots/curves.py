@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import require_known
 from possnet.metrics import METRICS
 from possnet.plots.style import (
     COLOURS,
@@ -103,7 +103,7 @@ def learning_curves(
     Total ignorance is dotted; the limit of counting, where it is known, is a thin line: what endless rows would give.
 
     >>> import possnet as pn
-    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> figure = learning_curves(found)
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['rows']
@@ -134,7 +134,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     Bias stays whatever the number of rows; noise falls like 1/sqrt(rows). Where they cross, more rows stop helping.
 
     >>> import possnet as pn
-    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> found = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> sorted(error_split(found).axes[0].get_legend_handles_labels()[1])
     ['bias: limit − truth', 'error of EM', 'error of counting', 'ignorance', 'noise: learned − limit']
     """
@@ -175,12 +175,10 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
 
 def _panels(results: Results, metric: str, against: str, network: str | None) -> list[_Panel]:
     """Panels for every network, process and (against rows) imprecision."""
-    if metric not in METRICS:
-        raise InputError(f"plots: metric {metric!r}; expected {listing(METRICS)}{did_you_mean(metric, METRICS)}")
+    require_known(metric, METRICS, "plots: metric")
     names = list(dict.fromkeys(cell.network for cell in results.cells))
-    if network is not None and network not in names:
-        raise InputError(f"plots: network {network!r}; expected {listing(names)}{did_you_mean(network, names)}")
     chosen = names if network is None else [network]
+    require_known(chosen[0], names, "plots: network")
     found = [s for s in results.summary(metric) if s.network in chosen]
     if against == "imprecision":
         most = max(cell.rows for cell in results.cells)

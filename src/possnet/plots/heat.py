@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
-from possnet.plots.style import NothingToShow, clipped, figure_of, learner_words
+from possnet.drawing import clipped
+from possnet.errors import require_known
+from possnet.plots.style import NothingToShow, figure_of, learner_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,8 +121,7 @@ def worst_variable(results: Results, network: str, *, rows: int | None = None) -
 
 def _columns(results: Results, network: str, rows: int | None) -> tuple[int, list[_Column]]:
     names = dict.fromkeys(cell.network for cell in results.cells)
-    if network not in names:
-        raise InputError(f"plots: network {network!r}; expected {listing(names)}{did_you_mean(network, names)}")
+    require_known(network, names, "plots: network")
     most = rows or max(cell.rows for cell in results.cells if cell.network == network)
     found = dict.fromkeys(
         _Column(c.process, c.imprecision, c.learner)

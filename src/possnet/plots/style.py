@@ -28,7 +28,6 @@ __all__ = [
     "COLOURS",
     "LineStyle",
     "NothingToShow",
-    "clipped",
     "figure_of",
     "has_matplotlib",
     "learner_style",
@@ -130,15 +129,6 @@ def learner_words(name: str) -> str:
     return f"{words} on a structure by {structure.replace(':', ', ')}" if structure else words
 
 
-def clipped(text: str, most: int) -> str:
-    """A text cut short.
-
-    >>> clipped("temperature", 6)
-    'tempe…'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def process_words(name: str) -> str:
     """A process in words.
 
@@ -202,13 +192,12 @@ def legend_of(figure: Figure) -> None:
     figure.legend(list(found.values()), list(found), loc="outside upper left", ncols=columns, frameon=False)
 
 
-def tidy(axes: Axes, *, grid: bool = True) -> None:
+def tidy(axes: Axes) -> None:
     """Axes with two sides and a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, labelsize=8.5)
-    if grid:
-        axes.grid(visible=True, which="major", color=COLOURS["rule"][0], lw=0.7)
-        axes.set_axisbelow(True)
+    axes.grid(visible=True, which="major", color=COLOURS["rule"][0], lw=0.7)
+    axes.set_axisbelow(True)
 
 
 def svg_text(figure: Figure, title: str) -> Picture:

@@ -44,7 +44,7 @@ def answer(results: Results) -> list[str]:
     """What came out, in at most three sentences: who comes closest, what limits it, and what more rows do.
 
     >>> import possnet as pn
-    >>> found = pn.evaluate(["pump"], rows=[100, 2000], imprecision=1, process="traced", repeats=2, rng=1)
+    >>> found = pn.evaluate(["pump"], rows=[100, 2000], imprecision=1, process="traced", repeats=1, rng=1)
     >>> answer(found)[0].partition(" (")[0]
     'With 2,000 rows, the closest to the truth is EM on traced rows'
     """

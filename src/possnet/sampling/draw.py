@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 import numpy as np
 
 from possnet.dataset import Dataset
-from possnet.errors import InputError
+from possnet.errors import InputError, require_whole
 from possnet.graph import Dag
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
@@ -188,12 +188,11 @@ def sample_batches(
     >>> [len(batch) for batch in stream]
     [65536, 34464]
     """
-    for value, least, what in ((rows, 0, "rows"), (start, 0, "start"), (batch, 1, "batch")):
-        number: object = value
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise InputError(f"sample: {what} {value!r}; expected a whole number from {least} on")
+    rows = require_whole(rows, 0, "sample: rows")
+    start = require_whole(start, 0, "sample: start")
+    batch = require_whole(batch, 1, "sample: batch")
     recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
-    return SampleStream(Sampler(recipe, seed_of(rng)), int(start), int(rows), int(batch))
+    return SampleStream(Sampler(recipe, seed_of(rng)), start, rows, batch)
 
 
 class SampleStream:

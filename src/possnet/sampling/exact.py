@@ -8,14 +8,17 @@ event of a row, for instance P(x in the child's cell, a in the parents' cells): 
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing
+from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing, require_whole
 from possnet.inference import SUM_PRODUCT, JoinTree, make_plan
-from possnet.limits import memory_limit, readable_bytes
+from possnet.kernels import bitmaps
+from possnet.limits import refuse_over
 from possnet.network import Network
+from possnet.parameters import normalised
 from possnet.randomset import MassFunction
 from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
 from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
@@ -114,9 +117,8 @@ def sampling_limit(
     array([[1.  , 0.35], [1.  , 0.5 ]])
     """
     for value, what in ((limit, "limit"), (simulate, "simulate")):
-        number: object = value
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1):
-            raise InputError(f"sampling_limit: {what} {value!r}; expected a whole number from 1 on")
+        if value is not None:
+            require_whole(value, 1, f"sampling_limit: {what}")
     recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
     names = [variable.name for variable in network.variables]
     try:
@@ -136,7 +138,7 @@ def sampling_limit(
             inside: Table = joint
             for number in scopes[factor]:
                 inside = np.tensordot(inside, found[names[number]].cells.astype(np.float64), axes=(0, 0))
-            tables[names[factor]] = _normalised(inside)
+            tables[names[factor]] = np.clip(normalised(inside), 0.0, 1.0)
     return Network.unchecked(
         network.variables,
         network.dag,
@@ -145,13 +147,6 @@ def sampling_limit(
         name=network.name,
         description="What counting converges to.",
     )
-
-
-def _normalised(shares: Table) -> Table:
-    """Divided by the largest over the last axis; all 1 where there is nothing."""
-    tops = shares.max(axis=-1, keepdims=True)
-    seen = tops > 0.0
-    return np.where(seen, np.clip(shares / np.where(seen, tops, 1.0), 0.0, 1.0), 1.0)
 
 
 def _given_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
@@ -174,7 +169,7 @@ def _given_cells(network: Network, child: str, given: Mapping[str, str | Collect
         mask = network.variable(name).mask(given[name])
         if not mask:
             raise InputError(f"sampling_law: an empty cell for parent {name!r}; expected at least one state")
-        cells[name] = np.array([bool(mask >> k & 1) for k in range(len(network.variable(name)))])
+        cells[name] = bitmaps.sets_of([mask], len(network.variable(name)))[0]
     return cells
 
 
@@ -189,7 +184,7 @@ def _mass_function(variable: Variable, cells: Bools, chances: Table) -> MassFunc
     masses: dict[int, float] = {}
     for cell, chance in zip(cells, chances.tolist(), strict=True):
         if chance > 0.0:
-            mask = sum(1 << int(k) for k in np.flatnonzero(cell))
+            mask = bitmaps.mask_of(cell)
             masses[mask] = masses.get(mask, 0.0) + chance
     return MassFunction.unchecked(variable, masses)
 
@@ -198,13 +193,13 @@ def _outcomes(recipe: Recipe, name: str, degrees: Table, limit: int | None) -> O
     """Law of the outcomes, refused before it is made if there are too many sets."""
     theta = recipe.imprecision[name]
     entries = price(degrees, theta, recipe.process, recipe.parents)
-    allowed = memory_limit() if limit is None else limit
-    if entries * _BYTES_AN_ENTRY > allowed:
-        raise TooLarge(
-            f"the exact law of {name!r} has about {entries:,} sets ({readable_bytes(entries * _BYTES_AN_ENTRY)}; the limit "
-            f"is {readable_bytes(allowed)})"
-        )
+    _refuse(name, entries, f"about {entries:,} sets", limit)
     return outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents)
+
+
+def _refuse(name: str, entries: int, size: str, limit: int | None) -> None:
+    what = f"the exact law of {name!r} ({size})"
+    refuse_over(entries * _BYTES_AN_ENTRY, what, "use fewer states or parents", limit=limit)
 
 
 def _all_outcomes(recipe: Recipe, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
@@ -215,13 +210,8 @@ def _all_outcomes(recipe: Recipe, names: Iterable[str], limit: int | None) -> di
             continue
         table = recipe.tables[name]
         alphabets = [found[parent].alphabet for parent in recipe.network.dag.parents(name)]
-        contexts = float(np.prod([len(alphabet) for alphabet in alphabets], dtype=np.float64))
-        allowed = memory_limit() if limit is None else limit
-        if contexts * table.shape[-1] * _BYTES_AN_ENTRY > allowed:
-            raise TooLarge(
-                f"the exact law of {name!r} has {contexts:,.0f} combinations of its parents' cells; the limit is "
-                f"{readable_bytes(allowed)}"
-            )
+        contexts = prod(len(alphabet) for alphabet in alphabets)
+        _refuse(name, contexts * table.shape[-1], f"{contexts:,} combinations of its parents' cells", limit)
         found[name] = _outcomes(recipe, name, context_degrees(table, alphabets), limit)
     return found
 

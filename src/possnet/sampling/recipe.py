@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, require_known
 from possnet.inference import Inference
 from possnet.network import Network
+from possnet.variables import for_every_variable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,11 +58,15 @@ class Recipe:
         given: object = network
         if not isinstance(given, Network):
             raise InputError(f"sample: {network!r} is not a network; expected one, for example load_example('asia')")
-        _check_option("process", process, get_args(Process))
-        _check_option("law", law, get_args(Law))
-        _check_option("parents", parents, get_args(Parents))
+        require_known(process, get_args(Process), "sample: process")
+        require_known(law, get_args(Law), "sample: law")
+        require_known(parents, get_args(Parents), "sample: parents")
         names = [variable.name for variable in network.variables]
-        thetas = _checked_imprecision(imprecision, names)
+        if isinstance(imprecision, Mapping):
+            listed = for_every_variable(imprecision, names, "sample", "imprecision")
+            thetas = {name: _theta(theta, f"imprecision of {name!r}") for name, theta in listed.items()}
+        else:
+            thetas = dict.fromkeys(names, _theta(imprecision, "imprecision"))
         if not network.is_normalised:
             raise InputError(
                 f"sample: {network!r} has rows that do not peak at 1; expected a normalised network. "
@@ -84,26 +89,7 @@ class Recipe:
         return list(self.network.dag.topological_order())
 
 
-def _check_option(name: str, value: object, expected: tuple[str, ...]) -> None:
-    if value not in expected:
-        raise InputError(f"sample: {name} {value!r}; expected {listing(expected)}{did_you_mean(value, expected)}")
-
-
-def _checked_imprecision(imprecision: Imprecision, names: list[str]) -> dict[str, float]:
-    if not isinstance(imprecision, Mapping):
-        return dict.fromkeys(names, _degree(imprecision, "imprecision"))
-    for name in imprecision:
-        if name not in names:
-            raise InputError(f"sample: imprecision of {name!r}, which is no variable{did_you_mean(name, names)}")
-    lacking = [name for name in names if name not in imprecision]
-    if lacking:
-        raise InputError(
-            f"sample: no imprecision for {listing(lacking)}; expected one number, or one for every variable"
-        )
-    return {name: _degree(imprecision[name], f"imprecision of {name!r}") for name in names}
-
-
-def _degree(value: object, what: str) -> float:
+def _theta(value: object, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise InputError(f"sample: {what} {value!r}; expected a number from 0 (precise) to 1 (the whole cut)")
     return float(value)

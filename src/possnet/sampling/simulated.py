@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from possnet.counting import count
-from possnet.errors import InputError
+from possnet.errors import require_whole
 from possnet.network import Network
 from possnet.parameters import normalised
 from possnet.sampling.draw import sample_batches
@@ -79,9 +79,7 @@ def simulated_limit(
     >>> found.largest_error < 0.1, found.network.support["smoke"]
     (True, array(10000.))
     """
-    given: object = rows
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 2 * _BATCHES:
-        raise InputError(f"simulated_limit: {rows!r} rows; expected a whole number from {2 * _BATCHES} on")
+    require_whole(rows, 2 * _BATCHES, "simulated_limit: rows")
     stream = sample_batches(
         network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence,
         rng=seed_of(rng), batch=-(-rows // _BATCHES),

@@ -89,7 +89,7 @@ class Columns:
             in_order = all(found[mask] == k for k, mask in enumerate(order))
             self.codes.append(column.astype(rank.dtype, copy=False) if in_order else np.take(rank, column))
             shown = [mask or (1 << len(variable)) - 1 for mask in order]
-            self.sets.append(_sets(shown, len(variable)))
+            self.sets.append(bitmaps.sets_of(shown, len(variable)))
             self.masks.append([mask for mask in order if mask != _MISSING])
             self.has_missing.append(_MISSING in found)
         self.rows = len(self.codes[0])
@@ -138,10 +138,7 @@ class Columns:
             stacked = words if absent is None else np.vstack([words, bitmaps.pack(absent)])
             codes, inside = bitmaps.decode(stacked, len(batch))
             gone = np.zeros(len(inside), dtype=bool) if absent is None else inside[:, -1]
-            masks = [
-                _MISSING if g else sum(1 << int(k) for k in np.flatnonzero(row[: len(words)]))
-                for row, g in zip(inside, gone, strict=True)
-            ]
+            masks = [_MISSING if g else bitmaps.mask_of(row[: len(words)]) for row, g in zip(inside, gone, strict=True)]
             there = np.ones(len(masks), dtype=np.bool_)
         if batch.weights is not None:  # cells that only rows of weight 0 have do not occur
             there = tally.weigh(codes, batch.weights, len(masks)) > 0
@@ -152,10 +149,6 @@ class Columns:
             return codes.astype(np.min_scalar_type(max(len(numbers), 1)), copy=False)
         table = np.array(numbers, dtype=np.min_scalar_type(max(len(known), 1)))
         return np.take(table, codes)
-
-
-def _sets(masks: list[int], states: int) -> Bools:
-    return np.array([[mask >> k & 1 for k in range(states)] for mask in masks], dtype=np.bool_).reshape(-1, states)
 
 
 def _compact(columns: list[Codes], sizes: list[int], weights: Numbers | None) -> tuple[list[Codes], Numbers | None]:

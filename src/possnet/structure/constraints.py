@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, listing, require_whole
 from possnet.graph import Dag
 from possnet.structure.graphs import Constraints
 
@@ -44,7 +44,9 @@ def constraints_of(
         for earlier, other in levels.items():
             if level > other:
                 allowed[later, earlier] = False
-    most = _most(max_parents, len(names))
+    most = max(len(names) - 1, 0)
+    if max_parents is not None:
+        most = require_whole(max_parents, 0, f"{_OWNER}: max_parents")
     for parent, child in np.argwhere(must & ~allowed).tolist():
         raise InputError(
             f"{_OWNER}: {names[parent]!r} -> {names[child]!r} is required, and forbidden or against the tiers; expected "
@@ -133,15 +135,5 @@ def _levels(tiers: object, place: dict[str, int]) -> dict[int, int]:
 
 def _known(name: object, place: dict[str, int], what: str) -> int:
     if not isinstance(name, str) or name not in place:
-        raise InputError(
-            f"{_OWNER}: {what} names {name!r}, which the data lacks ({listing(place)}){did_you_mean(name, place)}"
-        )
+        raise InputError(f"{_OWNER}: {what} names {name!r}, which the data lacks{among(name, place)}")
     return place[name]
-
-
-def _most(max_parents: object, size: int) -> int:
-    if max_parents is None:
-        return max(size - 1, 0)
-    if isinstance(max_parents, bool) or not isinstance(max_parents, int | np.integer) or max_parents < 0:
-        raise InputError(f"{_OWNER}: max_parents {max_parents!r}; expected a whole number from 0 on")
-    return int(max_parents)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from possnet.dependence import conditional, measure, nonspecificity, similarity_dependence
+from possnet.structure.graphs import parents_of
 from possnet.structure.kept import Kept
 from possnet.structure.tables import Tables
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.columns import Columns
-    from possnet.structure.greedy import Found
+    from possnet.structure.walks import Found
 
     Table: TypeAlias = NDArray[np.float64]
     Bools: TypeAlias = NDArray[np.bool_]
@@ -116,9 +117,9 @@ class ContourGains:
         """Measure of every required edge given the required parents before it."""
         values = {}
         for child in range(self.size):
-            parents = np.flatnonzero(required[:, child]).tolist()
+            parents = parents_of(required, child)
             for place, parent in enumerate(parents):
                 everything = np.ones(self.size, dtype=np.bool_)
-                found = self.gains(child, tuple(parents[:place]), everything, required)
+                found = self.gains(child, parents[:place], everything, required)
                 values[parent, child] = float(found[parent])
         return values

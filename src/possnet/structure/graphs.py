@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Bools: TypeAlias = NDArray[np.bool_]
 
-__all__ = ["Constraints", "Graph"]
+__all__ = ["Constraints", "Graph", "families_of", "parents_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Graph:
 
     def parents(self, child: int) -> tuple[int, ...]:
         """Parents of a variable, sorted."""
-        return tuple(np.flatnonzero(self.edges[:, child]).tolist())
+        return parents_of(self.edges, child)
 
     def change(self, parent: int, child: int, *, present: bool) -> None:
         """Add or remove an edge."""
@@ -92,3 +92,21 @@ class Graph:
                 break
             reach, size = wider, 2 * size
         self.reach = reach > 0.0
+
+
+def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
+    """Parents of a variable in a matrix (parent, child), sorted.
+
+    >>> parents_of(np.array([[False, True], [False, False]]), 1)
+    (0,)
+    """
+    return tuple(np.flatnonzero(edges[:, child]).tolist())
+
+
+def families_of(edges: Bools) -> list[tuple[int, ...]]:
+    """Parents of every variable.
+
+    >>> families_of(np.array([[False, True], [False, False]]))
+    [(), (0,)]
+    """
+    return [parents_of(edges, child) for child in range(len(edges))]

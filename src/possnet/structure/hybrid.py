@@ -18,7 +18,7 @@ After R. Sangüesa, U. Cortés and A. Gisolfi (1998), whose exact formulas are n
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from possnet.structure.contours import ContourGains, StateCounts
     from possnet.structure.graphs import Constraints
-    from possnet.structure.greedy import Found
+    from possnet.structure.walks import Found
 
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 __all__ = ["Tested", "hybrid_dag", "hybrid_tree", "tested"]
 
 
-class Tested:
-    """What the tests left: pairs still joined, their dependence given nothing, and what parted the others."""
+class Tested(NamedTuple):
+    """What the tests left: pairs still joined, and what parted the others."""
 
-    def __init__(self, joined: Bools, strength: Table, parted: dict[tuple[int, int], tuple[int, ...]]) -> None:
-        self.joined, self.strength, self.parted = joined, strength, parted
+    joined: Bools
+    parted: dict[tuple[int, int], tuple[int, ...]]
 
 
 def tested(
@@ -77,7 +77,7 @@ def tested(
             if progress is not None:
                 progress(done + 1, len(pairs))
     _rejoin(joined, strength, possible, parted)
-    return Tested(joined, strength, parted)
+    return Tested(joined, parted)
 
 
 def _rejoin(joined: Bools, strength: Table, possible: Bools, parted: dict[tuple[int, int], tuple[int, ...]]) -> None:

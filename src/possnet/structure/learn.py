@@ -16,6 +16,7 @@ from possnet.structure.columns import Columns
 from possnet.structure.confidence import with_confidence
 from possnet.structure.constraints import check_order, constraints_of, order_of
 from possnet.structure.contours import ContourGains, StateCounts
+from possnet.structure.graphs import parents_of
 from possnet.structure.greedy import climb_greedily
 from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
 from possnet.structure.options import Options
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
     from possnet.dataset import Batches, Dataset
     from possnet.structure.graphs import Constraints
-    from possnet.structure.greedy import Found
     from possnet.structure.options import Measure, Method
     from possnet.structure.orders import Gains
+    from possnet.structure.walks import Found
 
     Table: TypeAlias = NDArray[np.float64]
     Progress: TypeAlias = Callable[[int, int], None] | None
@@ -248,7 +249,7 @@ class _First:
 
 
 def _told(found: Found, names: list[str], options: Options, rows: int, order: list[int] | None) -> LearnedStructure:
-    dag = Dag({name: [names[p] for p in np.flatnonzero(found.edges[:, k])] for k, name in enumerate(names)})
+    dag = Dag({name: [names[p] for p in parents_of(found.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()
     opened = {frozenset(edge) for edge in essential.undirected}
     edges = tuple(
@@ -260,13 +261,6 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         )
         for parent, child in dag.edges
     )
-    families: dict[str, float] | None = None
-    if found.families is not None:
-        families = dict(zip(names, found.families, strict=True))
-    elif options.by_contours:
-        families = dict.fromkeys(names, 0.0)
-        for edge in edges:
-            families[edge.child] += edge.value
     steps = tuple(
         SearchStep(
             m.action,
@@ -293,9 +287,23 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         options.measure,
         found.score,
         edges,
-        families,
+        _families(found, names, edges, options),
         steps,
         tuple(misses[:_NEAR]),
         rows,
         None if order is None else tuple(names[k] for k in order),
     )
+
+
+def _families(
+    found: Found, names: list[str], edges: tuple[LearnedEdge, ...], options: Options
+) -> dict[str, float] | None:
+    """The part of each family in the score, or in the sum of the measures."""
+    if found.families is not None:
+        return dict(zip(names, found.families, strict=True))
+    if not options.by_contours:
+        return None
+    families = dict.fromkeys(names, 0.0)
+    for edge in edges:
+        families[edge.child] += edge.value
+    return families

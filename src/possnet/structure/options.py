@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 import numpy as np
 
 from possnet.dependence import CONTOUR_MEASURES
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, require_known, require_whole
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from possnet.dependence import Reading
 
-__all__ = ["MEASURES", "METHODS", "SCORES", "Measure", "Method", "Options", "fitting_measure", "known_name"]
+__all__ = ["MEASURES", "METHODS", "SCORES", "Measure", "Method", "Options", "fitting_measure"]
 
 Method: TypeAlias = Literal["greedy", "mwst", "k2", "hybrid-tree", "hybrid-dag"]
 Measure: TypeAlias = Literal[
@@ -50,16 +50,15 @@ class Options:
         self.by_contours = self.measure in CONTOUR_MEASURES
         check_conjunction(conjunction)
         self.reading: Reading = "product" if conjunction is PRODUCT else "min"
-        counted: tuple[tuple[object, str, int], ...] = (
-            (orders, "orders", 1),
-            (tabu, "tabu", 0),
-            (restarts, "restarts", 0),
-            (bootstrap, "bootstrap", 0),
-            (1 if max_steps is None else max_steps, "max_steps", 0),
-        )
-        for value, what, least in counted:
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"learn_structure: {what} {value!r}; expected a whole number from {least} on")
+        require_whole(orders, 1, "learn_structure: orders")
+        counted = {
+            "tabu": tabu,
+            "restarts": restarts,
+            "bootstrap": bootstrap,
+            "max_steps": 0 if max_steps is None else max_steps,
+        }
+        for what, value in counted.items():
+            require_whole(value, 0, f"learn_structure: {what}")
         for amount, what in ((threshold, "threshold"), (errors, "errors")):
             given: object = amount
             if what == "threshold" and given is None:
@@ -87,11 +86,11 @@ def fitting_measure(method: str, measure: str | None, owner: str = "learn_struct
     >>> fitting_measure("greedy", None), fitting_measure("hybrid-dag", None)
     ('random-set-bic', 'specificity-gain')
     """
-    known_name(method, METHODS, "method", owner)
+    require_known(method, METHODS, f"{owner}: method")
     hybrid = method in {"hybrid-tree", "hybrid-dag"}
     if measure is None:
         return "specificity-gain" if hybrid else "random-set-bic"
-    known_name(measure, MEASURES, "measure", owner)
+    require_known(measure, MEASURES, f"{owner}: measure")
     if hybrid and measure != "specificity-gain":
         raise InputError(
             f"{owner}: method {method!r} with measure {measure!r}; expected 'specificity-gain': its search lowers "
@@ -103,17 +102,3 @@ def fitting_measure(method: str, measure: str | None, owner: str = "learn_struct
             "random-set-bic, traced-bic, mdl or bic; or method 'mwst' or 'k2'"
         )
     return measure
-
-
-def known_name(value: object, names: tuple[str, ...], what: str, owner: str = "learn_structure") -> None:
-    """Raise an `InputError` for anything but one of the names.
-
-    >>> known_name("gredy", METHODS, "method")
-    Traceback (most recent call last):
-        ...
-    possnet.errors.InputError: learn_structure: method 'gredy'; expected greedy, mwst, k2, hybrid-tree, hybrid-dag; did you
-    mean 'greedy'?
-    """
-    if value not in names:
-        shown = listing(names, most=len(names))
-        raise InputError(f"{owner}: {what} {value!r}; expected {shown}{did_you_mean(value, names)}")

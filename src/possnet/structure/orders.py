@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.structure.greedy import Found, Move
+from possnet.structure.graphs import families_of, parents_of
+from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "parents_of", "random_order"]
+__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "random_order"]
 
 
 class Gains(Protocol):
@@ -55,24 +56,15 @@ class ScoreGains:
 
     def begin(self, required: Bools) -> float:
         """Score of the required edges alone."""
-        return float(sum(self.score.family(k, parents_of(required, k)) for k in range(self.size)))
+        return float(sum(self.score.family(k, parents) for k, parents in enumerate(families_of(required))))
 
     def finish(self, found: Found, required: Bools) -> None:  # noqa: ARG002
         """What the score would lose without each edge, and the score of every family."""
-        found.families = [self.score.family(k, parents_of(found.edges, k)) for k in range(self.size)]
+        found.families = [self.score.family(k, parents) for k, parents in enumerate(families_of(found.edges))]
         found.score = float(sum(found.families))
         for parent, child in np.argwhere(found.edges).tolist():
             rest = tuple(k for k in parents_of(found.edges, child) if k != parent)
             found.gains["delete", parent, child] = self.score.family(child, rest) - found.families[child]
-
-
-def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
-    """Parents of a variable, sorted.
-
-    >>> parents_of(np.array([[False, True], [False, False]]), 1)
-    (0,)
-    """
-    return tuple(np.flatnonzero(edges[:, child]).tolist())
 
 
 def k2(

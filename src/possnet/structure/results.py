@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from possnet.drawing import draw_graph, draw_table, text_table
+
 if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
 
@@ -112,8 +114,6 @@ class LearnedStructure:
 
     def _repr_html_(self) -> str:
         """The graph, and what every edge is worth, for notebooks."""
-        from possnet.drawing import draw_graph, draw_table
-
         head, *rows = self._edge_rows() or [("edge", "value")]
         parents = {node: self.dag.parents(node) for node in self.dag.nodes}
         table = draw_table(list(head), [list(row) for row in rows[:60]], caption=repr(self)[17:-1])
@@ -124,11 +124,15 @@ class LearnedStructure:
         return f"LearnedStructure({self.method} by {self.measure}: {variables}, {edges}, score {self.score:.6g})"
 
     def __str__(self) -> str:
-        rows, edges, nodes = _some(self.rows, "row"), _some(len(self.edges), "edge"), _some(len(self.dag.nodes), "node")
+        count, edges, nodes = (
+            _some(self.rows, "row"),
+            _some(len(self.edges), "edge"),
+            _some(len(self.dag.nodes), "node"),
+        )
         lines = [
-            f"{self.method} by {self.measure}, {rows}: {edges} of {nodes}",
+            f"{self.method} by {self.measure}, {count}: {edges} of {nodes}",
             "",
-            *_table(self._edge_rows(), right=(1, 2, 3)),
+            *text_table(self._edge_rows(), texts=1),
         ]
         if not self.edges:
             lines.append("  no edges")
@@ -144,9 +148,8 @@ class LearnedStructure:
             lines.append(f"  order      {', '.join(self.order)}")
         if self.nearly:
             lines += ["", "  what nearly made it"]
-            lines += _table(
-                [(f"{n.action} {n.parent} -> {n.child}", f"{n.gain:+.6g}") for n in self.nearly[:_SHOWN]], right=(1,)
-            )
+            rows = [(f"{n.action} {n.parent} -> {n.child}", f"{n.gain:+.6g}") for n in self.nearly[:_SHOWN]]
+            lines += text_table(rows, texts=1)
         return "\n".join(lines)
 
     def _edge_rows(self) -> list[tuple[str, ...]]:
@@ -163,17 +166,3 @@ class LearnedStructure:
 
 def _some(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-def _table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
-    if not rows:
-        return []
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(
-            f"{cell:>{w}}" if k in right else f"{cell:<{w}}"
-            for k, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

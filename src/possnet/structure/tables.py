@@ -38,7 +38,6 @@ _WORDS: Final = 1 << 25  # of bitmaps kept
 _GROUPS: Final = 64
 _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
 _ROW: Final = 3.2  # a row in a histogram
-_WEIGHED: Final = 6.0  # the same with a weight
 
 
 class Crossed(NamedTuple):
@@ -172,7 +171,7 @@ class Tables:
                 needed, f"bitmaps of {number:,} configurations of {len(parents) + 1} variables", "set max_parents"
             )
         above = [self.words(k, states=states) for k in (*parents, child)]
-        contexts = against.crossed(above, bitmaps.ones(rows))
+        contexts = bitmaps.crossed(above, bitmaps.ones(rows))
         for block in self._blocks(number, candidates, sizes):
             words = np.concatenate([self.words(k, states=states) for k in block])
             if self.columns.weights is None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from possnet.em.climb import climb
 from possnet.em.fit import Problem
-from possnet.em.model import Model
+from possnet.em.model import Model, joined
 from possnet.em.observed import Observed
 from possnet.graph import Dag
 from possnet.limits import refuse_over
@@ -120,7 +120,6 @@ class TracedScore:
         self._components: Kept[Component] = Kept(_KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1)
         self._local: Kept[tuple[float, Table]] = Kept(_KEPT, lambda found: found[1].size + 1)
         self._known: Kept[Table] = Kept(_KEPT, lambda masses: masses.size)
-        self.runs = 0
 
     def some(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
@@ -151,15 +150,9 @@ class TracedScore:
             {*parents, *((k,) if self.columns.has_missing[k] and k in active else ())}
             for k, parents in enumerate(families)
         ]
-        groups: list[set[int]] = []
-        for scope in scopes:
-            if scope:
-                meeting = [group for group in groups if group & scope]
-                groups = [group for group in groups if not group & scope]
-                groups.append(set().union(*meeting, scope))
         return [
             frozenset((k, tuple(families[k])) for k, scope in enumerate(scopes) if scope and scope <= group)
-            for group in groups
+            for group in joined(scopes)
         ]
 
     def component(self, families: frozenset[Family]) -> Component:
@@ -264,7 +257,6 @@ class TracedScore:
         )
 
     def _run(self, families: frozenset[Family], *, fresh: bool, last: bool = False) -> Component:
-        self.runs += 1
         parents = dict(families)
         masses_in_all = sum(prod(self.states[p] for p in above) * len(self.columns.masks[k]) for k, above in families)
         if masses_in_all > _DENSE:

@@ -14,29 +14,26 @@ is for few variables only, where all moves can be tried.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.structure.graphs import Constraints, Graph
-from possnet.structure.greedy import Found, Move
-from possnet.structure.orders import parents_of
+from possnet.structure.graphs import Constraints, Graph, families_of
+from possnet.structure.walks import ACTIONS, Found, Move, restart, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
     from possnet.structure.traced import TracedScore
+    from possnet.structure.walks import Step
 
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]
-    Step: TypeAlias = tuple[int, int, int]
 
 __all__ = ["TracedGains", "climb_traced", "told_by_em"]
 
-_ACTIONS: Final = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 _ALL_PAIRS: Final = 20
 _WIDTH: Final = 6
 _SHAKES: Final = 4
@@ -47,6 +44,8 @@ _SOME: Final = 10_000
 class _Search:
     """A structure, and the gains of its moves as far as they are known."""
 
+    margin = _LEAST
+
     def __init__(self, score: TracedScore, graph: Graph, some: TracedScore | None) -> None:
         self.score, self.some, self.graph = score, some, graph
         self.total = score.total(self.families(graph))
@@ -55,7 +54,7 @@ class _Search:
 
     @staticmethod
     def families(graph: Graph) -> list[tuple[int, ...]]:
-        return [graph.parents(k) for k in range(len(graph.edges))]
+        return families_of(graph.edges)
 
     @property
     def is_small(self) -> bool:
@@ -87,6 +86,23 @@ class _Search:
                 before, after = self.families(self.graph), self.families(self.after(move))
                 self._about[move] = _estimated(self.score, self.some, before, after)
         return self._about[move]
+
+    def best_step(
+        self,
+        recent: Collection[frozenset[int]],
+        best: float,  # noqa: ARG002 - nothing recent is ever undone
+        *,
+        upward: bool,
+    ) -> tuple[Step, list[Step]] | None:
+        move, gains = _chosen(self, set(recent), least=_LEAST if upward else None)
+        if move is None:
+            return None
+        close = gains[move] - _LEAST
+        return move, [other for other, gain in gains.items() if gain >= close and other != move]
+
+    def random_step(self, chance: np.random.Generator) -> Step | None:
+        moves = [*self.removals(), *self.turns(), *self.additions()]
+        return moves[int(chance.integers(len(moves)))] if moves else None
 
     def make(self, move: Step) -> None:
         self.graph = self.after(move)
@@ -173,7 +189,7 @@ class TracedGains:
         """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
         local = np.where(among, self.score.additions(child, parents), -np.inf)
         found = np.where(local > 0.0, -np.inf, local)
-        before = [tuple(np.flatnonzero(column).tolist()) for column in edges.T]
+        before = families_of(edges)
         after: dict[int, list[tuple[int, ...]]] = {}
         for k in np.argsort(-local, kind="stable")[:_WIDTH].tolist():
             if local[k] > 0.0:
@@ -191,7 +207,7 @@ class TracedGains:
 
     def begin(self, required: Bools) -> float:
         """Score of the required edges alone."""
-        return self.score.total([parents_of(required, k) for k in range(self.size)])
+        return self.score.total(families_of(required))
 
     def finish(self, found: Found, required: Bools) -> None:
         """EM to its end, and what the score would lose without each edge."""
@@ -238,20 +254,14 @@ def climb_traced(
     if some is not None:
         graph, begun = _climb_on_some(score, some, graph, max_steps, progress)
     search = _Search(score, graph, some)
+    tabu = tabu if search.is_small else 0
     best = Found(search.graph.edges.copy(), search.total, begun)
-    walk = tabu if search.is_small else 0
-    _walk(search, best, walk, None if max_steps is None else max_steps - len(begun), progress)
-    for _ in range(restarts):
-        search = _Search(score, Graph(score.size, constraints, best.edges), some)
-        known = Found(best.edges, best.score, list(best.moves))
-        for _ in range(_SHAKES):
-            moves = [*search.removals(), *search.turns(), *search.additions()]
-            if not moves:
-                break
-            _make(search, known.moves, moves[int(chance.integers(len(moves)))], ())
-        _walk(search, known, walk, max_steps, progress)
-        if known.score > best.score + _LEAST:
-            best = known
+    left = None if max_steps is None else max_steps - len(begun)
+    walk(search, best, tabu=tabu, max_steps=left, progress=progress)
+    best = restart(
+        lambda edges: _Search(score, Graph(score.size, constraints, edges), some),
+        best, restarts=restarts, shakes=_SHAKES, chance=chance, tabu=tabu, max_steps=max_steps, progress=progress,
+    )  # fmt: skip
     _finish(score, best, constraints, some)
     return best
 
@@ -266,42 +276,17 @@ def _climb_on_some(
     """Where a climb on some of the rows ends, and its moves; their gains and scores on all rows are estimated."""
     search = _Search(some, graph, None)
     first = Found(graph.edges.copy(), search.total, [])
-    _walk(search, first, 0, max_steps, progress)
+    walk(search, first, tabu=0, max_steps=max_steps, progress=progress)
     replay = _Search(some, graph, None)
     total = score.total(_Search.families(graph))
     moves = []
     for move in first.moves:
         before = _Search.families(replay.graph)
-        replay.graph = replay.after((_ACTIONS.index(move.action), move.parent, move.child))
+        replay.graph = replay.after((ACTIONS.index(move.action), move.parent, move.child))
         gain = _estimated(score, some, before, _Search.families(replay.graph))
         total += gain
         moves.append(move._replace(gain=gain, score=total))
     return replay.graph, moves
-
-
-def _walk(
-    search: _Search, best: Found, tabu: int, max_steps: int | None, progress: Callable[[int, int], None] | None
-) -> None:
-    moves = list(best.moves)
-    begun = len(moves)
-    recent: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
-    downhill = 0
-    while max_steps is None or len(moves) - begun < max_steps:
-        move, gains = _chosen(search, set(recent) if downhill else set(), least=None if downhill < tabu else _LEAST)
-        if move is None:
-            break
-        close = gains[move] - _LEAST
-        ties = tuple((_ACTIONS[a], p, c) for (a, p, c), gain in gains.items() if gain >= close and (a, p, c) != move)
-        _make(search, moves, move, ties)
-        if tabu:
-            recent.append(frozenset(move[1:]))
-        if search.total > best.score + _LEAST:
-            best.edges, best.score, best.moves = search.graph.edges.copy(), search.total, list(moves)
-            downhill = 0
-        else:
-            downhill += 1
-        if progress is not None:
-            progress(len(moves), 0)
 
 
 def _chosen(search: _Search, banned: set[frozenset[int]], least: float | None) -> tuple[Step | None, dict[Step, float]]:
@@ -345,13 +330,6 @@ def _gains(search: _Search, banned: set[frozenset[int]], refused: set[Step]) -> 
     return gains
 
 
-def _make(search: _Search, moves: list[Move], move: Step, ties: tuple[tuple[str, int, int], ...]) -> None:
-    before = search.total
-    search.make(move)
-    action, parent, child = move
-    moves.append(Move(_ACTIONS[action], parent, child, search.total - before, search.total, ties))
-
-
 def _finish(score: TracedScore, best: Found, constraints: Constraints, some: TracedScore | None) -> None:
     """EM to its end for the structure that is kept, what its edges are worth, and what nearly made it."""
     graph = Graph(score.size, constraints, best.edges)
@@ -371,6 +349,6 @@ def _value(search: _Search, best: Found) -> None:
 
 def told_by_em(score: TracedScore, found: Found) -> None:
     """The score of a structure, by EM to its end."""
-    families = [parents_of(found.edges, k) for k in range(score.size)]
+    families = families_of(found.edges)
     score.polish(families)
     found.score = score.total(families)

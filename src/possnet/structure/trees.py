@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError
-from possnet.structure.greedy import Found, Move
+from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
