@@ -317,7 +317,7 @@ def test_every_window_shows_all_cards_readably(
 
 
 def test_zoom_pan_find_and_odd_links(browser: Browser, tmp_path: Path) -> None:
-    net = pn.random_network(200, max_parents=2, states=(2, 3), rng=1)
+    net = pn.random_network(200, max_parents=1, states=(2, 3), rng=1)
     pn.write_network(net, tmp_path / "large.json")
     with serving(tmp_path / "large.json") as server, opened(browser, server, "#nobody=x&%E0=%&=") as page:
         assert page.locator("#notice").inner_text().startswith("The link names what this network lacks")
@@ -352,32 +352,35 @@ def test_zoom_pan_find_and_odd_links(browser: Browser, tmp_path: Path) -> None:
 def test_a_long_table_in_two_windows_keeps_every_digit_and_every_edit(browser: Browser, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    a, b = pn.Variable("a", tuple(map(str, range(300)))), pn.Variable("b", tuple("stuvwxy"))
+    a, b = pn.Variable("a", tuple(map(str, range(120)))), pn.Variable("b", tuple("stuvwxy"))
     rng = np.random.default_rng(1)
-    tables = pn.normalise_tables({"a": rng.random(300), "b": rng.random((300, 7))})
+    tables = pn.normalise_tables({"a": rng.random(120), "b": rng.random((120, 7))})
     pn.write_network(pn.Network((a, b), pn.Dag({"a": (), "b": ("a",)}), tables), tmp_path / "long.json")
 
-    def cell(page: Page, row: int, column: int) -> Locator:
-        return page.locator(f"tr[data-context='{row}'] input").nth(column)
+    least = {row: int(tables["b"][row].argmin()) for row in (2, 5, 100)}  # not the peak
+
+    def cell(page: Page, row: int) -> Locator:
+        return page.locator(f"tr[data-context='{row}'] input").nth(least[row])
 
     with serving(tmp_path / "long.json") as server, opened(browser, server) as first, opened(browser, server) as second:
         for page in (first, second):
             page.locator(".head[data-name=b]").click()
         first.get_by_role("button", name="›").click()
-        cell(first, 150, 1).fill("0.5")
+        cell(first, 100).fill("0.5")
         first.get_by_role("button", name="‹").click()
-        cell(first, 2, 0).fill("0.5")
+        cell(first, 2).fill("0.5")
         first.get_by_role("button", name="Apply").click()
         expect(first.locator("#edits")).to_have_text("· 1 table edited")
-        cell(second, 5, 0).fill("0.5")
+        cell(second, 5).fill("0.5")
         second.get_by_role("button", name="Apply").click()
         expect(second.locator(".wrong")).to_contain_text("edited in another window")
-        expect(cell(second, 2, 0)).to_have_value("0.5")
+        expect(cell(second, 2)).to_have_value("0.5")
         second.get_by_role("button", name="Apply").click()
         expect(second.locator(".wrong")).to_have_text("")
         settled(first, first.locator(".state").first.click)
-        expect(cell(first, 5, 0)).to_have_value("0.5")
+        expect(cell(first, 5)).to_have_value("0.5")
         expected = tables["b"].copy()
-        expected[150, 1] = expected[2, 0] = expected[5, 0] = 0.5
+        for row, column in least.items():
+            expected[row, column] = 0.5
         (tmp_path / "now.json").write_bytes(server.ask("/api/download").body)
         assert np.array_equal(pn.read_network(tmp_path / "now.json").table("b"), expected)

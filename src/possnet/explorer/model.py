@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Model", "Step", "answer", "edited", "normalised", "stepped", "summary", "table_page"]
 
 Step: TypeAlias = Literal["undo", "redo", "reset"]
-_CELLS: Final = 1000
+_CELLS: Final = 500
 _KEPT: Final = 200
 _EXACT: Final = 2**53
 
@@ -123,7 +123,7 @@ def _degrees(found: Possibility) -> dict[str, Any]:
 
 
 def table_page(model: Model, name: str, start: int = 0) -> dict[str, Any]:
-    """Some rows of a variable's table: contexts from ``start`` on, as many as hold about a thousand degrees.
+    """Some rows of a variable's table: contexts from ``start`` on, as many as hold about 500 degrees.
 
     >>> import possnet as pn
     >>> found = table_page(Model.of(pn.load_example("asia")), "either", 2)
