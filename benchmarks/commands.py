@@ -49,15 +49,14 @@ def ran(command: str, folder: Path) -> tuple[float, float]:
     return seconds, peak
 
 
-def measure(*, quick: bool) -> Section:
+def measure() -> Section:
     """The whole section."""
-    rows = ROWS // 100 if quick else ROWS
     net = load("alarm")
     lines = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pn.write_network(net, folder / "net.json")
-        data = pn.sample(net, rows, imprecision=0.5, rng=1)
+        data = pn.sample(net, ROWS, imprecision=0.5, rng=1)
         pn.write_data(data, folder / "rows.parquet")
         pn.write_data(data, folder / "rows.csv")
         size = (folder / "rows.csv").stat().st_size
@@ -65,5 +64,5 @@ def measure(*, quick: bool) -> Section:
             seconds, peak = ran(command, folder)
             lines.append([f"`possnet {command}`", f"{seconds:.1f}", f"{peak:,.0f}"])
             say(" ".join(lines[-1]))
-    head = f"{rows:,} rows, 37 columns; the CSV file has {size / 1e6:,.0f} MB. One run each."
+    head = f"{ROWS:,} rows, 37 columns; the CSV file has {size / 1e6:,.0f} MB. One run each."
     return Section(f"{head}\n\n{table(' command | seconds | peak MB ', lines)}")

@@ -79,43 +79,31 @@ def star(data: pn.Dataset) -> pn.Dag:
     return pn.Dag(dict.fromkeys(parents, ()) | {child: tuple(parents)})
 
 
-def rows_curves(alarm: pn.Network, clinic: pn.Network, *, quick: bool) -> list[Curve]:
+def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
     """Counting, drawing and EM by rows."""
-    sizes = (
-        [10_000, 100_000, 1_000_000] if quick else [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
-    )
-    rounds = 2 if quick else 3
+    sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
+    fewer = sizes[:4]
     vague = pn.sample(alarm, sizes[-1], imprecision=0.5, rng=1)
     precise = pn.sample(alarm, sizes[-1], process="precise", rng=1)
-    parts = {(name, size): data[:size] for name, data in (("v", vague), ("p", precise)) for size in sizes}
-    unknown = with_unknown(precise[: sizes[2 if quick else -4]], 0.1, 3)
-    found = [
-        curve("rows", "counting, precise", sizes, lambda n: lambda: pn.count(alarm.dag, parts["p", n]), rounds, 1.1),
-        curve("rows", "counting, theta .5", sizes, lambda n: lambda: pn.count(alarm.dag, parts["v", n]), rounds, 1.1),
-        curve(
-            "rows",
-            "drawing, theta .5",
-            sizes,
-            lambda n: lambda: pn.sample(alarm, n, imprecision=0.5, rng=1),
-            rounds,
-            1.1,
-        ),
-    ]
     traced = pn.sample(clinic, sizes[-1], process="traced", rng=1)
-    found.append(
-        curve(
-            "rows", "EM, clinic, traced rows, ten steps", sizes,
-            lambda n: lambda: pn.fit_em(clinic.dag, traced[:n], accelerate=False, tolerance=0.0, max_steps=10), rounds, 1.1,
-        )
-    )  # fmt: skip
-    fewer = [size for size in sizes if size <= len(unknown) and size <= 100_000] if quick else sizes[:4]
-    found.append(
-        curve(
-            "rows", "EM, alarm, 10 % unknown, three steps", fewer,
-            lambda n: lambda: pn.fit_em(alarm.dag, unknown[:n], accelerate=False, tolerance=0.0, max_steps=3), 2, 1.1,
-        )
-    )  # fmt: skip
-    return found
+    unknown = with_unknown(precise[: fewer[-1]], 0.1, 3)
+
+    def steps(net: pn.Network, data: pn.Dataset, count: int) -> Callable[[], object]:
+        return lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=count)
+
+    drawing = lambda n: lambda: pn.sample(alarm, n, imprecision=0.5, rng=1)  # noqa: E731
+    return [
+        curve("rows", "counting, precise", sizes, lambda n: counting(alarm, precise[:n]), 3, 1.1),
+        curve("rows", "counting, theta .5", sizes, lambda n: counting(alarm, vague[:n]), 3, 1.1),
+        curve("rows", "drawing, theta .5", sizes, drawing, 3, 1.1),
+        curve("rows", "EM, clinic, traced rows, ten steps", sizes, lambda n: steps(clinic, traced[:n], 10), 3, 1.1),
+        curve("rows", "EM, alarm, 10 % unknown, three steps", fewer, lambda n: steps(alarm, unknown[:n], 3), 2, 1.1),
+    ]
+
+
+def counting(net: pn.Network, data: pn.Dataset) -> Callable[[], object]:
+    """Counting all families of a network."""
+    return lambda: pn.count(net.dag, data)
 
 
 def shape_curves() -> list[Curve]:
@@ -228,12 +216,10 @@ def draw(curves: Sequence[Curve]) -> None:
         figure.savefig(FIGURE, metadata={"Date": None})
 
 
-def measure(*, quick: bool) -> Section:
+def measure() -> Section:
     """The whole section."""
-    curves = rows_curves(load("alarm"), pn.load_example("clinic"), quick=quick)
-    if not quick:
-        curves += shape_curves() + network_curves()
-        draw(curves)
+    curves = [*rows_curves(load("alarm"), pn.load_example("clinic")), *shape_curves(), *network_curves()]
+    draw(curves)
     targets = [
         Target(f"growth of {each.label} with {each.panel}", f"exponent {each.exponent:.2f}", "linear", each.exponent, each.promised, "", at_most=True)
         for each in curves

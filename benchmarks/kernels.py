@@ -214,10 +214,8 @@ def roofline() -> str:
     return f"{head}\n\n{table(titles, lines)}"
 
 
-def measure(*, quick: bool) -> Section:
+def measure() -> Section:
     """The whole section."""
-    if quick:
-        return Section(roofline())
     counts, targets = instruction_table()
     chosen = (
         "The counting kernel is chosen by estimated cost, block by block of 1,048,576 rows (ten million rows are ten such "

@@ -1,6 +1,6 @@
 """How the benchmarks measure: runs interleaved, the best counts, the worst is shown; peers in a process of their own.
 
-A section is a module with ``measure(quick) -> Section``: text for the page, and rows of the table of targets.
+A section is a module whose ``measure`` gives a `Section`: text for the page, and rows of the table of targets.
 """
 
 import cProfile
@@ -21,7 +21,7 @@ from typing import Any, Self
 ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
 ROUNDS = 5
-QUICK_ROUNDS = 2
+QUICK_ROUNDS = 3
 PEAK = 'int(__import__("re").search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024'
 
 

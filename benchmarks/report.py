@@ -21,7 +21,7 @@ from pathlib import Path
 from measure import ROOT, Peer, Section, Target, say
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-SECTIONS = {
+QUICK = {
     "learning": "Counting and learning",
     "sampling": "Drawing rows",
     "inference": "Exact inference",
@@ -29,10 +29,13 @@ SECTIONS = {
     "structure": "Structures",
     "files": "Reading files",
     "start": "Starting, and what a call costs",
+}
+WHOLE = {
     "commands": "Every command on a million rows",
     "growth": "How the work grows",
     "kernels": "The counting kernels and the machine's limits",
 }
+SECTIONS = QUICK | WHOLE
 HEAD = """# Benchmarks
 
 Made by `make bench`, which runs each section in a process of its own on one machine: possnet's runs and the peers' take turns,
@@ -58,7 +61,7 @@ def machine() -> str:
 
 def run(section: str, *, quick: bool) -> Section:
     """What a section finds."""
-    code = f"import {section}; print({section}.measure(quick={quick}).json())"
+    code = f"import {section}; print({section}.measure({f'quick={quick}' if section in QUICK else ''}).json())"
     command = [sys.executable, "-c", code]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
@@ -100,7 +103,7 @@ def main() -> str | None:
     if given.check:
         return check()
     targets = []
-    for name in given.sections or SECTIONS:
+    for name in given.sections or (QUICK if given.quick else SECTIONS):
         say(f"{name} ...")
         found = run(name, quick=given.quick)
         targets += found.targets

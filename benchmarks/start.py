@@ -128,6 +128,6 @@ def friendliest(rounds: int) -> str:
 
 def measure(*, quick: bool) -> Section:
     """The whole section."""
-    rounds = QUICK_ROUNDS + 1 if quick else ROUNDS + 2
+    rounds = QUICK_ROUNDS if quick else ROUNDS + 2
     text, targets = starts(rounds)
     return Section(text, targets) if quick else Section(f"{text}\n\n{friendliest(ROUNDS)}", targets)
