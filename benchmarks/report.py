@@ -45,7 +45,7 @@ differ. `make bench-quick` is a slice of five minutes.
 
 """
 TARGETS = "| job | possnet | peer | found | asked | met |\n|---|---|---|---|---|---|\n"
-KEPT = re.compile(r"<!-- (\w+) (.*?) -->\n(.*?)\n<!-- end -->", flags=re.DOTALL)
+KEPT = re.compile(r"<!-- (\w+) (\[[^\n]*\]) -->\n(.*?)\n<!-- end -->", flags=re.DOTALL)
 
 
 def machine() -> str:

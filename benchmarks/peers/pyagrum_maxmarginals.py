@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyagrum as gum
-import randomnet
 import uai
 
 if TYPE_CHECKING:
@@ -142,41 +141,20 @@ def marginals(model: Model, targets: list[int], evidence: dict[int, int]) -> dic
     return {target: found[target] for target in targets}
 
 
-def self_test() -> None:
-    """Every variable of small networks and random fields against brute force."""
-    rng = np.random.default_rng(6)
-    nets = [randomnet.network(rng, int(rng.integers(1, 9)), zeros=0.2) for _ in range(40)]
-    nets += [randomnet.field(rng, n, int(rng.integers(1, 9))) for n in rng.integers(1, 9, 40).tolist()]
-    nets += [randomnet.coarse(rng, n, int(rng.integers(1, 5))) for n in rng.integers(5, 8, 40).tolist()]
-    for place, model in enumerate(randomnet.through_files(iter(nets))):
-        evidence = randomnet.some_evidence(rng, model.sizes, place % 4)
-        truth = randomnet.observe(randomnet.joint(model), evidence)
-        found = marginals(model, list(range(truth.ndim)), evidence)
-        for v, values in found.items():
-            expected = truth.max(axis=tuple(u for u in range(truth.ndim) if u != v))
-            randomnet.check(randomnet.close(values, expected), f"model {place}, variable {v}: {values}, not {expected}")
-    print(f"self-test passed: {len(nets)} models")
-
-
 def main() -> None:
-    """Answer for one file, or test."""
+    """Answer for one file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?")
+    parser.add_argument("file")
     parser.add_argument("--targets", help="v1,v2,...; all variables unless given")
     parser.add_argument("--evidence", help="var=state,...")
-    parser.add_argument("--self-test", action="store_true")
     given = parser.parse_args()
-    if given.self_test:
-        return self_test()
-    if given.file is None:
-        parser.error("a file is needed")
     model = uai.read(given.file)
     count = len(model.sizes)
     targets = list(map(int, given.targets.split(","))) if given.targets else list(range(count))
     if not all(0 <= target < count for target in targets):
         parser.error(f"targets run from 0 to {count - 1}")
     found = marginals(model, targets, uai.parse_evidence(given.evidence, model.sizes))
-    return print(json.dumps({"version": gum.__version__, "marginals": found}))
+    print(json.dumps({"version": gum.__version__, "marginals": found}))
 
 
 if __name__ == "__main__":

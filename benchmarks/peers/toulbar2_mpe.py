@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytoulbar2
-import randomnet
 import uai
 
 if TYPE_CHECKING:
@@ -90,43 +89,15 @@ def answer(model: Model, states: tuple[int, ...] | None, *, optimal: bool) -> di
     }
 
 
-def self_test() -> None:
-    """Small networks and random fields against brute force."""
-    rng = np.random.default_rng(7)
-    nets = [randomnet.network(rng, int(rng.integers(1, 9)), parents=4, zeros=0.2) for _ in range(60)]
-    nets += [randomnet.field(rng, n, int(rng.integers(1, 9)), zeros=0.1) for n in rng.integers(1, 9, 60).tolist()]
-    nets += [randomnet.coarse(rng, n, int(rng.integers(1, 5))) for n in rng.integers(5, 8, 60).tolist()]
-    impossible = 0
-    for place, model in enumerate(randomnet.through_files(iter(nets))):
-        evidence = randomnet.some_evidence(rng, model.sizes, place % 4)
-        truth = randomnet.observe(randomnet.joint(model), evidence)
-        found = solve(model, evidence, 60)
-        randomnet.check(found["optimal"], f"model {place} not solved")
-        right = math.isclose(found["value"], truth.max(), rel_tol=1e-7)
-        randomnet.check(right, f"model {place}: {found['value']}, not {truth.max()}")
-        if (states := found["configuration"]) is None:
-            impossible += 1
-            continue
-        randomnet.check(all(states[v] == k for v, k in evidence.items()), f"model {place} against its evidence")
-        randomnet.check(randomnet.close(truth[tuple(states)], found["value"]), f"configuration of model {place}")
-        randomnet.check(randomnet.close(found["log10"], math.log10(found["value"])), f"log10 of model {place}")
-    print(f"self-test passed: {len(nets)} models, {impossible} of them impossible")
-
-
 def main() -> None:
-    """Answer for one file, or test."""
+    """Answer for one file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?")
+    parser.add_argument("file")
     parser.add_argument("--evidence", help="var=state,...")
     parser.add_argument("--timeout", type=float, default=60, help="seconds of processor time")
-    parser.add_argument("--self-test", action="store_true")
     given = parser.parse_args()
-    if given.self_test:
-        return self_test()
-    if given.file is None:
-        parser.error("a file is needed")
     model = uai.read(given.file)
-    return print(json.dumps(solve(model, uai.parse_evidence(given.evidence, model.sizes), given.timeout)))
+    print(json.dumps(solve(model, uai.parse_evidence(given.evidence, model.sizes), given.timeout)))
 
 
 if __name__ == "__main__":
