@@ -34,6 +34,7 @@ WHOLE = {
     "commands": "Every command on a million rows",
     "growth": "How the work grows",
     "kernels": "The counting kernels and the machine's limits",
+    "instructions": "Instructions of the hot kernels",
 }
 SECTIONS = QUICK | WHOLE
 HEAD = """# Benchmarks

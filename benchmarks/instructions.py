@@ -1,0 +1,100 @@
+"""Instructions of the hot kernels, counted by callgrind: they show a regression where times cannot.
+
+They are the difference between more and fewer runs in a process, and do not depend on what else the machine does.
+``benchmarks/instructions.json`` keeps them; a count more than a tenth above what is kept is a missed target. ``python
+instructions.py`` keeps the counts of today.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from measure import Section, Target, say, table
+from networks import load
+
+import possnet as pn
+
+KEPT = Path(__file__).parent / "instructions.json"
+MORE = 1.1
+
+# What is prepared and what is counted, and how often it is repeated.
+CASES = {
+    "count 65,536 precise rows of alarm": ("data = pn.sample(net, 65_536, process='precise', rng=1)", "pn.count(net.dag, data)", 10),
+    "count 65,536 rows of alarm, theta .5": ("data = pn.sample(net, 65_536, rng=1)", "pn.count(net.dag, data)", 10),
+    "draw 65,536 rows of alarm, theta .5": ("", "pn.sample(net, 65_536, rng=1)", 2),
+    "plan alarm": ("", "pn.Inference(net).plan", 20),
+    "all marginals of alarm, plan kept": ("engine = pn.Inference(net)", "engine.marginals({'HISTORY': next(turn)})", 20),
+    "1,000 evidence rows of alarm": (
+        "data = pn.sample(net, 1_000, rng=1); engine = pn.Inference(net)", "engine.query_many('HYPOVOLEMIA', data)", 4,
+    ),
+    "a step of EM, 1,000 rows of alarm": (
+        "data = pn.sample(net, 1_000, process='traced', rng=1)",
+        "pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=1)", 2,
+    ),
+    "greedy structure, 1,000 rows of alarm": (
+        "data = pn.sample(net, 1_000, process='precise', rng=1)", "pn.learn_structure(data, measure='bic', max_steps=5)", 2,
+    ),
+}  # fmt: skip
+PROGRAM = """
+import gc, itertools, sys
+import possnet as pn
+net = pn.read_network(sys.argv[1])
+turn = itertools.cycle(net.variable("HISTORY").states)
+{begin}
+gc.disable()
+for _ in range(2 + int(sys.argv[2])):
+    {work}
+"""
+
+
+def instructions(case: str, network: Path) -> int:
+    """Instructions of one run: a process that repeats it less one that does not, without the garbage collector."""
+    begin, work, times = CASES[case]
+
+    def ran(count: int) -> int:
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-c"]
+        code = PROGRAM.format(begin=begin, work=work)
+        environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= {"OPENBLAS_NUM_THREADS": "1"}  # threads that wait for work count too
+        run = subprocess.run(
+            [*command, code, str(network), str(count)], check=False, capture_output=True, text=True, env=environment
+        )
+        found = re.search(r"Collected : (\d+)", run.stderr)
+        if run.returncode or not found:
+            raise SystemExit(f"callgrind, {case}: {run.stderr[-300:]}")
+        return int(found[1])
+
+    count = (ran(times) - ran(0)) // times
+    say(f"{case}: {count:,} instructions")
+    return count
+
+
+def counted() -> dict[str, int]:
+    """Instructions of every case."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        file = Path(folder) / "alarm.json"
+        pn.write_network(load("alarm"), file)
+        return dict(zip(CASES, pool.map(lambda case: instructions(case, file), CASES), strict=True))
+
+
+def measure() -> Section:
+    """Counts of today beside those kept."""
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    rows, ratios = [], {}
+    for case, count in counted().items():
+        ratios[case] = count / kept[case]
+        rows.append([case, f"{count / 1e6:,.1f}", f"{kept[case] / 1e6:,.1f}", f"{ratios[case]:.3f}"])
+    worst = max(ratios, key=ratios.__getitem__)
+    target = Target(
+        "instructions of the hot kernels, the worst", worst, "counts kept", ratios[worst], MORE, "times", at_most=True
+    )
+    return Section(table(" kernel | million instructions | kept | ratio ", rows), [target])
+
+
+if __name__ == "__main__":
+    KEPT.write_text(json.dumps(counted(), indent=1) + "\n", encoding="utf-8")
