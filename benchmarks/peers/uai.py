@@ -1,8 +1,7 @@
-"""Factor models in the UAI text format, as the peers read them: plain or gzipped, any white space."""
+"""Factor models in the UAI text format, as the peers read them: any white space."""
 
 from __future__ import annotations
 
-import gzip
 import math
 import warnings
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
-GZIP = b"\x1f\x8b"
 KINDS = ("MARKOV", "BAYES")
 
 
@@ -109,24 +107,8 @@ def _model(kind: str, numbers: _Numbers) -> Model:
 
 
 def read(path: str | Path) -> Model:
-    """The model in a file, gzipped or not (told by its first bytes)."""
-    raw = Path(path).read_bytes()
-    return parse((gzip.decompress(raw) if raw.startswith(GZIP) else raw).decode("ascii"))
-
-
-def text(model: Model) -> str:
-    """The model as a text that reads back to the same numbers."""
-    lines = [model.kind, str(len(model.sizes)), " ".join(map(str, model.sizes)), str(len(model.scopes))]
-    lines += [" ".join(map(str, (len(scope), *scope))) for scope in model.scopes]
-    for table in model.tables:
-        lines += ["", str(table.size), " ".join(map(repr, table.ravel().tolist()))]
-    return "\n".join(lines) + "\n"
-
-
-def write(model: Model, path: str | Path) -> None:
-    """Write a model, gzipped when the name ends in ``.gz``."""
-    raw = text(model).encode("ascii")
-    Path(path).write_bytes(gzip.compress(raw) if str(path).endswith(".gz") else raw)
+    """The model in a file."""
+    return parse(Path(path).read_text(encoding="ascii"))
 
 
 def parse_evidence(given: str | None, sizes: tuple[int, ...]) -> dict[int, int]:
