@@ -17,12 +17,11 @@ import numpy as np
 
 from possnet.errors import ImpossibleEvidence, InputError, among, listing, require_whole
 from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, ROUNDING, Algebra, conditioned
-from possnet.inference.batch import answer_rows
 from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.evidence import Evidence, describe, read_evidence
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.pruning import connected, sliced, target_table
-from possnet.inference.rows import RowMarginals
+from possnet.inference.rows import RowInference
 from possnet.inference.run import JoinTree
 from possnet.possibility import PRODUCT, Possibility
 
@@ -73,7 +72,7 @@ class Inference:
         self._trees: dict[str, JoinTree] = {}
         self._peak: list[bool] | None = None
         self._least: float | None = None
-        self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowMarginals] = {}
+        self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowInference] = {}
 
     @property
     def plan(self) -> Plan:
@@ -179,16 +178,10 @@ class Inference:
         number = self._number(target)
         self._require_own(data, "query_many")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables if v.name != target}
-        algebra = self._algebra(dict.fromkeys(columns, np.ones(1)))
-        scopes, tables, dropped = self._relevant([number], set(columns))
-        plan = make_plan(self._sizes, scopes, dropped=dropped, last=1 << number)
-        plan.refuse_if_large(self._names, self._limit)
-        budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
-        tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
+        prepared = self._prepare([number], frozenset(columns), last=1 << number)
+        algebra = prepared.algebra
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = answer_rows(
-                plan, scopes, tables, algebra, number, columns, len(data), self.network.variables, budget
-            )
+            rows = prepared.answers(number, columns, len(data))
             tops = rows.max(axis=1, keepdims=True)
             return np.where(tops > algebra.zero, conditioned(rows, tops, algebra), np.nan)
 
@@ -230,25 +223,23 @@ class Inference:
         self._require_own(data, "marginal_blocks")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables}
         numbers = {self._number(name): mask for name, mask in wanted.items()}
-        prepared = self._row_marginals(frozenset(columns.keys() | numbers.keys()), frozenset(columns))
+        key = frozenset(columns.keys() | numbers.keys()), frozenset(columns)
+        if key not in self._prepared:  # one is kept: batches of a stream have the same columns
+            self._prepared = {key: self._prepare(sorted(key[0]), key[1])}
+        prepared = self._prepared[key]
         with np.errstate(divide="ignore", invalid="ignore"):
             for start, stop, found, possible in prepared.blocks(columns, len(data), numbers):
                 yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
 
-    def _row_marginals(self, targets: frozenset[int], observed: frozenset[int]) -> RowMarginals:
-        """The families that matter for some variables under evidence on others, planned and combined once."""
-        if (targets, observed) not in self._prepared:
-            algebra = self._algebra(dict.fromkeys(observed, np.ones(1)))
-            scopes, tables, dropped = self._relevant(sorted(targets), set(observed))
-            plan = make_plan(self._sizes, scopes, dropped=dropped) if dropped else self.plan
-            plan.refuse_if_large(self._names, self._limit)
-            budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
-            tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
-            self._prepared.clear()  # one is kept: batches of a stream have the same columns
-            self._prepared[targets, observed] = RowMarginals(
-                plan, scopes, tables, algebra, self.network.variables, budget
-            )
-        return self._prepared[targets, observed]
+    def _prepare(self, targets: Sequence[int], observed: frozenset[int], *, last: int = 0) -> RowInference:
+        """The families that matter for some variables under evidence on others, planned and combined."""
+        algebra = self._algebra(dict.fromkeys(observed, np.ones(1)))
+        scopes, tables, dropped = self._relevant(targets, observed)
+        plan = make_plan(self._sizes, scopes, dropped=dropped, last=last) if dropped or last else self.plan
+        plan.refuse_if_large(self._names, self._limit)
+        budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
+        tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
+        return RowInference(plan, scopes, tables, algebra, self.network.variables, budget)
 
     def _require_own(self, data: Dataset, owner: str) -> None:
         for variable in data.variables:
@@ -346,7 +337,9 @@ class Inference:
         )
         return MAX_SUM if least < _LOWEST_LOG else MAX_PRODUCT
 
-    def _relevant(self, targets: Sequence[int], observed: set[int]) -> tuple[list[tuple[int, ...]], list[Table], int]:
+    def _relevant(
+        self, targets: Iterable[int], observed: Iterable[int]
+    ) -> tuple[list[tuple[int, ...]], list[Table], int]:
         """Families that can matter: the targets, the observed, their ancestors, and whatever does not peak at 1."""
         peaks = self._peaks()
         dag = self.network.dag

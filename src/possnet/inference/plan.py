@@ -71,6 +71,13 @@ class Plan:
         """Estimated time of one calibration, on a machine that streams about a gigabyte of products a second."""
         return self.cells * _SECONDS_PER_CELL + len(self.cliques) * _SECONDS_PER_CLIQUE
 
+    def root_of(self, variable: int) -> int:
+        """The root above the clique that eliminates a variable."""
+        number = self.home[variable]
+        while self.cliques[number].parent >= 0:
+            number = self.cliques[number].parent
+        return number
+
     def describe(self, names: Sequence[str] | None = None) -> str:
         """The plan for people: size, price, and the widest cliques."""
         labels = names or [f"v{k}" for k in range(len(self.sizes))]

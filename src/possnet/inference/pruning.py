@@ -55,9 +55,7 @@ def connected(factors: list[tuple[tuple[int, ...], Table]], targets: list[int]) 
 
 def target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Table:
     """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
-    root = plan.home[targets[-1]]
-    while plan.cliques[root].parent >= 0:
-        root = plan.cliques[root].parent
+    root = plan.root_of(targets[-1])
     clique = plan.cliques[root]
     table = tree.table(root).reshape(clique.shape)
     dropped = tuple(axis for axis, v in enumerate(clique.variables) if v not in targets)
