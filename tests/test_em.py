@@ -328,7 +328,7 @@ def test_a_plain_climb_stops_by_aitken_and_a_fall_is_an_error() -> None:
         ({"pseudo": "some"}, "pseudo 'some'"),
         ({"imprecision": 0}, "imprecision of 'x' 0; expected a number above 0"),
         ({"imprecision": {"x": 0.5}}, "no imprecision for y"),
-        ({"imprecision": {"z": 0.5}}, "imprecision of 'z', which is no variable"),
+        ({"imprecision": {"z": 0.5}}, "imprecision for 'z', which is not a variable"),
         ({"conjunction": "min"}, "expected possnet.PRODUCT"),
         ({"rng": -1}, "rng -1"),
         ({"rng": "x"}, "rng 'x'"),

@@ -283,7 +283,7 @@ def test_random_sets_are_the_shares_of_equal_cells(given_data: tuple[pn.Dag, pn.
         ({"total": 2.5}, "total 2.5; expected a number above 0 and at most the number of states, 2"),
         ({"total": "rows"}, "expected a number, 'data', or a mapping"),
         ({"total": {"a": 1.0}}, "no total for b"),
-        ({"total": {"a": 1.0, "c": 1}}, "total of 'c', which is no variable"),
+        ({"total": {"a": 1.0, "c": 1}}, "total for 'c', which is not a variable"),
         ({"total": {"a": [1.0], "b": 1.0}}, "total of 'a' has 1 numbers; expected one for each of 2 states"),
         ({"total": {"a": {"x": 1.0}, "b": 1.0}}, "total of 'a' lacks y"),
         ({"total": {"a": {"z": 1.0}, "b": 1.0}}, "'z' is not a state of 'a'"),

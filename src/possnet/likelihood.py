@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.counting import Counts, count
+from possnet.counting import counts_of
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.kernels import bitmaps, tally
@@ -25,6 +25,7 @@ from possnet.parameters import RandomSets
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.variables import Variable
 
@@ -63,9 +64,7 @@ def log_likelihood_by_family(
     given: object = network
     if not isinstance(given, Network):
         raise InputError(f"log_likelihood: {network!r} is not a network; expected one")
-    counts = data if isinstance(data, Counts) else count(network.dag, data, progress=progress)
-    if counts.dag != network.dag:
-        raise InputError("log_likelihood: the counts are of another structure than the network")
+    counts = counts_of(network.dag, data, "log_likelihood", progress=progress)
     for variable in counts.variables:
         _require_same(variable, network.variable(variable.name), "network")
     found = {}
@@ -113,9 +112,7 @@ def random_set_log_likelihood_by_family(
             "is network.dag) or what fit_random_sets gives"
         )
     dag = model if isinstance(model, Dag) else model.dag
-    counts = data if isinstance(data, Counts) else count(dag, data, focal=True, progress=progress)
-    if counts.dag != dag:
-        raise InputError("random_set_log_likelihood: the counts are of another structure than the model")
+    counts = counts_of(dag, data, "random_set_log_likelihood", focal=True, progress=progress)
     if isinstance(model, Dag):
         return {variable.name: _at_maximum(counts, variable) for variable in counts.variables}
     domains = {variable.name: variable for variable in model.variables}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from possnet.errors import InputError, among, did_you_mean, listing
+from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 __all__ = ["Variable", "check_text", "for_every_variable"]
 
@@ -138,7 +138,7 @@ def check_text(text: object, owner: str) -> None:
         raise InputError(f"{owner} {text!r} cannot be written as UTF-8; remove its lone surrogates") from None
 
 
-def for_every_variable(given: Mapping[str, T], names: Sequence[str], owner: str, what: str) -> dict[str, T]:
+def for_every_variable(given: Mapping[str, T], names: Collection[str], owner: str, what: str) -> dict[str, T]:
     """The mapping, in the order of the names; an `InputError` unless it has every variable and nothing else.
 
     >>> for_every_variable({"fever": 0.5}, ["fever", "rash"], "sample", "imprecision")
@@ -148,7 +148,7 @@ def for_every_variable(given: Mapping[str, T], names: Sequence[str], owner: str,
     """
     for name in given:
         if name not in names:
-            raise InputError(f"{owner}: {what} of {name!r}, which is no variable{did_you_mean(name, names)}")
+            raise InputError(f"{owner}: {what} for {name!r}, which is not a variable{among(name, names)}")
     lacking = [name for name in names if name not in given]
     if lacking:
         raise InputError(f"{owner}: no {what} for {listing(lacking)}; expected one for every variable")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.int64]
 
-__all__ = ["count", "nodes_in", "tally_family"]
+__all__ = ["count", "counts_of", "nodes_in", "tally_family"]
 
 _MERGE_AT = 16
 _SURELY_FITS = 1 << 26
@@ -98,6 +98,31 @@ def count(
         cell_sizes=cell_sizes,
         focal={name: nothing[name] if name in empty else focal_parts[name][0] for name in names} if focal else None,
     )
+
+
+def counts_of(
+    dag: Dag,
+    data: Dataset | Batches | Counts,
+    owner: str,
+    *,
+    focal: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Counts:
+    """Counts of the rows, or the counts as they are; an `InputError` if they were made for another structure.
+
+    >>> import possnet as pn
+    >>> counts = count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x"]}))
+    >>> counts_of(pn.Dag({"a": (), "b": ()}), counts, "fit")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: fit: the counts are of another structure; expected counts made with the same dag
+    """
+    require_structure(dag, owner)
+    if not isinstance(data, Counts):
+        return count(dag, data, focal=focal, progress=progress)
+    if data.dag != dag:
+        raise InputError(f"{owner}: the counts are of another structure; expected counts made with the same dag")
+    return data
 
 
 def _merge(

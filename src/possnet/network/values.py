@@ -20,7 +20,7 @@ import numpy as np
 
 from possnet.errors import InputError, among, listing
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
-from possnet.variables import check_text
+from possnet.variables import check_text, for_every_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -160,13 +160,13 @@ class Network:
             raise InputError(f"{self._owner()}: two variables have the same name; expected distinct names")
         if not listed:
             raise InputError(f"{self._owner()}: no variables; expected at least one")
-        self._require_names(dag.nodes, "node of the dag")
-        self._require_names(tables, "table")
-        self._tables = {child: self._checked_table(child, tables[child]) for child in self._by_name}
+        for_every_variable(dict.fromkeys(dag.nodes), self._by_name, self._owner(), "node of the dag")
+        given = for_every_variable(tables, self._by_name, self._owner(), "table")
+        self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
         self._support = None
         if support is not None:
-            self._require_names(support, "support")
-            self._support = {child: self._checked_support(child, support[child]) for child in self._by_name}
+            numbers = for_every_variable(support, self._by_name, self._owner(), "support")
+            self._support = {child: self._checked_support(child, rows) for child, rows in numbers.items()}
 
     @property
     def name(self) -> str:
@@ -343,17 +343,6 @@ class Network:
             and self._dag == other._dag
             and self._conjunction.name == other._conjunction.name
         )
-
-    def _require_names(self, found: Iterable[str], what: str) -> None:
-        given = set(found)
-        extra = sorted(given - self._by_name.keys())
-        if extra:
-            raise InputError(
-                f"{self._owner()}: {what} for {extra[0]!r}, which is not a variable{among(extra[0], self._by_name)}"
-            )
-        lacking = [name for name in self._by_name if name not in given]
-        if lacking:
-            raise InputError(f"{self._owner()}: no {what} for {listing(lacking)}; expected one for every variable")
 
     def _contexts_shape(self, child: str) -> tuple[int, ...]:
         return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))

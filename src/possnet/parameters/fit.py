@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.counting import Counts, count
+from possnet.counting import counts_of
 from possnet.errors import InputError, listing, require_known
-from possnet.graph import require_structure
 from possnet.kernels import tally
 from possnet.limits import refuse_over
 from possnet.network import Network
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
     from possnet.variables import Variable
@@ -94,14 +94,8 @@ def fit(
     {'fever': array(4.)}
     """
     _check(method, total, imprecision, pseudo, transform)
-    require_structure(dag, "fit")
     check_conjunction(conjunction)
-    if isinstance(data, Counts):
-        counts = data
-        if counts.dag != dag:
-            raise InputError("fit: the counts are of another structure; expected counts made with the same dag")
-    else:
-        counts = count(dag, data, focal=method == "transform", progress=progress)
+    counts = counts_of(dag, data, "fit", focal=method == "transform", progress=progress)
     totals = _totals(total, counts)
     thetas = thetas_of(imprecision, counts.variables, "fit")
     divide = method == "likelihood" or imprecision is not None if normalise is None else normalise

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from possnet.counting import Counts, count
+from possnet.counting import counts_of
 from possnet.errors import InputError, among, listing
-from possnet.graph import require_structure
 from possnet.randomset import MassFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
     from possnet.possibility import Possibility
@@ -144,10 +144,7 @@ def fit_random_sets(
     >>> fit_random_sets(pn.Dag({"fever": ()}), data).mass_function("fever")
     MassFunction(fever: {mild} 0.75, {high, mild} 0.25)
     """
-    require_structure(dag, "fit_random_sets")
-    counts = data if isinstance(data, Counts) else count(dag, data, focal=True, progress=progress)
-    if counts.dag != dag:
-        raise InputError("fit_random_sets: the counts are of another structure; expected counts made with the same dag")
+    counts = counts_of(dag, data, "fit_random_sets", focal=True, progress=progress)
     masses: dict[str, dict[Cells, MassFunction]] = {}
     support: dict[str, dict[Cells, int]] = {}
     for variable in counts.variables:
