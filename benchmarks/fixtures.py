@@ -53,10 +53,10 @@ def record(name: str, folder: Path) -> list[dict[str, object]]:
     rows = []
     for seed, evidence in enumerate(questions(net, len(name))):
         numbers = ",".join(f"{place[n]}={net.variable(n).index(s)}" for n, s in evidence.items())
-        best = ask("toulbar2_mpe.py", str(path), "--evidence", numbers, "--timeout", "120")
+        best = ask("toulbar2_mpe.py", str(path), numbers, "120")
         targets = [v.name for v in net.variables if v.name not in evidence][seed :: max(len(place) // 2, 1)][:2]
         listed = ",".join(str(place[n]) for n in targets)
-        found = ask("pyagrum_maxmarginals.py", str(path), "--targets", listed, "--evidence", numbers)
+        found = ask("pyagrum_maxmarginals.py", str(path), listed, numbers)
         marginals = found.get("marginals", {})
         assert isinstance(marginals, dict)  # noqa: S101
         rows.append(

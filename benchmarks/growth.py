@@ -15,6 +15,20 @@ from networks import load
 
 import possnet as pn
 
+GOLD = [
+    "alarm",
+    "hepar2",
+    "hailfinder",
+    "insurance",
+    "pathfinder",
+    "andes",
+    "pigs",
+    "water",
+    "mildew",
+    "diabetes",
+    "munin",
+    "barley",
+]
 FIGURE = ROOT / "docs" / "figures" / "growth.svg"
 
 
@@ -73,12 +87,6 @@ def banded(variables: int) -> pn.Network:
     return pn.Network([pn.Variable(name, ("a", "b", "c")) for name in parents], pn.Dag(parents), tables)
 
 
-def star(data: pn.Dataset) -> pn.Dag:
-    """The last variable with all others as its parents."""
-    *parents, child = [variable.name for variable in data.variables]
-    return pn.Dag(dict.fromkeys(parents, ()) | {child: tuple(parents)})
-
-
 def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
     """Counting, drawing and EM by rows."""
     sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
@@ -91,11 +99,10 @@ def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
     def steps(net: pn.Network, data: pn.Dataset, count: int) -> Callable[[], object]:
         return lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=count)
 
-    drawing = lambda n: lambda: pn.sample(alarm, n, imprecision=0.5, rng=1)  # noqa: E731
     return [
         curve("rows", "counting, precise", sizes, lambda n: counting(alarm, precise[:n]), 3, 1.1),
         curve("rows", "counting, theta .5", sizes, lambda n: counting(alarm, vague[:n]), 3, 1.1),
-        curve("rows", "drawing, theta .5", sizes, drawing, 3, 1.1),
+        curve("rows", "drawing, theta .5", sizes, lambda n: drawing(alarm, n, 0.5), 3, 1.1),
         curve("rows", "EM, clinic, traced rows, ten steps", sizes, lambda n: steps(clinic, traced[:n], 10), 3, 1.1),
         curve("rows", "EM, alarm, 10 % unknown, three steps", fewer, lambda n: steps(alarm, unknown[:n], 3), 2, 1.1),
     ]
@@ -104,6 +111,18 @@ def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
 def counting(net: pn.Network, data: pn.Dataset) -> Callable[[], object]:
     """Counting all families of a network."""
     return lambda: pn.count(net.dag, data)
+
+
+def family(data: pn.Dataset) -> Callable[[], object]:
+    """Counting the last variable with all others as its parents."""
+    *parents, child = [variable.name for variable in data.variables]
+    dag = pn.Dag(dict.fromkeys(parents, ()) | {child: tuple(parents)})
+    return lambda: pn.count(dag, data)
+
+
+def drawing(net: pn.Network, rows: int, theta: float) -> Callable[[], object]:
+    """Drawing rows from a network."""
+    return lambda: pn.sample(net, rows, imprecision=theta, rng=1)
 
 
 def shape_curves() -> list[Curve]:
@@ -119,33 +138,12 @@ def shape_curves() -> list[Curve]:
     clinic = pn.load_example("clinic")
     traced = {theta: pn.sample(clinic, rows, imprecision=theta, process="traced", rng=1) for theta in thetas}
     return [
-        curve("states", "counting, chain of three", states, lambda n: lambda: pn.count(chains[n].dag, drawn[n]), 3),
-        curve(
-            "states",
-            "drawing, chain of three",
-            states,
-            lambda n: lambda: pn.sample(chains[n], rows, imprecision=0.5, rng=1),
-            3,
-        ),
-        curve(
-            "parents",
-            "counting, binary, all contexts occur",
-            parents,
-            lambda n: lambda: pn.count(star(binary[n]), binary[n]),
-            3,
-        ),
-        curve(
-            "parents",
-            "counting, 100 states, 100 contexts occur",
-            parents,
-            lambda n: lambda: pn.count(star(same[n]), same[n]),
-            3,
-            1.1,
-        ),
-        curve("imprecision", "counting, alarm", thetas, lambda t: lambda: pn.count(alarm.dag, vague[t]), 3),
-        curve(
-            "imprecision", "drawing, alarm", thetas, lambda t: lambda: pn.sample(alarm, rows, imprecision=t, rng=1), 3
-        ),
+        curve("states", "counting, chain of three", states, lambda n: counting(chains[n], drawn[n]), 3),
+        curve("states", "drawing, chain of three", states, lambda n: drawing(chains[n], rows, 0.5), 3),
+        curve("parents", "counting, binary, all contexts occur", parents, lambda n: family(binary[n]), 3),
+        curve("parents", "counting, 100 states, 100 contexts occur", parents, lambda n: family(same[n]), 3, 1.1),
+        curve("imprecision", "counting, alarm", thetas, lambda t: counting(alarm, vague[t]), 3),
+        curve("imprecision", "drawing, alarm", thetas, lambda t: drawing(alarm, rows, t), 3),
         curve("imprecision", "EM, clinic, traced rows", thetas, lambda t: lambda: pn.fit_em(clinic.dag, traced[t]), 3),
     ]
 
@@ -154,34 +152,17 @@ def network_curves() -> list[Curve]:
     """By the number of variables: planning and calibration of networks of width 4; and by the cells planned."""
     sizes = [10, 20, 50, 100, 200, 500, 1000]
     nets = {n: banded(n) for n in sizes}
-    by_size = curve(
-        "variables", "all marginals, width 4", sizes, lambda n: lambda: pn.Inference(nets[n]).marginals(), 3, 1.2
-    )
-    names = [
-        "alarm",
-        "hepar2",
-        "hailfinder",
-        "insurance",
-        "pathfinder",
-        "andes",
-        "pigs",
-        "water",
-        "mildew",
-        "diabetes",
-        "munin",
-        "barley",
-    ]
-    gold = {name: load(name) for name in names}
-    planned = {pn.Inference(net).plan.cells: net for net in gold.values()}
+    by_size = curve("variables", "all marginals, width 4", sizes, lambda n: marginals(nets[n]), 3, 1.2)
+    planned = {pn.Inference(net).plan.cells: net for net in map(load, GOLD)}
     by_cells = curve(
-        "cells",
-        "all marginals, gold-standard networks",
-        sorted(planned),
-        lambda n: lambda: pn.Inference(planned[n]).marginals(),
-        2,
-        1.1,
+        "cells", "all marginals, gold-standard networks", sorted(planned), lambda n: marginals(planned[n]), 2, 1.1
     )
     return [by_size, by_cells]
+
+
+def marginals(net: pn.Network) -> Callable[[], object]:
+    """Planning and calibration of a network."""
+    return lambda: pn.Inference(net).marginals()
 
 
 def draw(curves: Sequence[Curve]) -> None:

@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from measure import (
     Section,
     Target,
     Times,
+    better,
     faster,
     in_own_process,
     interleaved,
@@ -62,12 +62,11 @@ def marginals(folder: Path, names: list[str], rounds: int, peer: Peer) -> tuple[
         pn.write_network(net, folder / f"{name}.uai", preamble="BAYES")
         times = 10 if sum(net.table(v.name).size for v in net.variables) < 5_000 else 1  # a run of milliseconds
         jobs = {"possnet": timed(lambda net=net: pn.Inference(net).marginals(), times)}
-        jobs |= {str(k): peer.seconds("marginals", file=folder / f"{name}.uai", threads=k, times=times) for k in (1, 2)}
+        jobs |= peer.with_threads("marginals", file=folder / f"{name}.uai", times=times)
         found = interleaved(jobs, 1 if name == "munin1" else rounds)
         _, cells, memory = in_own_process(MARGINALS, str(folder / f"{name}.json"))
-        ratios[name] = min(found["1"].best, found["2"].best) / found["possnet"].best
-        shown = [str(found[k]) for k in ("possnet", "1", "2")]
-        rows.append([name, f"{cells:,}", *shown, f"{ratios[name]:.1f}", f"{memory:,.0f}"])
+        ratios[name] = better(found).best / found["possnet"].best
+        rows.append([name, f"{cells:,}", *map(str, found.values()), f"{ratios[name]:.1f}", f"{memory:,.0f}"])
         say(" ".join(rows[-1]))
     mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
     worst = min(ratios, key=ratios.__getitem__)
@@ -111,11 +110,9 @@ def change(folder: Path, rounds: int, peer: Peer) -> Target:
 
     turns = itertools.count()
     jobs = {"possnet": timed(lambda: engine.marginals({name: variable.states[next(turns) % 2]}), 40)}
-    for k in (1, 2):
-        jobs[str(k)] = peer.seconds("change", file=folder / "alarm.uai", threads=k, variable=place, times=40)
+    jobs |= peer.with_threads("change", file=folder / "alarm.uai", variable=place, times=40)
     found = interleaved(jobs, rounds)
-    theirs = min(found["1"], found["2"], key=lambda times: times.best)
-    return faster("alarm, all marginals after a change of evidence", found["possnet"], "pyAgrum", theirs, 3)
+    return faster("alarm, all marginals after a change of evidence", found["possnet"], "pyAgrum", better(found), 3)
 
 
 def evidence_rows(net: pn.Network, target: str, rows: int, share: float) -> pn.Dataset:
@@ -152,13 +149,9 @@ def many_rows(folder: Path, rounds: int, peer: Peer) -> Target:
     jobs: dict[str, Callable[[], float]] = {
         "possnet": lambda: timed(lambda: pn.Inference(net).query_many(target, data))() / ROWS
     }
-    for k in (1, 2):
-        jobs[str(k)] = peer.seconds(
-            "rows", file=folder / "alarm.uai", rows=folder / "rows.json", target=place[target], threads=k
-        )
+    jobs |= peer.with_threads("rows", file=folder / "alarm.uai", rows=folder / "rows.json", target=place[target])
     found = interleaved(jobs, rounds)
-    theirs = min(found["1"], found["2"], key=lambda times: times.best)
-    return faster(f"alarm, {ROWS:,} evidence rows, one target, a row", found["possnet"], "pyAgrum", theirs, 100)
+    return faster(f"alarm, {ROWS:,} evidence rows, one target, a row", found["possnet"], "pyAgrum", better(found), 100)
 
 
 def zeros_line() -> str:
@@ -190,12 +183,7 @@ def cell_costs() -> tuple[float, float, float]:
     left[rng.random(left.size) > 1 / 8] = 0.0
 
     def best(work: Callable[[], object], cells: int) -> float:
-        times = []
-        for _ in range(7):
-            begin = time.perf_counter()
-            work()
-            times.append(time.perf_counter() - begin)
-        return min(times) / cells * 1e9
+        return timed(work, 7)() / cells * 1e9
 
     kept = np.flatnonzero(left)
     starts = np.arange(0, kept.size, 4)

@@ -14,6 +14,7 @@ from measure import (
     Section,
     Target,
     Times,
+    better,
     faster,
     interleaved,
     next_limit,
@@ -69,11 +70,10 @@ def jobs_of(net: pn.Network, folder: Path, peer: Peer, *, quick: bool) -> dict[s
         "explode": peer.seconds("explode", file=files["lists"], families=families(net)),
         "pgmpy": peer.seconds("pgmpy_fit", file=files["text"], families=families(net)),
     }
-    for k in (1, 2):
-        jobs[f"csv, {k}"] = peer.seconds("read_and_learn", file=files["csv"], net=model, threads=k)
-        jobs[f"learn, {k}"] = peer.seconds("learn", file=files["csv"], net=model, threads=k)
-    for k in () if quick else (1, 2):
-        jobs[f"frame, {k}"] = peer.seconds("read_and_learn", file=files["text"], net=model, threads=k)
+    jobs |= peer.with_threads("read_and_learn", "csv", file=files["csv"], net=model)
+    jobs |= peer.with_threads("learn", "learn", file=files["csv"], net=model)
+    if not quick:
+        jobs |= peer.with_threads("read_and_learn", "frame", file=files["text"], net=model)
     for key in ("count", "count vague", "count exploded", "learn, 1", "learn, 2"):
         jobs[f"{key}, again"] = jobs[key]  # short jobs run twice a round
     return jobs
@@ -91,13 +91,10 @@ def measure(*, quick: bool) -> Section:
     for key, times in found.items():
         say(f"{key}: {times}")
 
-    def better(job: str) -> Times:
-        return min(found[f"{job}, 1"], found[f"{job}, 2"], key=lambda times: times.best)
-
     targets = [
-        faster("CSV to network", found["csv"], "pyAgrum, CSV + learn", better("csv"), 2),
+        faster("CSV to network", found["csv"], "pyAgrum, CSV + learn", better(found, "csv"), 2),
         faster("Parquet of text to network", found["text"], "pgmpy, fit alone", found["pgmpy"], 1),
-        faster("counting alone", found["count"], "pyAgrum, learn alone", better("learn"), 20),
+        faster("counting alone", found["count"], "pyAgrum, learn alone", better(found, "learn"), 20),
         _slower("counting, theta .5, against precise rows", found["count vague"], found["count"]),
         _slower("CSV to network, theta .5, against precise rows", found["vague csv"], found["csv"]),
         faster(
@@ -106,7 +103,7 @@ def measure(*, quick: bool) -> Section:
     ]
     if not quick:
         targets[:0] = [
-            faster(f"Parquet of {key} to network", found[key], "pyAgrum, frame + learn", better("frame"), 8)
+            faster(f"Parquet of {key} to network", found[key], "pyAgrum, frame + learn", better(found, "frame"), 8)
             for key in ("text", "masks")
         ]
     rows = [[key, str(times)] for key, times in found.items()]

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
 ROUNDS = 5
 QUICK_ROUNDS = 3
+THREADS = (1, 2)
 PEAK = 'int(__import__("re").search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024'
 
 
@@ -78,6 +79,11 @@ class Target:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def better(found: Mapping[str, Times], job: str = "peer") -> Times:
+    """The better of a peer's times with one thread and with two."""
+    return min((found[f"{job}, {k}"] for k in THREADS), key=lambda times: times.best)
 
 
 def faster(job: str, ours: Times, peer: str, theirs: Times, asked: float) -> Target:
@@ -189,6 +195,10 @@ class Peer:
             return {"failed": f"given up after {patience:.0f} s"}
         line = answers.readline()
         return json.loads(line) if line else {"failed": f"ended with {self._process.wait()}"}
+
+    def with_threads(self, job: str, name: str = "peer", **arguments: object) -> dict[str, Callable[[], float]]:
+        """The job with one thread and with two, as ``name, 1`` and ``name, 2``."""
+        return {f"{name}, {k}": self.seconds(job, threads=k, **arguments) for k in THREADS}
 
     def seconds(self, job: str, **arguments: object) -> Callable[[], float]:
         """The job that tells the seconds of the peer's answer."""

@@ -6,7 +6,7 @@ Every process and several imprecisions; compiling the laws is part of each time.
 import tempfile
 from pathlib import Path
 
-from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, Target, interleaved, next_limit, table, timed
+from measure import QUICK_ROUNDS, ROUNDS, THREADS, Peer, Section, Target, better, interleaved, next_limit, table, timed
 from networks import bif, load
 
 import possnet as pn
@@ -27,15 +27,15 @@ def measure(*, quick: bool) -> Section:
     thetas = (0.0, 0.5) if quick else (0.0, 0.25, 0.5, 1.0)
     with tempfile.TemporaryDirectory() as folder, Peer() as peer:
         file = bif("alarm", Path(folder))
-        jobs = {f"pyAgrum, {k}": peer.seconds("samples", net=file, rows=ROWS, threads=k) for k in (1, 2)}
+        jobs = peer.with_threads("samples", net=file, rows=ROWS)
         for name, how in HOW.items():
             for theta in thetas if name != "precise" else (1.0,):
                 jobs[f"{name}|{theta:g}"] = timed(
                     lambda theta=theta, how=how: pn.sample(net, ROWS, imprecision=theta, rng=1, **how)
                 )
         found = interleaved(jobs, QUICK_ROUNDS if quick else ROUNDS)
-    peers = [found.pop(f"pyAgrum, {k}") for k in (1, 2)]
-    theirs = min(peers, key=lambda times: times.best)
+    theirs = better(found)
+    peers = [found.pop(f"peer, {k}") for k in THREADS]
     rows = [[*name.split("|"), str(times), f"{theirs.best / times.best:.0f}"] for name, times in found.items()]
     slowest = max(found, key=lambda name: found[name].best)
     text = (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, faster, interleaved, next_limit, say, table, timed
+from measure import QUICK_ROUNDS, ROUNDS, Peer, Section, better, faster, interleaved, next_limit, say, table, timed
 from networks import bif, load
 
 import possnet as pn
@@ -42,11 +42,11 @@ def line(
         return pn.learn_structure(pn.read_data(file, variables=net), measure="bic")
 
     jobs: dict[str, Callable[[], float]] = {"possnet": timed(ours)}
-    jobs |= {str(k): peer.seconds("pyagrum_structure", file=file, net=model, threads=k) for k in (1, 2)}
+    jobs |= peer.with_threads("pyagrum_structure", file=file, net=model)
     found = interleaved(jobs, rounds)
     cells = [name, f"{rows:,}", str(found["possnet"]), str(distance(net.dag, ours().dag.edges))]
     edges = peer("pyagrum_structure", file=file, net=model, threads=1)["edges"]
-    cells += [str(found["1"]), str(found["2"]), str(distance(net.dag, edges))]
+    cells += [str(found["peer, 1"]), str(found["peer, 2"]), str(distance(net.dag, edges))]
     if slow:
         with Peer() as other:
             answer = other("pgmpy_structure", patience=PATIENCE, file=file)
@@ -89,9 +89,8 @@ def measure(*, quick: bool) -> Section:
             cells, times[case] = line(*case, Path(folder), rounds, peer, slow=not quick)
             rows.append(cells)
     found = times["alarm", 10_000]
-    theirs = min(found["1"], found["2"], key=lambda of: of.best)
     target = faster(
-        "greedy structure search, alarm, 10,000 rows, BIC, file to graph", found["possnet"], "pyAgrum", theirs, 1
+        "greedy structure search, alarm, 10,000 rows, BIC, file to graph", found["possnet"], "pyAgrum", better(found), 1
     )
     head = " network | rows | possnet | distance | pyAgrum, 1 thread | 2 threads | distance "
     if quick:

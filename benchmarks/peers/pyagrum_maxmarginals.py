@@ -1,4 +1,4 @@
-"""Exact max-product marginals with pyAgrum's tensors: ``python pyagrum_maxmarginals.py FILE.uai --targets 0,3``.
+"""Exact max-product marginals with pyAgrum's tensors: ``python pyagrum_maxmarginals.py FILE.uai 0,3 5=1``.
 
 The marginal of a target is, for each of its states, the largest product of all factors over the configurations with
 that state that agree with the evidence; nothing is normalised.
@@ -6,10 +6,10 @@ that state that agree with the evidence; nothing is normalised.
 
 from __future__ import annotations
 
-import argparse
 import heapq
 import json
 import math
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,34 +126,11 @@ def multiply(tensors: list[gum.Tensor]) -> gum.Tensor:
     return product
 
 
-def marginals(model: Model, targets: list[int], evidence: dict[int, int]) -> dict[int, list[float]]:
-    """The max-product marginals of the targets; an observed target keeps its one state."""
-    found = {}
-    for free in (True, False):
-        inside = [target for target in targets if (target not in evidence) == free]
-        if free and inside:
-            tensors = Tensors(model.restrict(evidence))
-            found |= {target: tensors.marginal(target) for target in inside}
-        for target in () if free else inside:
-            rest = {v: k for v, k in evidence.items() if v != target}
-            values = Tensors(model.restrict(rest)).marginal(target)
-            found[target] = [value if k == evidence[target] else 0.0 for k, value in enumerate(values)]
-    return {target: found[target] for target in targets}
-
-
 def main() -> None:
     """Answer for one file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file")
-    parser.add_argument("--targets", help="v1,v2,...; all variables unless given")
-    parser.add_argument("--evidence", help="var=state,...")
-    given = parser.parse_args()
-    model = uai.read(given.file)
-    count = len(model.sizes)
-    targets = list(map(int, given.targets.split(","))) if given.targets else list(range(count))
-    if not all(0 <= target < count for target in targets):
-        parser.error(f"targets run from 0 to {count - 1}")
-    found = marginals(model, targets, uai.parse_evidence(given.evidence, model.sizes))
+    file, targets, evidence = sys.argv[1:]
+    tensors = Tensors(uai.read(file).restrict(uai.parse_evidence(evidence)))
+    found = {target: tensors.marginal(int(target)) for target in targets.split(",")}
     print(json.dumps({"version": gum.__version__, "marginals": found}))
 
 

@@ -1,4 +1,4 @@
-"""The largest product of all factors by toulbar2: ``python toulbar2_mpe.py FILE.uai --evidence 3=1``.
+"""The largest product of all factors by toulbar2: ``python toulbar2_mpe.py FILE.uai 3=1 SECONDS``.
 
 Degrees become whole costs, -log in units of 10^-digits below the largest entry of each factor, zeros forbidden. The
 value is computed again from the configuration found; it may fall short of the true maximum by a factor of no less
@@ -7,9 +7,9 @@ than exp(-log_error), which rounding the costs explains.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
+import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -73,31 +73,19 @@ def solve(model: Model, evidence: dict[int, int], timeout: float) -> dict[str, A
     if found is None:
         return answer(model, None, optimal=optimal)
     full = tuple(fixed[v] if v in fixed else int(found[0][number[v]]) for v in range(len(model.sizes)))
-    return answer(model, full, optimal=optimal) | {"digits": digits, "log_error": len(factors) * 10.0**-digits}
+    return answer(model, full, optimal=optimal, log_error=len(factors) * 10.0**-digits)
 
 
-def answer(model: Model, states: tuple[int, ...] | None, *, optimal: bool) -> dict[str, Any]:
+def answer(model: Model, states: tuple[int, ...] | None, *, optimal: bool, log_error: float = 0.0) -> dict[str, Any]:
     """The value of a configuration; none found is no value at all, unless it is proved that none has any."""
-    log = -math.inf if states is None else model.log(states)
-    value = math.prod(model.entries(states)) if states is not None else 0.0 if optimal else None
-    return {
-        "version": version("pytoulbar2"),
-        "value": value,
-        "log10": log / math.log(10) if math.isfinite(log) else None,
-        "configuration": None if states is None else list(states),
-        "optimal": optimal,
-    }
+    value = model.value(states) if states is not None else 0.0 if optimal else None
+    return {"version": version("pytoulbar2"), "value": value, "optimal": optimal, "log_error": log_error}
 
 
 def main() -> None:
     """Answer for one file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file")
-    parser.add_argument("--evidence", help="var=state,...")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds of processor time")
-    given = parser.parse_args()
-    model = uai.read(given.file)
-    print(json.dumps(solve(model, uai.parse_evidence(given.evidence, model.sizes), given.timeout)))
+    file, evidence, timeout = sys.argv[1:]
+    print(json.dumps(solve(uai.read(file), uai.parse_evidence(evidence), float(timeout))))
 
 
 if __name__ == "__main__":
