@@ -6,7 +6,7 @@ import contextlib
 import json
 import pickle
 import tempfile
-from math import prod
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,18 @@ from possnet.counting.choice import estimates
 from possnet.counting.count import tally_family
 from possnet.kernels import bitmaps, tally
 from tests import oracles, strategies
+
+
+def random_rows(
+    sizes: dict[str, int], rows: int, share: float, rng: np.random.Generator, weights: Any = None
+) -> tuple[pn.Dataset, dict[str, Any]]:
+    """One state in every cell for sure, the others with a probability; the bits too, (states, rows) each."""
+    scope = [pn.Variable(name, tuple(f"s{k}" for k in range(size))) for name, size in sizes.items()]
+    inside = {name: rng.random((size, rows)) < share for name, size in sizes.items()}
+    for name, size in sizes.items():
+        inside[name][rng.integers(0, size, rows), np.arange(rows)] = True
+    words = {name: bitmaps.pack(bits) for name, bits in inside.items()}
+    return pn.Dataset.unchecked(scope, words, rows, weights=weights), inside
 
 
 def require_equal(counts: pn.Counts, dag: pn.Dag, data: pn.Dataset) -> None:
@@ -89,14 +101,9 @@ def test_kernels_agree_on_larger_blocks(
 
 def require_agreement(rows: int, states: int, precise: bool, weighted: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    scope = [pn.Variable(f"v{k}", tuple(f"s{s}" for s in range(size))) for k, size in enumerate((states, 3, 2, 4))]
-    words = {}
-    for variable in scope:
-        inside = rng.random((len(variable), rows)) < (0.0 if precise else 0.3)
-        inside[rng.integers(0, len(variable), rows), np.arange(rows)] = True
-        words[variable.name] = bitmaps.pack(inside)
     weights = rng.integers(0, 1000, rows) if weighted else None
-    data = pn.Dataset.unchecked(scope, words, rows, weights=weights)
+    sizes = {"v0": states, "v1": 3, "v2": 2, "v3": 4}
+    data, inside = random_rows(sizes, rows, 0.0 if precise else 0.3, rng, weights)
     for above in ([], ["v0"], ["v1", "v2"], ["v0", "v1", "v2"], ["v2", "v0", "v1"]):
         block = blocks.Block(data, ["v0", "v1", "v2", "v3"], 0, rows)
         kernels: list[Any] = ["bitmaps", "cells", *(["codes"] if precise else [])]
@@ -105,15 +112,14 @@ def require_agreement(rows: int, states: int, precise: bool, weighted: bool, see
         for other in tallies[1:]:
             for a, b in zip(tallies[0], other, strict=True):
                 np.testing.assert_array_equal(a, b)
-        inside_unpacked = {n: bitmaps.unpack(words[n], rows) for n in words}
         weight = np.ones(rows, dtype=np.int64) if weights is None else weights
         for k in rng.integers(0, len(tallies[0].contexts), 3).tolist():
             context = tallies[0].contexts[k]
             there = np.ones(rows, dtype=bool)
             for parent, state in zip(above, context, strict=True):
-                there &= inside_unpacked[parent][state]
+                there &= inside[parent][state]
             assert tallies[0].totals[k] == weight[there].sum()
-            assert tallies[0].counts[k].tolist() == [int(weight[there & s].sum()) for s in inside_unpacked["v3"]]
+            assert tallies[0].counts[k].tolist() == [int(weight[there & s].sum()) for s in inside["v3"]]
 
 
 def test_ten_parents_of_a_hundred_states_hold_only_what_occurs() -> None:
@@ -163,9 +169,15 @@ def test_a_stream_and_a_data_set_have_the_same_counts(net: pn.Network, seed: int
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     net = pn.load_example("clinic")
     data = pn.sample(net, 3000, imprecision=0.5, rng=3)
-    whole = pn.count(net.dag, data, focal=True)
-    monkeypatch.setattr(blocks, "BLOCK", 128)
-    assert pn.count(net.dag, data, focal=True) == whole
+    whole, focal = pn.count(net.dag, data), pn.count(net.dag, data, focal=True)
+    counting = import_module("possnet.counting.count")
+    monkeypatch.setattr(counting, "BLOCK", 128)
+    monkeypatch.setattr(counting, "FOCAL_BLOCK", 192)
+    told: list[int] = []
+    assert pn.count(net.dag, data, progress=lambda done, _: told.append(done)) == whole
+    assert told[:2] == [128, 256]
+    assert pn.count(net.dag, data, focal=True, progress=lambda done, _: told.append(done)) == focal
+    assert told[-2:] == [2880, 3000]
 
 
 def test_counting_leaves_the_data_set_alone() -> None:
@@ -230,14 +242,6 @@ def test_long_bitmaps_are_counted_in_runs() -> None:
     assert np.array_equal(bitmaps.count(bitmaps.pack(bits)), bits.sum(axis=-1))
     full = np.ones((1, 64 * 1024), dtype=np.uint8)
     assert bitmaps.count(bitmaps.pack(full)).tolist() == [64 * 1024]
-
-
-def test_dense_views_have_the_axes_of_the_table() -> None:
-    net = pn.load_example("clinic")
-    counts = pn.count(net.dag, pn.sample(net, 500, rng=1))
-    for variable in net.variables:
-        assert counts[variable.name].shape == net.table(variable.name).shape
-        assert prod(counts.totals(variable.name).shape) == prod(net.table(variable.name).shape[:-1])
 
 
 @given(strategies.counted(), st.booleans())
@@ -334,14 +338,8 @@ def test_large_weights_and_large_cells_are_saved_and_read_back(tmp_path: Path) -
 def test_sparse_children_and_huge_weights_are_counted_exactly() -> None:
     rng = np.random.default_rng(5)
     sizes = {"p": 60, "q": 60, "c": 40}
-    scope = [pn.Variable(name, tuple(f"s{k}" for k in range(size))) for name, size in sizes.items()]
-    inside = {name: rng.random((size, 900)) < 0.02 for name, size in sizes.items()}
-    for name, size in sizes.items():
-        inside[name][rng.integers(0, size, 900), np.arange(900)] = True
-    weights = rng.integers(2**48, 2**50, 900)
-    words = {name: bitmaps.pack(bits) for name, bits in inside.items()}
-    for weight in (None, weights):
-        data = pn.Dataset.unchecked(scope, words, 900, weights=weight)
+    for weight in (None, rng.integers(2**48, 2**50, 900)):
+        data, inside = random_rows(sizes, 900, 0.02, rng, weight)
         block = blocks.Block(data, list(sizes), 0, 900)
         found = tally_family(block, ["p", "q"], "c", "cells")
         amounts = np.ones(900, dtype=object) if weight is None else weight.astype(object)
@@ -356,16 +354,9 @@ def test_the_kernel_is_chosen_by_cost() -> None:
     rng = np.random.default_rng(1)
 
     def chosen(rows: int, states: int, parents: int, share: float) -> str:
-        scope = [pn.Variable(f"v{k}", tuple(f"s{s}" for s in range(states))) for k in range(parents + 1)]
-        words = {}
-        for variable in scope:
-            bits = rng.random((states, rows)) < share
-            bits[rng.integers(0, states, rows), np.arange(rows)] = True
-            words[variable.name] = bitmaps.pack(bits)
-        names = [v.name for v in scope]
-        prices = estimates(
-            blocks.Block(pn.Dataset.unchecked(scope, words, rows), names, 0, rows), names[:-1], names[-1]
-        )
+        names = [f"v{k}" for k in range(parents + 1)]
+        data, _ = random_rows(dict.fromkeys(names, states), rows, share, rng)
+        prices = estimates(blocks.Block(data, names, 0, rows), names[:-1], names[-1])
         return min(prices, key=prices.__getitem__)
 
     assert chosen(100_000, 2, 2, 0.3) == "bitmaps"
