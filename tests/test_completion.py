@@ -33,25 +33,6 @@ def ambiguous_tables(draw: st.DrawFn, net: pn.Network) -> pn.Dataset:
     return pn.Dataset.from_rows(scope, rows, weights=weights)
 
 
-def row_evidence(data: pn.Dataset, row: int) -> dict[str, frozenset[str]]:
-    return data.row(row)
-
-
-@given(networks(), st.data())
-def test_every_marginal_of_every_row_is_the_answer_to_a_single_question(net: pn.Network, draw: st.DataObject) -> None:
-    data = draw.draw(ambiguous_tables(net))
-    engine = pn.Inference(net)
-    found = engine.marginals_many(data)
-    for row in range(len(data)):
-        try:
-            expected = engine.marginals(dict(row_evidence(data, row)))
-        except pn.ImpossibleEvidence:
-            assert all(np.isnan(found[v.name][row]).all() for v in net.variables)
-        else:
-            for v in net.variables:
-                assert found[v.name][row] == pytest.approx(expected[v.name].degrees, abs=1e-12)
-
-
 @pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN])
 def test_rows_that_share_their_evidence_get_the_answers_of_rows_alone(conjunction: pn.Conjunction) -> None:
     """Two thousand rows share messages everywhere in the tree; forty of them are asked again, one by one."""

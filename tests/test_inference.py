@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import possnet as pn
 from possnet.inference import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Algebra, JoinTree, make_plan
+from possnet.inference import rows as inference_rows
 from tests.strategies import levels, networks
 from tests.test_network_io import gold_files
 
@@ -210,7 +211,11 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     rows = data.draw(st.lists(cells, max_size=12))
     table = pn.Dataset.from_rows(columns, rows)
     target = data.draw(st.sampled_from(net.variables)).name
-    found = engine.query_many(target, table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inference_rows, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
+        patch.setattr(inference_rows, "_MARGINAL_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        found = engine.query_many(target, table)
+        every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))
     for row, degrees in zip(rows, found, strict=True):
         evidence = {v.name: cell for v, cell in zip(columns, row, strict=True) if cell is not None and v.name != target}
@@ -221,6 +226,16 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         else:
             normal = expected if evidence else expected.normalise(net.conjunction)
             assert degrees == pytest.approx(normal.degrees, abs=1e-12)
+    for number, row in enumerate(rows):
+        evidence = {v.name: cell for v, cell in zip(columns, row, strict=True) if cell is not None}
+        try:
+            answers = engine.marginals(evidence)
+        except pn.ImpossibleEvidence:
+            assert all(np.isnan(table[number]).all() for table in every.values())
+        else:
+            for name, answer in answers.items():
+                normal = answer if evidence else answer.normalise(net.conjunction)
+                assert every[name][number] == pytest.approx(normal.degrees, abs=1e-12)
 
 
 @given(networks(max_variables=6).filter(lambda net: net.conjunction is pn.MIN), st.data())
