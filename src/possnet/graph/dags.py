@@ -206,7 +206,21 @@ class Dag:
         >>> Dag.from_edges([("a", "c"), ("b", "c"), ("c", "d")]).essential_graph()
         EssentialGraph(a -> c; c -> d; b -> c)
         """
-        return _essential(self)
+        adjacent: dict[str, set[str]] = {node: {*self._parents[node], *self._children[node]} for node in self._parents}
+        into: dict[str, set[str]] = {node: set() for node in self._parents}  # node -> its compelled parents so far
+        for first, child, second in self.v_structures():
+            into[child] |= {first, second}
+        open_edges = {(p, c) for p, c in self.edges if p not in into[c]}
+        pending = True
+        while pending:
+            compelled = {(p, c) for p, c in open_edges if _is_compelled(p, c, adjacent, into)}
+            for parent, child in compelled:
+                into[child].add(parent)
+            open_edges -= compelled
+            pending = bool(compelled)
+        return EssentialGraph(
+            self.nodes, directed=[(p, c) for c, found in into.items() for p in found], undirected=open_edges
+        )
 
     def d_separated(
         self, first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()
@@ -391,24 +405,6 @@ def _undirected(nodes: tuple[str, ...], edges: Iterable[tuple[str, str]]) -> tup
     except KeyError as error:
         raise InputError(f"graph: an edge names {error.args[0]!r}, which is not a node ({listing(nodes)})") from None
     return tuple((nodes[a], nodes[b]) for a, b in sorted(pairs))
-
-
-def _essential(dag: Dag) -> EssentialGraph:
-    adjacent: dict[str, set[str]] = {node: {*dag.parents(node), *dag.children(node)} for node in dag.nodes}
-    into: dict[str, set[str]] = {node: set() for node in dag.nodes}  # directed so far: node -> its compelled parents
-    for first, child, second in dag.v_structures():
-        into[child] |= {first, second}
-    open_edges = {(p, c) for p, c in dag.edges if p not in into[c]}
-    pending = True
-    while pending:
-        compelled = {(p, c) for p, c in open_edges if _is_compelled(p, c, adjacent, into)}
-        for parent, child in compelled:
-            into[child].add(parent)
-        open_edges -= compelled
-        pending = bool(compelled)
-    return EssentialGraph(
-        dag.nodes, directed=[(p, c) for c, found in into.items() for p in found], undirected=open_edges
-    )
 
 
 def _is_compelled(parent: str, child: str, adjacent: dict[str, set[str]], into: dict[str, set[str]]) -> bool:

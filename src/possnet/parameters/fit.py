@@ -11,11 +11,10 @@ import numpy as np
 
 from possnet.counting import counts_of
 from possnet.errors import InputError, listing, require_known
-from possnet.kernels import tally
+from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
-from possnet.parameters.focal import cell_codes
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.transforms import Transform, to_possibility
 from possnet.variables import for_every_variable
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
     Table: TypeAlias = NDArray[np.float64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    Numbers: TypeAlias = NDArray[np.int64]
 
 __all__ = ["Method", "Total", "fit", "thetas_of"]
 
@@ -166,7 +167,7 @@ def _capped(numbers: Table, total: float | Table) -> Table:
 
 def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Table:
     """Conditional frequencies in the contexts that occur, as possibilities."""
-    columns, sets, numbers = cell_codes(counts, variable.name)
+    columns, sets, numbers = _cell_codes(counts, variable.name)
     each = 16 * len(columns) + 64
 
     def refuse(entries: int) -> None:
@@ -176,6 +177,25 @@ def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: T
     shared = tally.shares(columns, numbers, sets, refuse)
     weights = shared.counts + pseudo / len(variable)  # a row that holds every state, shared among them
     return to_possibility(weights, method=transform) if len(weights) else weights
+
+
+def _cell_codes(counts: Counts, name: str) -> tuple[list[Numbers], list[Bools], Numbers]:
+    """For a family (parents, then the variable itself): cell numbers, the cells behind them, and how often each row stands.
+
+    >>> import possnet as pn
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"]})
+    >>> _cell_codes(pn.count(pn.Dag({"a": ()}), data, focal=True), "a")
+    ([array([0, 1])], [array([[ True, False], [ True,  True]])], array([2, 1]))
+    """
+    octets, numbers = counts.focal_arrays(name)
+    columns, sets, start = [], [], 0
+    for variable in (counts.variable(n) for n in (*counts.dag.parents(name), name)):
+        width = -(-len(variable) // 8)
+        codes, masks = bitmaps.distinct_rows(octets[:, start : start + width])
+        columns.append(codes)
+        sets.append(np.unpackbits(masks, axis=1, count=len(variable), bitorder="little").view(np.bool_))
+        start += width
+    return columns, sets, numbers
 
 
 def _check(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
