@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RowInference"]
 
-_PIECE_BYTES = 1 << 20  # tables that stay in the processor's cache: twice as fast as those of 32 MB
-_ANSWER_ROWS = 1 << 17
-_MARGINAL_ROWS = 1 << 15
+_PIECE_BYTES = 1 << 21  # tables that stay in the processor's cache: twice as fast as those of 32 MB
+_ROWS = 1 << 15
 
 
 @dataclass(slots=True)
@@ -73,12 +72,12 @@ class RowInference:
         self._potentials = _clique_potentials(plan, scopes, tables, algebra)
         self._factors = len(tables)
         separators = sum(prod(clique.shape[clique.residual :]) for clique in plan.cliques)
-        self._rows_in_budget = budget // (8 * max(separators, 1))
+        self._most = max(min(budget // (16 * max(separators, 1)), _ROWS), 1)
 
     def answers(self, target: int, columns: Mapping[int, CodedColumn], rows: int) -> Table:
         """Unnormalised table of one variable for every row, shape (rows, states); the plan eliminates it last."""
         found = np.empty((rows, self._plan.sizes[target]))
-        for start, stop, run in self._runs(columns, rows, max(min(self._rows_in_budget, _ANSWER_ROWS), 64)):
+        for start, stop, run in self._runs(columns, rows):
             found[start:stop] = run.collect(target)
         return found
 
@@ -89,7 +88,7 @@ class RowInference:
 
         Degrees are conditioned on the row; those of an impossible row are NaN.
         """
-        for start, stop, run in self._runs(columns, rows, max(min(self._rows_in_budget // 2, _MARGINAL_ROWS), 1)):
+        for start, stop, run in self._runs(columns, rows):
             asked = {v: np.flatnonzero(mask[start:stop]) for v, mask in wanted.items()}
             total = run.collect()[:, 0]
             found = run.distribute({v: chosen for v, chosen in asked.items() if len(chosen)})
@@ -97,11 +96,11 @@ class RowInference:
             conditioned = {v: self._conditioned(table, total[asked[v]]) for v, table in found.items()}
             yield start, stop, conditioned | empty, total > self.algebra.zero
 
-    def _runs(self, columns: Mapping[int, CodedColumn], rows: int, most: int) -> Iterator[tuple[int, int, _Block]]:
-        """Blocks of at most so many rows: first row, end, and what runs them."""
+    def _runs(self, columns: Mapping[int, CodedColumn], rows: int) -> Iterator[tuple[int, int, _Block]]:
+        """Blocks of rows: first row, end, and what runs them."""
         vectors = {v: _cell_degrees(column, self._variables[v], self.algebra) for v, column in columns.items()}
-        for start in range(0, rows, most):
-            stop = min(start + most, rows)
+        for start in range(0, rows, self._most):
+            stop = min(start + self._most, rows)
             codes = {v: np.asarray(column.codes[start:stop], dtype=np.int64) for v, column in columns.items()}
             yield start, stop, _Block(self._plan, self._potentials, self.algebra, vectors, codes, stop - start)
 
