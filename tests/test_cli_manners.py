@@ -130,6 +130,8 @@ def test_pipes_carry_data_and_networks(rows: Path, tmp_path: Path) -> None:
     learned = run("learn", "-", "--method", "mwst", "--measure", "chi2", "--out", "-", given=rows.read_bytes())
     assert json.loads(learned.stdout)["format"] == "possnet-network"
     assert "mwst by chi2" in learned.stderr
+    for option in (["--without", "season"], ["--variables", "clinic"]):
+        assert run("learn", "-", "--method", "mwst", *option, given=rows.read_bytes()).returncode == 0
 
 
 def test_errors_in_standard_input_name_it() -> None:
@@ -339,12 +341,14 @@ def test_data_and_networks_under_other_names_get_advice_that_works(rows: Path, t
     shutil.copy(rows, disguised)
     pn.write_network(pn.load_example("clinic"), tmp_path / "net.json")
     (tmp_path / "net.json").rename(net)
+    called = shutil.copy(net, tmp_path / "net.csv")
     packed.write_bytes(gzip.compress(rows.read_bytes()))
     cases: list[tuple[list[str | Path], str]] = [
         (["info", disguised], "rename it to .csv or .parquet"),
         (["complete", "clinic", disguised, "--out", "x.csv"], "rename it to .csv or .parquet"),
         (["info", packed], "unpack it first"),
         (["query", net, "fever"], "rename it to .json"),
+        (["info", called], "rename it to .json"),
     ]
     for arguments, remedy in cases:
         shown = run(*arguments)
@@ -369,7 +373,8 @@ def test_standard_input_can_be_anything_but_twice(rows: Path) -> None:
     assert again.splitlines()[0] == rows.read_text().splitlines()[0]
     assert len(again.splitlines()) == 201
     network = run("convert", "clinic", "-").stdout
-    assert "clinic: a product-based" in run("info", "-", given=network.encode()).stdout
+    for begin in ("", " " * 40):
+        assert "clinic: a product-based" in run("info", "-", given=(begin + network).encode()).stdout
     twice = run("complete", "-", "-", "--out", "-", given=rows.read_bytes())
     assert twice.returncode == 1
     assert "standard input looks like data; expected a network" in twice.stderr
@@ -444,3 +449,5 @@ def test_an_answer_is_never_cut_off() -> None:
         _, drawn = in_terminal(["query", "clinic", "rash"], columns)
         assert drawn.count("N 0.") + drawn.count("N 1.") == 3
         assert "…" not in drawn
+    _, drawn = in_terminal(["info", "clinic", "--json"], 40)
+    assert json.loads(drawn)["name"] == "clinic"

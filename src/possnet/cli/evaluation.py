@@ -85,7 +85,7 @@ def evaluate(
       possnet evaluate
       possnet evaluate clinic --rows 100,1000,10000 --imprecision 0,.5,1 --learner likelihood,em --out clinic-run
     """
-    from possnet.cli.pages import evaluation_page, read_numbers
+    from possnet.cli.pages import evaluation_page, read_names, read_numbers
     from possnet.experiment import DEFAULT_NETWORKS
     from possnet.metrics import METRICS
 
@@ -102,11 +102,11 @@ def evaluate(
         with progress_bar(None, "runs") as advance:
             found = pn.evaluate(
                 chosen,
-                rows=[int(number) for number in read_numbers(rows, "--rows", whole=True)],
-                imprecision=read_numbers(imprecision, "--imprecision"),
-                process=[text.strip() for text in process.split(",")],
-                learners=[text.strip() for text in learner.split(",")],
-                learn=[text.strip() for text in learn.split(",")],
+                rows=read_numbers(rows, int, "--rows", "whole numbers, for example 100,1000"),
+                imprecision=read_numbers(imprecision, float, "--imprecision", "numbers, for example 0,.5,1"),
+                process=read_names(process),
+                learners=read_names(learner),
+                learn=read_names(learn),
                 repeats=repeats,
                 rng=seed,
                 out=out,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, progress_bar, read_net, scan, show, writing
+from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, scan, show, writing
 from possnet.cli.options import (
     bin_option,
     choice_option,
@@ -144,7 +144,7 @@ def fit(
     from possnet.cli.pages import em_page, read_total
 
     known = read_net(structure)
-    stream = scan(data, known, weights, measures)
+    stream = scan(data_file(data), known, weights, measures)
     shared: dict[str, Any] = {"imprecision": imprecision, "pseudo": pseudo, "conjunction": known.conjunction}
     if method == "em":
         if total is not None or normalise is not None:
@@ -197,7 +197,7 @@ def score(
     from possnet.cli.pages import score_page
 
     network = read_net(net)
-    stream = scan(data, network, weights, measures)
+    stream = scan(data_file(data), network, weights, measures)
     with progress_bar(stream.rows) as advance:
         counts = pn.count(network.dag, stream, focal=True, progress=advance)
     show(score_page(network, counts, as_json=as_json))
