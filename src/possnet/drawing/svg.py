@@ -14,12 +14,12 @@ from html import escape as escape_marks
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from possnet.drawing.layers import Layout, layered
+from possnet.drawing.layers import Layout, layered, reached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["COLOURS", "Bar", "Card", "Detail", "clipped", "draw_bars", "draw_graph", "text_width"]
+__all__ = ["COLOURS", "Bar", "Card", "Detail", "clipped", "css_colours", "draw_bars", "draw_graph", "text_width"]
 
 Detail: TypeAlias = Literal["bars", "short", "names"]
 Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
@@ -49,7 +49,7 @@ _KINDS: Final[dict[Kind, str]] = {
     "removed": "only in the first",
     "turned": "turned in the second",
 }
-_DASHES: Final[dict[Kind, str]] = {"edge": "", "added": "", "removed": "6 4", "turned": "1.5 3.5"}
+_DASHES: Final = {"removed": "6 4", "turned": "1.5 3.5"}
 
 
 def escape(text: str) -> str:
@@ -85,7 +85,7 @@ class Picture(str):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One state: its label, how far it is possible (length) and certain (filled part), whether it is marked.
+    """One state: its label, how far it is possible (length) and certain (filled part).
 
     ``other`` is a second degree to compare with, drawn as a tick.
     """
@@ -93,7 +93,6 @@ class Bar:
     label: str
     possible: float
     necessary: float = 0.0
-    marked: bool = False
     other: float | None = None
 
 
@@ -197,13 +196,7 @@ def _acyclic(parents: Mapping[str, Sequence[str]], edges: Mapping[tuple[str, str
     found = {child: list(above) for child, above in parents.items()}
     for parent, child in edges:
         if parent not in found[child] and child not in found[parent]:
-            above, waiting = {parent}, [parent]
-            while waiting:
-                for other in found[waiting.pop()]:
-                    if other not in above:
-                        above.add(other)
-                        waiting.append(other)
-            upper, lower = (child, parent) if child in above else (parent, child)
+            upper, lower = (child, parent) if child in reached(parent, found) else (parent, child)
             found[lower].append(upper)
     return found
 
@@ -246,8 +239,12 @@ def _size(name: str, card: Card) -> tuple[float, float]:
     head = text_width(clipped(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
-    labels = max(text_width(clipped(bar.label, card.longest)) for bar in card.bars)
-    return max(head, labels + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+    return max(head, _labels(card) + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+
+
+def _labels(card: Card) -> float:
+    """The width of the widest label."""
+    return max((text_width(clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
 
 
 def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> str:
@@ -262,12 +259,10 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
         ),
         _text(clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
     ]
-    labels = max((text_width(clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
+    labels = _labels(card)
     for number, bar in enumerate(card.bars):
         middle = y + _HEAD + _LINE * (number + 0.5)
-        parts.append(
-            _text(clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink")
-        )
+        parts.append(_text(clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "ink"))
         if bar.possible < 0.0:
             continue
         left = x + 2 * _PAD + labels
@@ -316,8 +311,8 @@ def _edge(edge: tuple[str, str], kind: Kind, layout: Layout, sizes: Mapping[str,
     return _path(text, kind, "start" if upward else "end")
 
 
-def _path(text: str, kind: Kind, end: str) -> str:
-    dashes = f' stroke-dasharray="{_DASHES[kind]}"' if _DASHES[kind] else ""
+def _path(text: str, kind: str, end: str) -> str:
+    dashes = f' stroke-dasharray="{_DASHES[kind]}"' if kind in _DASHES else ""
     return (
         f'<path d="{text}" fill="none" stroke="var(--{kind})" stroke-width="{1.4 if kind == "edge" else 2.2}"{dashes} '
         f'marker-{end}="url(#tip-{kind})"/>'
@@ -345,20 +340,29 @@ def _legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]
         elif sign == "other":
             parts.append(f'<rect x="{x + 9:.1f}" y="{top + 2:.1f}" width="2.4" height="13" fill="var(--mark)"/>')
         else:
-            kind: Kind = "added" if sign == "added" else "removed" if sign == "removed" else "turned"
-            parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", kind, "end"))
+            parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", sign, "end"))
         parts.append(_text(words, x + 28.0, middle + 4.0, 11.0, "soft"))
         x += 28.0 + text_width(words) + 18.0
     return "".join(parts), x
 
 
-def _page(body: str, width: float, height: float, title: str, entries: Sequence[tuple[str, str]] = ()) -> Picture:
+def css_colours(colours: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Colours as CSS variables, for light pages and for dark ones.
+
+    >>> css_colours({"ink": ("#000", "#fff")})
+    ('--ink:#000', '--ink:#fff')
+    """
+    light = ";".join(f"--{name}:{pair[0]}" for name, pair in colours.items())
+    dark = ";".join(f"--{name}:{pair[1]}" for name, pair in colours.items())
+    return light, dark
+
+
+def _page(body: str, width: float, height: float, title: str, entries: Sequence[tuple[str, str]]) -> Picture:
     margin = 10.0
     if entries:
         legend, wide = _legend(entries, height + 14.0)
         body, width, height = body + legend, max(width, wide), height + 32.0
-    light = ";".join(f"--{name}:{colours[0]}" for name, colours in COLOURS.items())
-    dark = ";".join(f"--{name}:{colours[1]}" for name, colours in COLOURS.items())
+    light, dark = css_colours(COLOURS)
     tips = "".join(
         f'<marker id="tip-{kind}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" '
         f'orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="var(--{kind})"/></marker>'

@@ -112,16 +112,15 @@ def learning_curves(
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
     everything = [s for panel in panels for s in panel.found]
     heights = [y for s in everything for y in (s.mean, s.vacuous, s.limit) if y is not None]
-    heights += [] if max(heights) > 1.0 or min(heights) < 0.0 or "affinity" not in metric else [1.0]
-
-    scale = _Scale.of(
-        everything, against, heights, errors="error" in metric or "distance" in metric or "noise" in metric
-    )
+    if "affinity" in metric and min(heights) >= 0.0 and max(heights) <= 1.0:
+        heights.append(1.0)
+    errors = any(word in metric for word in ("error", "distance", "noise"))
+    scale = _Scale.of(everything, against, heights, errors=errors)
 
     def draw(axes: Axes, found: list[Summary]) -> None:
         _baselines(axes, found, scale)
         for learner in learners:
-            _line(axes, [s for s in found if s.learner == learner], scale, learner, learners)
+            _line(axes, found, scale, learner, learners, learner_words(learner))
         scale.apply(axes)
 
     label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.cells):,} rows"
@@ -161,8 +160,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         _level(axes, xs, [s.vacuous for s in own], color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
         for other in learners:
             if other in {learner, "em"}:
-                here = [s for s in found if s.learner == other]
-                _line(axes, here, scale, other, learners, f"error of {learner_words(other)}")
+                _line(axes, found, scale, other, learners, f"error of {learner_words(other)}")
         limits = [s.limit for s in own if s.limit is not None]
         _level(axes, xs, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
         seen = [(scale.x(s), noise[s[:4]]) for s in own if s[:4] in noise]
@@ -255,16 +253,9 @@ def _level(axes: Axes, xs: Sequence[float], ys: Sequence[float], **style: Any) -
         axes.plot([x for x, _ in pairs], [y for _, y in pairs], **style)
 
 
-def _line(
-    axes: Axes,
-    own: list[Summary],
-    scale: _Scale,
-    learner: str,
-    among: Sequence[str],
-    label: str | None = None,
-) -> None:
+def _line(axes: Axes, found: Sequence[Summary], scale: _Scale, learner: str, among: Sequence[str], label: str) -> None:
     """Mean and interval of one learner."""
-    own = sorted(own, key=scale.x)
+    own = sorted((s for s in found if s.learner == learner), key=scale.x)
     if not own:
         return
     style = learner_style(learner, among)
@@ -274,10 +265,10 @@ def _line(
     look: dict[str, Any] = {"color": colour, "ls": style.dashes, "marker": style.marker, "ms": 4.5, "lw": 1.9}
     if scale.single:  # learners beside each other, so that their bars can be told apart
         shift = 4.0 * (among.index(learner) - (len(among) - 1) / 2) / len(among)
-        axes.errorbar([shift], means, yerr=half, capsize=3, label=label or learner_words(learner), **look)
+        axes.errorbar([shift], means, yerr=half, capsize=3, label=label, **look)
         return
     axes.fill_between(xs, means - half, means + half, color=colour, alpha=min(0.16, 0.4 / len(among)), lw=0)
-    axes.plot(xs, means, label=label or learner_words(learner), **look)
+    axes.plot(xs, means, label=label, **look)
 
 
 def _count(number: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from possnet.drawing import escape
+from possnet.drawing.svg import css_colours
 from possnet.metrics import METRICS
 from possnet.plots import COLOURS, learner_words
 from possnet.report.words import answer, command, methods, question
@@ -115,7 +116,7 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
         "the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. Same seed, same "
         "numbers, whatever the number of workers.</p>"
     )
-    light, dark = (";".join(f"--{name}:{c[k]}" for name, c in COLOURS.items()) for k in (0, 1))
+    light, dark = css_colours(COLOURS)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -132,7 +133,7 @@ def _figure(shown: Shown) -> str:
     label = escape(shown.caption)
     return (
         f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{shown.picture}</div>'
-        f"<figcaption>{escape(shown.caption)}</figcaption></figure>"
+        f"<figcaption>{label}</figcaption></figure>"
     )
 
 

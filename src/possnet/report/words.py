@@ -57,10 +57,14 @@ def _closest(results: Results) -> str:
     """Which learner ends closest to the truth, for each process; settings in which a learner failed are left out."""
     most = max(cell.rows for cell in results.cells)
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
-    found, settings = _whole(results, "child_affinity", most, learners)
+    last = [s for s in results.summary("child_affinity") if s.rows == most]
+    seen: dict[tuple[str, str, float], set[str]] = {}
+    for s in last:
+        seen.setdefault(s[:3], set()).add(s.learner)
+    found = [s for s in last if len(seen[s[:3]]) == len(learners)]
     if not found:
         return f"With {count(most, 'row')} there is no setting in which every learner came to an end."
-    clauses: list[tuple[float, str]] = []
+    clauses: list[tuple[float, str, str]] = []
     for process in dict.fromkeys(s.process for s in found):
         here = [s for s in found if s.process == process]
         means = {name: fmean(s.mean for s in here if s.learner == name) for name in learners}
@@ -71,23 +75,14 @@ def _closest(results: Results) -> str:
         against = joined([*others, f"{ignorance:.2f} for knowing nothing"])
         worse = ", which would be better" if ignorance > top else ""
         who = joined([learner_words(name) for name in best]) + (" alike" if len(best) > 1 else "")
-        clauses.append((top, f"{who} on {process_words(process)} [{top:.2f}, against {against}{worse}]"))
-    told = joined([text for _, text in sorted(clauses, key=lambda clause: -clause[0])])
-    told = told.replace("[", "[information affinity ", 1).replace("[", "(").replace("]", ")")
-    lost = settings - len({s[:3] for s in found})
+        clauses.append((top, f"{who} on {process_words(process)}", f"{top:.2f}, against {against}{worse}"))
+    clauses.sort(key=lambda clause: -clause[0])
+    measures = ["information affinity ", *[""] * (len(clauses) - 1)]
+    told = joined([f"{who} ({what}{numbers})" for what, (_, who, numbers) in zip(measures, clauses, strict=True)])
+    lost = len({(c.network, c.process, c.imprecision) for c in results.cells}) - len({s[:3] for s in found})
     left = f" ({count(lost, 'setting')} with failed runs left out)" if lost else ""
     verb = "is" if len(clauses) == 1 and " alike" not in told else "are"
     return f"With {count(most, 'row')}{left}, the closest to the truth {verb} {told}."
-
-
-def _whole(results: Results, metric: str, rows: int, learners: Sequence[str]) -> tuple[list[Summary], int]:
-    """Summaries of the settings that every learner finished, and how many settings there are."""
-    settings = {(c.network, c.process, c.imprecision) for c in results.cells}
-    found = [s for s in results.summary(metric) if s.rows == rows]
-    seen: dict[tuple[str, str, float], set[str]] = {}
-    for s in found:
-        seen.setdefault(s[:3], set()).add(s.learner)
-    return [s for s in found if seen[s[:3]] >= set(learners)], len(settings)
 
 
 def _limited(results: Results) -> str:
