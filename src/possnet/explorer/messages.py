@@ -77,7 +77,8 @@ def parsed(body: bytes, kind: type[Kind]) -> Kind:
     except msgspec.ValidationError as error:
         raise InputError(f"request: {explain(str(error))}") from None
     except msgspec.DecodeError as error:
-        raise Refused(400, f"request: {_lowered(str(error))}; expected JSON") from None
+        told = str(error)
+        raise Refused(400, f"request: {told[:1].lower()}{told[1:]}; expected JSON") from None
     except UnicodeDecodeError:
         raise Refused(400, "request: not UTF-8 text; expected JSON") from None
     except RecursionError:
@@ -97,7 +98,3 @@ def refusal(error: PossnetError) -> dict[str, str]:
 def encoded(document: Any) -> bytes:
     """JSON in plain ASCII, so that no name can break it."""
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]
