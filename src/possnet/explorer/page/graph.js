@@ -11,10 +11,9 @@ export class Graph {
   constructor(svg, network, actions) {
     this.actions = actions;
     this.geometry = network.geometry;
-    this.cards = new Map();
-    this.world = draw("g", { class: "world" });
-    this.world.append(draw("g", { class: "edges" }, ...network.geometry.edges.map((edge) => this.edge(edge))));
-    network.variables.forEach((variable, k) => this.cards.set(variable.name, this.card(variable, network.geometry.cards[k])));
+    this.cards = new Map(network.variables.map((variable, k) => [variable.name, this.card(variable, network.geometry.cards[k])]));
+    this.lines = network.geometry.edges.map((edge) => this.edge(edge));
+    this.world = draw("g", { class: "world" }, draw("g", { class: "edges" }, ...this.lines.map((line) => line.element)));
     const inOrder = [...this.cards.values()].sort((a, b) => a.place.y - b.place.y || a.place.x - b.place.x);
     this.world.append(...inOrder.map((card) => card.element));
     this.order = inOrder.map((card) => card.variable.name);
@@ -32,27 +31,20 @@ export class Graph {
 
   edge({ from, to, points }) {
     const line = points.map((point) => [...point]);
-    const place = (name) => this.geometry.cards[this.numberOf(name)];
-    line[0][1] = place(from).y + place(from).height;
-    line.at(-1)[1] = place(to).y - 5;
+    const [above, below] = [this.cards.get(from).place, this.cards.get(to).place];
+    line[0][1] = above.y + above.height;
+    line.at(-1)[1] = below.y - 5;
     let path = `M${line[0][0]} ${line[0][1]}`;
     for (let k = 1; k < line.length; k += 1) {
       const [[x0, y0], [x1, y1]] = [line[k - 1], line[k]];
       const bend = 0.5 * (y1 - y0);
       path += x0 === x1 ? `L${x1} ${y1}` : `C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`;
     }
-    const element = draw("path", { class: "edge", d: path, "marker-end": "url(#tip)" });
-    (this.lines ??= []).push({ from, to, element });
-    return element;
-  }
-
-  numberOf(name) {
-    this.numbers ??= new Map(this.actions.variables().map((variable, k) => [variable.name, k]));
-    return this.numbers.get(name);
+    return { from, to, element: draw("path", { class: "edge", d: path, "marker-end": "url(#tip)" }) };
   }
 
   card(variable, place) {
-    const { head, pad } = this.geometry;
+    const { head } = this.geometry;
     const name = draw("text", { class: "name", x: place.width / 2, y: 18, "text-anchor": "middle" }, place.name);
     const heading = draw("g", { class: "head", role: "button", tabindex: 0, "data-name": variable.name },
       draw("title", {}, variable.name),
@@ -70,7 +62,7 @@ export class Graph {
       draw("rect", { class: "frame", width: place.width, height: place.height, rx: 7 }), heading, pencil, clear);
     const rows = Array.from({ length: place.rows }, (_, k) => this.row(variable, place, k));
     element.append(...rows.map((row) => row.element));
-    if (place.rows < variable.states.length) element.append(this.more(variable, place, pad));
+    if (place.rows < variable.states.length) element.append(this.more(variable, place));
     return { variable, place, element, heading, name, rows };
   }
 
@@ -100,8 +92,8 @@ export class Graph {
     return row;
   }
 
-  more(variable, place, pad) {
-    const { head, line } = this.geometry;
+  more(variable, place) {
+    const { head, line, pad } = this.geometry;
     const hidden = variable.states.length - place.rows;
     const element = draw("g", { class: "more", role: "button", tabindex: -1, transform: `translate(0 ${head + place.rows * line})` },
       draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
@@ -168,7 +160,7 @@ export class Graph {
   // Mark a card, and the edges at it.
   select(name) {
     for (const [other, card] of this.cards) card.element.classList.toggle("selected", other === name);
-    for (const { from, to, element } of this.lines ?? []) element.classList.toggle("near", from === name || to === name);
+    for (const { from, to, element } of this.lines) element.classList.toggle("near", from === name || to === name);
   }
 }
 
