@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -303,7 +304,7 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
 @pytest.mark.usefixtures("plain_figures")
 def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> None:
     net = pn.random_network(4, rng=3)
-    odd = {"a/b c": net, "random ²": net, "x" * 300: net}
+    odd = {"a/b c": net, "a b/c": pn.random_network(4, rng=4), "random ²": net, "x" * 300: net}
     pn.evaluate(
         odd,
         rows=20,
@@ -315,13 +316,13 @@ def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> Non
         out=tmp_path / "run",
     )
     pn.write_report(tmp_path / "run")
-    words = command(read_experiment(tmp_path / "run")).split()
+    words = shlex.split(command(read_experiment(tmp_path / "run")))
     files = [word for word in words if word.startswith("networks/")]
-    assert files[0] == "networks/a_b_c.json"
-    assert all(pn.read_network(tmp_path / "run" / file) == net for file in files)
+    assert files[:2] == ["networks/a_b_c.json", "networks/a_b_c-2.json"]
+    assert [pn.read_network(tmp_path / "run" / file) for file in files] == list(odd.values())
     assert words[words.index("--imprecision") + 1] == "0.1234567"
     figures = {file.name for file in (tmp_path / "run" / "figures").iterdir()}
-    assert len(figures) == 2 * 3 * 5  # no name hides another
+    assert len(figures) == 2 * 4 * 5  # no name hides another
 
 
 @pytest.mark.usefixtures("plain_figures")

@@ -108,8 +108,9 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
         parts += [_figure(shown) for shown in pictures if shown.section == section]
     parts += [_heading("Table"), _table(experiment.results), _failures(experiment.results), _heading("Methods")]
     facts = "".join(f"<dt>{escape(topic)}</dt><dd>{escape(words)}</dd>" for topic, words in methods(experiment))
-    parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(command(experiment))}</pre>"]
-    if "networks/" in command(experiment):
+    again = command(experiment)
+    parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(again)}</pre>"]
+    if "networks/" in again:
         parts.append("<p>Run it in the folder of this page, where <code>networks/</code> is.</p>")
     parts.append(
         "<p>All measures of all runs are in <code>results.csv</code> and <code>results.parquet</code> beside this page, "

@@ -11,12 +11,12 @@ from possnet.network import random_network
 from possnet.plots import learner_words, process_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from possnet.experiment import Experiment, Results, Summary
     from possnet.network import Network
 
-__all__ = ["answer", "command", "count", "file_name", "is_bundled", "methods", "question"]
+__all__ = ["answer", "command", "count", "file_names", "methods", "network_files", "question"]
 
 
 def question(experiment: Experiment) -> str:
@@ -178,13 +178,14 @@ def command(experiment: Experiment) -> str:
     """
     grid = experiment.grid
     names, options = [], []
+    files = network_files(grid.networks)
     for name, network in grid.networks.items():
-        if is_bundled(name, network):
+        if name not in files:
             names.append(name)
         elif _is_random(name, network, grid.seed):
             options += ["--random", name.removeprefix("random ")]
         else:
-            names.append(f"networks/{file_name(name)}.json")
+            names.append(f"networks/{files[name]}")
     options += ["--rows", ",".join(map(str, grid.rows)), "--imprecision", ",".join(map(plain, grid.imprecision))]
     parted = [name.partition("@") for name in grid.learners]
     options += ["--process", ",".join(grid.processes)]
@@ -195,13 +196,14 @@ def command(experiment: Experiment) -> str:
     return shlex.join(["possnet", "evaluate", *names, *options])
 
 
-def is_bundled(name: str, network: Network) -> bool:
-    """Whether a network is the bundled one of that name.
+def network_files(networks: Mapping[str, Network]) -> dict[str, str]:
+    """The files of all networks but those that are the bundled ones of their names.
 
-    >>> is_bundled("asia", load_example("asia")), is_bundled("asia", load_example("clinic"))
-    (True, False)
+    >>> network_files({"asia": load_example("asia"), "clinic": load_example("asia")})
+    {'clinic': 'clinic.json'}
     """
-    return name in example_names() and load_example(name) == network
+    own = [name for name, net in networks.items() if name not in example_names() or load_example(name) != net]
+    return {name: f"{file}.json" for name, file in zip(own, file_names(own), strict=True)}
 
 
 def _is_random(name: str, network: Network, seed: int) -> bool:
@@ -210,13 +212,21 @@ def _is_random(name: str, network: Network, seed: int) -> bool:
     return whole and int(number) == len(network.variables) and random_network(int(number), rng=seed) == network
 
 
-def file_name(text: str) -> str:
-    """A file's name without odd characters, and not too long.
+def file_names(texts: Iterable[str]) -> list[str]:
+    """Names of files without odd characters, not too long, and numbered where they would be the same.
 
-    >>> file_name("random 20/b")
-    'random_20_b'
+    >>> file_names(["random 20/b", "random 20 b"])
+    ['random_20_b', 'random_20_b-2']
     """
-    return "".join(ch if ch.isalnum() or ch in "-_" else "_" for ch in text)[:80] or "_"
+    found: list[str] = []
+    for text in texts:
+        stem = "".join(ch if ch.isalnum() or ch in "-_" else "_" for ch in text)[:80] or "_"
+        number, name = 1, stem
+        while name in found:
+            number += 1
+            name = f"{stem}-{number}"
+        found.append(name)
+    return found
 
 
 def plain(number: float) -> str:
