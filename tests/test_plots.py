@@ -77,6 +77,19 @@ def test_bias_and_noise_are_those_of_the_limit(results: pn.Results) -> None:
         plots.error_split(results, "em")
 
 
+def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
+    few: dict[str, Any] = {"rows": 30, "imprecision": 1, "process": "traced", "learners": "likelihood", "repeats": 1}
+    found = pn.evaluate(["asia", "survey"], **few, rng=1, workers=1)
+    outcomes = [
+        o if c.network == "asia" else o._replace(measures={n: (v, i, None) for n, (v, i, _) in o.measures.items()})
+        for c, o in zip(found.cells, found.outcomes, strict=True)
+    ]
+    some = pn.Results(found.cells, tuple(outcomes))
+    assert len(plots.error_split(some, network="asia").axes) == len(plots.error_split(some).axes) == 1
+    with pytest.raises(pn.InputError, match="no limit is known for 'likelihood'"):
+        plots.error_split(some, network="survey")
+
+
 def test_noise_is_the_distance_to_the_limit_and_bounds_the_error() -> None:
     net = pn.load_example("clinic")
     limit = pn.sampling_limit(net, process="traced")

@@ -8,14 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, scan, show, writing
-from possnet.cli.options import (
-    bin_option,
-    choice_option,
-    given_option,
-    json_option,
-    transform_option,
-    weights_option,
-)
+from possnet.cli.options import bin_option, choice_option, given_option, json_option, transform_option, weights_option
 from possnet.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,14 +19,7 @@ from possnet.cli.inputs import (
     spooled_input,
     writing,
 )
-from possnet.cli.options import (
-    bin_option,
-    choice_option,
-    given_option,
-    json_option,
-    transform_option,
-    weights_option,
-)
+from possnet.cli.options import bin_option, choice_option, given_option, json_option, transform_option, weights_option
 from possnet.errors import InputError
 
 if TYPE_CHECKING:

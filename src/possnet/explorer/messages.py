@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+from possnet.errors import InputError
 from possnet.explorer.model import Step  # noqa: TC001 - msgspec reads it
 from possnet.io.json_files import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Edit", "Move", "Normalise", "Question", "Refused", "TablePage", "encoded", "parsed", "refusal"]
+__all__ = ["Edit", "Move", "Normalise", "Question", "Refused", "TablePage", "encoded", "parsed"]
 
 Kind = TypeVar("Kind")
 
@@ -83,16 +83,6 @@ def parsed(body: bytes, kind: type[Kind]) -> Kind:
         raise Refused(400, "request: not UTF-8 text; expected JSON") from None
     except RecursionError:
         raise Refused(400, "request: nested too deeply; expected flat JSON") from None
-
-
-def refusal(error: PossnetError) -> dict[str, str]:
-    """An error of possnet's own as the page gets it.
-
-    >>> refusal(InputError("no variable 'x'"))
-    {'error': "no variable 'x'", 'kind': 'input'}
-    """
-    kinds = {ImpossibleEvidence: "impossible", TooLarge: "too-large"}
-    return {"error": str(error), "kind": kinds.get(type(error), "input")}
 
 
 def encoded(document: Any) -> bytes:
