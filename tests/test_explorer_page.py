@@ -147,6 +147,15 @@ def test_the_most_possible_configuration_is_marked(browser: Browser, clinic: Ser
         assert page.locator(".state.best").count() == 0
 
 
+def test_a_subnormal_network_has_no_necessities(browser: Browser, tmp_path: Path) -> None:
+    rash = pn.Variable("rash", ("yes", "no"))
+    pn.write_network(pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.5, 0.2]}), tmp_path / "n.json")
+    with serving(tmp_path / "n.json") as server, opened(browser, server) as page:
+        assert state(page, "rash", "yes").get_attribute("aria-label") == "rash = yes, possibility 0.500"
+        page.locator(".head").click()
+        assert page.locator("#panel .states .digits").all_inner_texts() == ["0.500", "", "0.200", ""]
+
+
 def test_impossible_evidence_is_said_plainly_and_undone(browser: Browser) -> None:
     with serving("asia") as server, opened(browser, server, "#lung=yes") as page:
         settled(page, state(page, "either", "no").click)

@@ -1,6 +1,7 @@
 // The network as cards and edges: every state a bar, its length possibility, its dark part necessity.
 
 import { draw, set, write } from "./dom.js";
+import { reading } from "./evidence.js";
 import { clipped, either, short, three } from "./words.js";
 
 const LABEL = 18;
@@ -103,18 +104,18 @@ export class Graph {
   }
 
   // Show degrees: of now, of before the evidence, and the states of the best configuration.
-  update({ marginals, before, evidence, best, edited }) {
+  update(shown) {
     for (const card of this.cards.values()) {
-      const name = card.variable.name;
-      const known = evidence.get(name);
-      const found = marginals?.[name];
+      const { name, states } = card.variable;
+      const known = shown.evidence.get(name);
+      const edited = shown.edited.includes(name);
       card.element.classList.toggle("known", Boolean(known));
-      card.element.classList.toggle("edited", edited.includes(name));
-      set(card.heading, { "aria-label": headingLabel(name, known, edited.includes(name)) });
-      const shown = this.shown(card, found, known, best?.[name]);
+      card.element.classList.toggle("edited", edited);
+      set(card.heading, { "aria-label": headingLabel(name, known, edited) });
       const at = document.activeElement;
       const held = card.rows.find((row) => row.element === at)?.state;
-      card.rows.forEach((row, k) => this.fill(row, name, card.variable.states[shown[k]], shown[k], found, before?.[name], known, best?.[name]));
+      const readings = foremost(states.map((_, k) => reading(shown, card.variable, k)), card.rows.length);
+      card.rows.forEach((row, k) => this.fill(row, name, readings[k]));
       const moved = held !== undefined && card.rows.find((row) => row.state === held);
       if (moved && moved.element !== at) moved.element.focus();
     }
@@ -122,39 +123,26 @@ export class Graph {
     this.fresh = [];
   }
 
-  // The numbers of the states that a card shows, in the order of the domain: those that matter, then the most possible.
-  shown(card, found, known, chosen) {
-    const { states } = card.variable;
-    const all = states.map((_, k) => k);
-    if (card.rows.length === states.length) return all;
-    const matters = (k) => Number(Boolean(known?.has(states[k])) || states[k] === chosen);
-    const degree = (k) => found?.possibility[k] ?? 0;
-    return all.sort((a, b) => matters(b) - matters(a) || degree(b) - degree(a) || a - b)
-      .slice(0, card.rows.length).sort((a, b) => a - b);
-  }
-
-  fill(row, name, state, k, found, before, known, chosen) {
-    const [pi, n] = [found?.possibility[k] ?? 0, found?.necessity?.[k] ?? 0];
-    const was = before?.possibility[k];
-    const given = Boolean(known?.has(state));
-    const look = `${given || state === chosen} ${state}`;
+  fill(row, name, { state, pi, n, was, moved, given, excluded, best }) {
+    const look = `${given || best} ${state}`;
     if (look !== row.look) this.fresh.push([row.label, row.labels]);
     row.look = look;
     row.state = state;
+    const told = (possibility, necessity) => (pi === undefined ? "" : possibility + three(pi))
+      + (n === undefined ? "" : necessity + three(n));
     write(row.label, clipped(state, LABEL));
-    write(row.full, `${name} = ${state}${found ? `: Π ${three(pi)}, N ${three(n)}` : ""}`);
-    write(row.number, found ? short(pi) : "");
-    set(row.possible, { width: (row.room * pi).toFixed(1) });
-    set(row.necessary, { width: (row.room * n).toFixed(1) });
-    const ghosted = was !== undefined && found && Math.abs(was - pi) > 5e-4;
-    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: ghosted ? null : "hidden" });
+    write(row.full, `${name} = ${state}${told(": Π ", ", N ")}`);
+    write(row.number, pi === undefined ? "" : short(pi));
+    set(row.possible, { width: (row.room * (pi ?? 0)).toFixed(1) });
+    set(row.necessary, { width: (row.room * (n ?? 0)).toFixed(1) });
+    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: moved ? null : "hidden" });
     set(row.element, {
-      "data-state": state, "data-pi": pi, "data-n": n, "aria-checked": String(given),
-      "aria-label": `${name} = ${state}${found ? `, possibility ${three(pi)}, necessity ${three(n)}` : ""}`,
+      "data-state": state, "data-pi": pi ?? 0, "data-n": n ?? 0, "aria-checked": String(given),
+      "aria-label": `${name} = ${state}${told(", possibility ", ", necessity ")}`,
     });
     row.element.classList.toggle("given", given);
-    row.element.classList.toggle("excluded", Boolean(known) && !given);
-    row.element.classList.toggle("best", state === chosen);
+    row.element.classList.toggle("excluded", excluded);
+    row.element.classList.toggle("best", best);
   }
 
   // Mark a card, and the edges at it.
@@ -162,6 +150,14 @@ export class Graph {
     for (const [other, card] of this.cards) card.element.classList.toggle("selected", other === name);
     for (const { from, to, element } of this.lines) element.classList.toggle("near", from === name || to === name);
   }
+}
+
+// Of the readings of all states those that a card has room for, in their order: those that matter, then the most possible.
+function foremost(readings, room) {
+  if (readings.length <= room) return readings;
+  const matters = ({ given, best }) => Number(given || best);
+  const first = [...readings].sort((a, b) => matters(b) - matters(a) || (b.pi ?? 0) - (a.pi ?? 0)).slice(0, room);
+  return readings.filter((one) => first.includes(one));
 }
 
 function headingLabel(name, known, edited) {
