@@ -13,7 +13,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import time
@@ -29,6 +28,7 @@ from tests.commands import COMMAND, everything, run, run_real
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = sorted(main.commands)
+REACHED = {**os.environ, "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture(scope="module")
@@ -238,8 +238,7 @@ def test_a_closed_terminal_ends_the_command(tmp_path: Path) -> None:
 
 def completed_in_bash(line: str, folder: Path) -> list[str]:
     """What bash proposes for a command line whose last word is begun, with our script loaded."""
-    words = re.split(r"(=)|\s", line)  # as bash breaks words
-    shown = [word for word in words if word is not None]
+    shown = [word for word in re.split(r"(=)|\s", line) if word is not None]  # as bash breaks words
     script = "\n".join(
         [
             'eval "$(possnet completion bash)"',
@@ -251,16 +250,8 @@ def completed_in_bash(line: str, folder: Path) -> list[str]:
             'printf "%s\\n" "${COMPREPLY[@]}"',
         ]
     )
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        cwd=folder,
-        timeout=60,
-    )
+    words = ["bash", "--norc", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=REACHED, cwd=folder, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
 
@@ -290,15 +281,8 @@ def test_bash_completes_commands_options_names_and_words(line: str, expected: li
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_the_tab_key_works_in_a_real_bash(tmp_path: Path) -> None:
     master, slave = pty.openpty()
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "PS1": "$ ",
-        "TERM": "dumb",
-    }
-    process = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"], stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=tmp_path
-    )
+    words, environment = ["bash", "--norc", "--noprofile", "-i"], {**REACHED, "PS1": "$ ", "TERM": "dumb"}
+    process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=tmp_path)
     os.close(slave)
     drawn = b""
 
@@ -397,9 +381,8 @@ def test_closed_and_full_streams_end_without_a_traceback(rows: Path, tmp_path: P
         assert "Traceback" not in shown.stderr
         assert len(shown.stderr.splitlines()) == 1, shown.stderr
     for script in (f"{COMMAND} info clinic >&-", f"{COMMAND} complete clinic {rows} --out {tmp_path}/x.csv 2>&-"):
-        assert subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60).returncode == 0, (
-            script
-        )
+        done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
+        assert done.returncode == 0, script
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
@@ -421,19 +404,8 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
     bins = ["--bin", "pain: edges=3,6 error=.5"]
     assert "pain: measurements? Bin them" in run("info", table).stdout
     assert "measurements?" not in run("info", table, *bins).stdout
-    learned = run(
-        "learn",
-        table,
-        "--without",
-        "name",
-        *bins,
-        "--method",
-        "mwst",
-        "--measure",
-        "chi2",
-        "--out",
-        tmp_path / "l.json",
-    )
+    how = ["--without", "name", "--method", "mwst", "--measure", "chi2"]
+    learned = run("learn", table, *bins, *how, "--out", tmp_path / "l.json")
     assert learned.returncode == 0, learned.stderr
     done = run("complete", tmp_path / "l.json", table, *bins, "--keep", "name", "--out", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
