@@ -253,10 +253,7 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
     frame = "mark" if card.marked else "line"
     parts = [
         f'<g class="node"><title>{escape(_described(name, card))}</title>',
-        (
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6" fill="var(--card)" '
-            f'stroke="var(--{frame})" stroke-width="{2.0 if card.marked else 1.2}"/>'
-        ),
+        _rect(x, y, width, height, 6, fill="card", stroke=frame, thick=2.0 if card.marked else 1.2),
         _text(clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
     ]
     labels = _labels(card)
@@ -273,19 +270,23 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
 
 
 def _bar(left: float, middle: float, room: float, bar: Bar) -> str:
-    height, y = 8.0, middle - 4.0
-    frame = f'<rect x="{left:.1f}" y="{y:.1f}" width="{room:.1f}" height="{height}" rx="2" fill="none"'
-    parts = [f'{frame} stroke="var(--line)" stroke-width="0.8"/>']
+    top = middle - 4.0
+    parts = [_rect(left, top, room, 8.0, 2, stroke="line", thick=0.8)]
     for share, colour in ((bar.possible, "possible"), (bar.necessary, "necessary")):
         if share > 0.0:
-            parts.append(
-                f'<rect x="{left:.1f}" y="{y:.1f}" width="{room * min(share, 1.0):.1f}" height="{height}" rx="2" '
-                f'fill="var(--{colour})"/>'
-            )
+            parts.append(_rect(left, top, room * min(share, 1.0), 8.0, 2, fill=colour))
     if bar.other is not None:
-        x = left + room * min(max(bar.other, 0.0), 1.0) - 1.2
-        parts.append(f'<rect x="{x:.1f}" y="{y - 2:.1f}" width="2.4" height="{height + 4:g}" fill="var(--mark)"/>')
+        parts.append(_rect(left + room * min(max(bar.other, 0.0), 1.0) - 1.2, top - 2.0, 2.4, 12.0, fill="mark"))
     return "".join(parts)
+
+
+def _rect(
+    x: float, y: float, width: float, height: float, rx: int = 0, *, fill: str = "", stroke: str = "", thick: float = 0
+) -> str:
+    inside = f"var(--{fill})" if fill else "none"
+    line = f' stroke="var(--{stroke})" stroke-width="{thick}"' if stroke else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect {place} rx="{rx}" fill="{inside}"{line}/>'
 
 
 def _described(name: str, card: Card) -> str:
@@ -331,14 +332,11 @@ def _legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]
     parts, x, middle = [], 0.0, top + 9.0
     for sign, words in entries:
         if sign in {"possible", "necessary"}:
-            parts.append(f'<rect x="{x:.1f}" y="{top + 4:.1f}" width="22" height="9" rx="2" fill="var(--{sign})"/>')
+            parts.append(_rect(x, top + 4.0, 22.0, 9.0, 2, fill=sign))
         elif sign == "known":
-            parts.append(
-                f'<rect x="{x + 1:.1f}" y="{top + 3:.1f}" width="20" height="11" rx="3" fill="none" '
-                'stroke="var(--mark)" stroke-width="2"/>'
-            )
+            parts.append(_rect(x + 1.0, top + 3.0, 20.0, 11.0, 3, stroke="mark", thick=2.0))
         elif sign == "other":
-            parts.append(f'<rect x="{x + 9:.1f}" y="{top + 2:.1f}" width="2.4" height="13" fill="var(--mark)"/>')
+            parts.append(_rect(x + 9.0, top + 2.0, 2.4, 13.0, fill="mark"))
         else:
             parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", sign, "end"))
         parts.append(_text(words, x + 28.0, middle + 4.0, 11.0, "soft"))

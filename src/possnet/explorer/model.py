@@ -7,7 +7,6 @@ at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import log10, prod
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -141,12 +140,12 @@ def table_page(model: Model, name: str, start: int = 0) -> dict[str, Any]:
     stop = min(contexts, start + max(1, _CELLS // len(variable)))
     rows = []
     for number in range(start, stop):
-        places = np.unravel_index(number, sizes) if sizes else ()
+        places = np.unravel_index(number, sizes)
         rows.append(
             {
                 "number": number,
                 "context": [parent.states[int(k)] for parent, k in zip(parents, places, strict=True)],
-                "degrees": [float(d) for d in islice(table[number], _CELLS)],
+                "degrees": table[number, :_CELLS].tolist(),
                 "support": None if support is None else float(support[number]),
             }
         )

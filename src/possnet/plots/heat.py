@@ -33,11 +33,6 @@ class _Column(NamedTuple):
     imprecision: float
     learner: str
 
-    @property
-    def words(self) -> str:
-        theta = "" if self.process == "precise" else f", theta {self.imprecision:g}"
-        return f"{self.process}{theta}"
-
 
 def variable_heatmap(results: Results, network: str, *, rows: int | None = None) -> Figure:
     """Mean error of every variable's degrees, for every learner and setting, at the most rows (or as many as given).
@@ -138,6 +133,7 @@ def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[
     """A panel for each learner with a common scale, in rows that fit a page; every cell has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys((c.process, c.imprecision) for c in columns))
+    words = [process if process == "precise" else f"{process}, theta {theta:g}" for process, theta in settings]
     shown = [clipped(label, 44) for label in labels]
     across = max(1, min(len(learners), int(13 / len(settings))))
     rows = -(-len(learners) // across)
@@ -151,10 +147,8 @@ def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[
                 axes.set_visible(False)
                 continue
             part = np.full((len(shown), len(settings)), np.nan)
-            words = []
-            for place, (process, theta) in enumerate(settings):
-                column = _Column(process, theta, learners[number])
-                words.append(column.words)
+            for place, setting in enumerate(settings):
+                column = _Column(*setting, learners[number])
                 if column in columns:
                     part[:, place] = values[:, columns.index(column)]
             drawn.append(_panel(axes, part, top))
