@@ -351,6 +351,19 @@ def test_semicolons_and_tabs_between_columns_are_seen(rows: Path, tmp_path: Path
         assert (tmp_path / "out.csv").read_text().startswith("contact,")
 
 
+def test_a_file_completed_in_place_keeps_what_it_is_told_to_keep(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("fever,ward\nmild,a\nhigh,b\n")
+    done = run("complete", "clinic", file, "--keep", "ward", "--out", file)
+    assert done.returncode == 0, done.stderr
+    assert file.read_text() == "fever,ward\nmild,a\nhigh,b\n"
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a.csv").write_text("fever,ward\nmild,a\n")
+    (tmp_path / "parts" / "b.csv").write_text("fever\n?\n")
+    assert run("complete", "clinic", tmp_path / "parts", "--keep", "ward", "--out", tmp_path / "x.csv").returncode == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.csv", "parts"}
+
+
 def test_standard_input_can_be_anything_but_twice(rows: Path) -> None:
     assert "standard input: 200 rows" in run("info", "-", given=rows.read_bytes()).stdout
     again = run("convert", "-", "-", given=rows.read_bytes()).stdout

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, show, writing
+from possnet.cli.inputs import DATA, NET, aside, data_file, progress_bar, read_net, show, writing
 from possnet.cli.measures import read_measures
 from possnet.cli.options import bin_option, choice_option, weights_option
 from possnet.errors import InputError, did_you_mean, listing
@@ -84,9 +85,10 @@ def complete(
         if form == "long":
             write_long(found, file, watch=watch)
         else:
-            pn.write_data(found.narrowed(level, watch=watch), file, weights=weights or "weight")
-        if keep:
-            carry_columns(file, file_of_data, keep, delimiter)
+            with aside(file) if keep else nullcontext(file) as written:
+                pn.write_data(found.narrowed(level, watch=watch), written, weights=weights or "weight")
+                if keep:
+                    carry_columns(written, file_of_data, keep, delimiter)
     if left_out:
         told = f"Columns that {net} lacks were left out: {listing(left_out)}."
         click.echo(told if form == "long" else f"{told} Name those to keep with --keep.", err=True)

@@ -99,7 +99,7 @@ def evaluate(
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
     try:
-        with progress_bar(None, "runs") as advance:
+        with progress_bar(None) as advance:
             found = pn.evaluate(
                 chosen,
                 rows=read_numbers(rows, int, "--rows", "whole numbers, for example 100,1000"),
@@ -125,7 +125,7 @@ def evaluate(
 
 
 def _write_report(folder: str, *, err: bool) -> None:
-    with progress_bar(None, "figures") as advance:
+    with progress_bar(None) as advance:
         page = pn.write_report(folder, progress=advance)
     show(
         f"\nReport: {page}\nAll measures: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",

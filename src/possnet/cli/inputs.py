@@ -30,6 +30,7 @@ __all__ = [
     "DATA",
     "NET",
     "Choice",
+    "aside",
     "complete_evidence",
     "complete_list",
     "complete_variable",
@@ -292,7 +293,21 @@ def writing(name: str, suffixes: tuple[str, ...], option: str = "--out ") -> Ite
 
 
 @contextmanager
-def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[int, int], None] | None]:
+def aside(name: str) -> Iterator[str]:
+    """A file that takes the place of ``name`` at the end, for what is written in steps while ``name`` is still read."""
+    from tempfile import TemporaryDirectory
+
+    from possnet.io.files import replacing
+
+    with TemporaryDirectory(prefix=".possnet-", dir=Path(name).resolve().parent) as folder:
+        file = Path(folder) / Path(name).name
+        yield str(file)
+        with replacing(name) as beside:
+            file.replace(beside)
+
+
+@contextmanager
+def progress_bar(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on standard error, if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -302,7 +317,7 @@ def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[in
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task("", total=total)
         yield lambda done, most: bar.update(task, completed=done, total=total or most or None)
 
 

@@ -98,7 +98,7 @@ def learn(
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
-    with nullcontext() if out is None else writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
+    with nullcontext() if out is None else writing(out, (".json",)) as file, progress_bar(None) as advance:
         found = pn.learn_structure(
             rows,
             method,

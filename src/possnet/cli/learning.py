@@ -142,7 +142,7 @@ def fit(
     if method == "em":
         if total is not None or normalise is not None:
             raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
-        with writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
+        with writing(out, (".json",)) as file, progress_bar(None) as advance:
             found = pn.fit_em(
                 known.dag, stream, unknown=unknown, starts=starts, rng=seed, name=known.name, progress=advance, **shared
             )
