@@ -127,7 +127,7 @@ def evaluate(
 def _write_report(folder: str, *, err: bool) -> None:
     with progress_bar(None) as advance:
         page = pn.write_report(folder, progress=advance)
-    show(
+    click.echo(
         f"\nReport: {page}\nAll measures: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",
         err=err,
     )

@@ -147,7 +147,7 @@ def fit(
                 known.dag, stream, unknown=unknown, starts=starts, rng=seed, name=known.name, progress=advance, **shared
             )
             pn.write_network(found.network, file)
-        show(em_page(found), err=True)
+        click.echo(em_page(found), err=True)
         return
     with writing(out, (".json",)) as file, progress_bar(stream.rows) as advance:
         learned = pn.fit(

@@ -158,4 +158,4 @@ def convert(
         with writing(target, (".json", ".uai"), "") as file:
             pn.write_network(read_net(source, transform), file)
         if target.lower().endswith(".uai"):
-            show(f"The names of variables and states are in {names_file(target)}.", err=True)
+            click.echo(f"The names of variables and states are in {names_file(target)}.", err=True)
