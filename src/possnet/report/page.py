@@ -96,11 +96,12 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
     """The whole page as text."""
     asked = question(experiment)
     sections = list(dict.fromkeys(shown.section for shown in pictures))
+    places = [*sections, "Table", "Methods", "Do it again"]
     parts = [
         '<p class="kind">possnet: learning a network back from imprecise rows</p>',
         f"<h1>{escape(asked)}</h1>",
         '<div class="answer">' + "".join(f"<p>{escape(text)}</p>" for text in answer(experiment.results)) + "</div>",
-        _links([*sections, "Table", "Methods", "Do it again"]),
+        "<nav>" + "".join(f'<a href="#{_anchor(s)}">{escape(s)}</a>' for s in places) + "</nav>",
         *(f'<p class="warn">{escape(note)}</p>' for note in notes),
     ]
     for section in sections:
@@ -140,10 +141,6 @@ def _figure(shown: Shown) -> str:
 
 def _heading(section: str) -> str:
     return f'<h2 id="{_anchor(section)}">{escape(section)}</h2>'
-
-
-def _links(sections: Sequence[str]) -> str:
-    return "<nav>" + "".join(f'<a href="#{_anchor(s)}">{escape(s)}</a>' for s in sections) + "</nav>"
 
 
 def _anchor(section: str) -> str:
