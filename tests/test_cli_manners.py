@@ -416,12 +416,14 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
     assert "did you mean 'name'" in wrong.stderr
 
 
-def test_answers_and_documents_and_names_of_files_are_never_cut_off(tmp_path: Path) -> None:
+def test_answers_documents_sentences_and_names_of_files_are_never_cut_off(tmp_path: Path) -> None:
     for columns in (40, 60):
         _, drawn = in_terminal(["query", "clinic", "rash"], columns)
         assert drawn.count("N 0.") + drawn.count("N 1.") == 3
         assert "…" not in drawn
     _, drawn = in_terminal(["info", "clinic", "--json"], 40)
     assert json.loads(drawn)["name"] == "clinic"
+    _, drawn = in_terminal(["info", "pump"], 50)
+    assert pn.load_example("pump").description in " ".join(drawn.split())
     _, drawn = in_terminal(["convert", "clinic", str(tmp_path / "a-network.uai")], 40)
     assert f"are in {tmp_path / 'a-network.uai.names.json'}." in drawn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -322,7 +323,7 @@ def progress_bar(total: int | None) -> Iterator[Callable[[int, int], None] | Non
 
 
 def show(page: str | Mapping[str, object], *, err: bool = False) -> None:
-    """Print a page, or a document as JSON; on a terminal, lines of a page that are too long for it are cut."""
+    """Print a page, or a document as JSON; on a terminal, long lines of tables are cut and long sentences folded."""
     stream = sys.stderr if err else sys.stdout
     if stream is None:
         return
@@ -332,5 +333,18 @@ def show(page: str | Mapping[str, object], *, err: bool = False) -> None:
         from shutil import get_terminal_size
 
         width = get_terminal_size().columns
-        page = "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in page.splitlines())
+        page = "\n".join(_fitted(line, width) for line in page.splitlines())
     click.echo(page, err=err)
+
+
+def _fitted(line: str, width: int) -> str:
+    """A line that fits a terminal; columns, and nothing else, are two blanks apart.
+
+    >>> _fitted("one sentence that is long", 14), _fitted("  one  long row", 14)
+    ('one sentence\\n  that is long', '  one  long r…')
+    """
+    if len(line) <= width:
+        return line
+    if "  " in line.strip():
+        return f"{line[: width - 1]}…"
+    return textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
