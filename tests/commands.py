@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,15 @@ def everything(master: int) -> bytes:
             os.close(master)
             return drawn
         drawn += piece
+
+
+def readme_commands() -> list[list[str]]:
+    """Every ``possnet`` line of README.md, without its comment."""
+    text = (Path(__file__).parent.parent / "README.md").read_text()
+    lines, fence = [], None
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fence = line if fence is None else None
+        elif fence == "```":
+            lines.append(line)
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("possnet ")]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import hypothesis
 import pytest
 
 import possnet as pn
+from tests.serving import Server, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 for profile, examples in (("quick", 25), ("possnet", 200)):
     hypothesis.settings.register_profile(
@@ -40,6 +44,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if what in os.environ.get("POSSNET_REQUIRE", "").split(","):
                 pytest.fail(f"{message} (POSSNET_REQUIRE names it)", pytrace=False)
             pytest.skip(message)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Iterator[Server]:
+    """The explorer of the bundled clinic, which nobody edits."""
+    with serving("clinic") as server:
+        yield server
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import time
@@ -29,6 +28,7 @@ from tests.commands import COMMAND, everything, run, run_real
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = sorted(main.commands)
+REACHED = {**os.environ, "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +72,16 @@ def test_a_command_typed_wrong_says_what_was_meant(arguments: list[str], hint: s
     assert "Traceback" not in shown.stderr
 
 
-def test_a_file_of_the_wrong_kind_says_what_it_looks_like_and_who_reads_it(rows: Path, tmp_path: Path) -> None:
+def test_a_file_of_the_wrong_kind_or_name_says_what_it_looks_like_and_who_reads_it(rows: Path, tmp_path: Path) -> None:
     net, counts, folder = tmp_path / "net.json", tmp_path / "counts.json", tmp_path / "run"
     clinic = pn.load_example("clinic")
     pn.write_network(clinic, net)
     pn.write_counts(pn.count(clinic.dag, pn.sample(clinic, 10, rng=1)), counts)
     pn.evaluate(["asia"], rows=20, imprecision=1, learners="likelihood", repeats=1, rng=1, out=folder)
-    disguised = tmp_path / "rows.json"
-    shutil.copy(rows, disguised)
+    disguised, renamed = (shutil.copy(rows, tmp_path / name) for name in ("rows.json", "rows.txt"))
+    net_as_text, net_as_rows = (shutil.copy(net, tmp_path / name) for name in ("net.txt", "net.csv"))
+    packed = tmp_path / "rows.csv.gz"
+    packed.write_bytes(gzip.compress(rows.read_bytes()))
     cases: list[tuple[list[str | Path], str, str]] = [
         (["query", rows, "fever"], f"{rows} looks like data; expected a network", f"possnet info {rows}"),
         (["query", disguised, "fever"], "looks like data", "possnet info"),
@@ -96,6 +98,11 @@ def test_a_file_of_the_wrong_kind_says_what_it_looks_like_and_who_reads_it(rows:
             "possnet sample asia",
         ),
         (["score", "clinic", folder], "looks like an experiment; expected data", "possnet report"),
+        (["info", renamed], "looks like data", "rename it to .csv or .parquet"),
+        (["complete", "clinic", renamed, "--out", "x.csv"], "looks like data", "rename it to .csv or .parquet"),
+        (["info", packed], "looks like data", "unpack it first"),
+        (["query", net_as_text, "fever"], "looks like a network", "rename it to .json"),
+        (["info", net_as_rows], "looks like a network", "rename it to .json"),
     ]
     for arguments, finding, remedy in cases:
         shown = run(*arguments)
@@ -130,6 +137,8 @@ def test_pipes_carry_data_and_networks(rows: Path, tmp_path: Path) -> None:
     learned = run("learn", "-", "--method", "mwst", "--measure", "chi2", "--out", "-", given=rows.read_bytes())
     assert json.loads(learned.stdout)["format"] == "possnet-network"
     assert "mwst by chi2" in learned.stderr
+    for option in (["--without", "season"], ["--variables", "clinic"]):
+        assert run("learn", "-", "--method", "mwst", *option, given=rows.read_bytes()).returncode == 0
 
 
 def test_errors_in_standard_input_name_it() -> None:
@@ -198,10 +207,11 @@ def test_progress_has_colour_unless_it_is_not_wanted(tmp_path: Path) -> None:
     assert re.search(r"\x1b\[(?:[0-9;]*)3[0-9]", coloured)
 
 
-def started(arguments: list[str]) -> tuple[subprocess.Popen[bytes], int]:
+def started(out: Path) -> tuple[subprocess.Popen[bytes], int]:
     """A long command with its errors on a terminal, once its progress shows."""
     master, slave = pty.openpty()
-    process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=slave, start_new_session=True)
+    words = [str(COMMAND), "sample", "asia", "--rows", "50000000", "--out", str(out)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=slave, start_new_session=True)
     os.close(slave)
     assert os.read(master, 1)
     time.sleep(0.3)
@@ -209,8 +219,7 @@ def started(arguments: list[str]) -> tuple[subprocess.Popen[bytes], int]:
 
 
 def test_ctrl_c_ends_with_one_word_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    out = tmp_path / "a.csv"
-    process, master = started(["sample", "asia", "--rows", "50000000", "--out", str(out)])
+    process, master = started(tmp_path / "a.csv")
     for _ in range(3):  # Python drops an interrupt that arrives while it tidies up an object; people press again
         process.send_signal(signal.SIGINT)
         time.sleep(1.5)
@@ -226,7 +235,7 @@ def test_ctrl_c_ends_with_one_word_and_leaves_nothing_behind(tmp_path: Path) -> 
 
 def test_a_closed_terminal_ends_the_command(tmp_path: Path) -> None:
     out = tmp_path / "a.csv"
-    process, master = started(["sample", "asia", "--rows", "50000000", "--out", str(out)])
+    process, master = started(out)
     os.close(master)
     process.send_signal(signal.SIGHUP)
     process.communicate(timeout=30)
@@ -236,8 +245,7 @@ def test_a_closed_terminal_ends_the_command(tmp_path: Path) -> None:
 
 def completed_in_bash(line: str, folder: Path) -> list[str]:
     """What bash proposes for a command line whose last word is begun, with our script loaded."""
-    words = re.split(r"(=)|\s", line)  # as bash breaks words
-    shown = [word for word in words if word is not None]
+    shown = [word for word in re.split(r"(=)|\s", line) if word is not None]  # as bash breaks words
     script = "\n".join(
         [
             'eval "$(possnet completion bash)"',
@@ -249,16 +257,8 @@ def completed_in_bash(line: str, folder: Path) -> list[str]:
             'printf "%s\\n" "${COMPREPLY[@]}"',
         ]
     )
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        cwd=folder,
-        timeout=60,
-    )
+    words = ["bash", "--norc", "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=REACHED, cwd=folder, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
 
@@ -288,15 +288,8 @@ def test_bash_completes_commands_options_names_and_words(line: str, expected: li
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_the_tab_key_works_in_a_real_bash(tmp_path: Path) -> None:
     master, slave = pty.openpty()
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "PS1": "$ ",
-        "TERM": "dumb",
-    }
-    process = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"], stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=tmp_path
-    )
+    words, environment = ["bash", "--norc", "--noprofile", "-i"], {**REACHED, "PS1": "$ ", "TERM": "dumb"}
+    process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=tmp_path)
     os.close(slave)
     drawn = b""
 
@@ -334,24 +327,6 @@ def test_other_shells_get_their_script(shell: str) -> None:
     assert "_POSSNET_COMPLETE" in run("completion", shell).stdout
 
 
-def test_data_and_networks_under_other_names_get_advice_that_works(rows: Path, tmp_path: Path) -> None:
-    disguised, net, packed = tmp_path / "rows.txt", tmp_path / "net.txt", tmp_path / "rows.csv.gz"
-    shutil.copy(rows, disguised)
-    pn.write_network(pn.load_example("clinic"), tmp_path / "net.json")
-    (tmp_path / "net.json").rename(net)
-    packed.write_bytes(gzip.compress(rows.read_bytes()))
-    cases: list[tuple[list[str | Path], str]] = [
-        (["info", disguised], "rename it to .csv or .parquet"),
-        (["complete", "clinic", disguised, "--out", "x.csv"], "rename it to .csv or .parquet"),
-        (["info", packed], "unpack it first"),
-        (["query", net, "fever"], "rename it to .json"),
-    ]
-    for arguments, remedy in cases:
-        shown = run(*arguments)
-        assert shown.returncode == 1
-        assert remedy in shown.stderr
-
-
 def test_semicolons_and_tabs_between_columns_are_seen(rows: Path, tmp_path: Path) -> None:
     for sign in (";", "\t"):
         file = tmp_path / "rows.csv"
@@ -363,13 +338,27 @@ def test_semicolons_and_tabs_between_columns_are_seen(rows: Path, tmp_path: Path
         assert (tmp_path / "out.csv").read_text().startswith("contact,")
 
 
+def test_a_file_completed_in_place_keeps_what_it_is_told_to_keep(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("fever,ward\nmild,a\nhigh,b\n")
+    done = run("complete", "clinic", file, "--keep", "ward", "--out", file)
+    assert done.returncode == 0, done.stderr
+    assert file.read_text() == "fever,ward\nmild,a\nhigh,b\n"
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a.csv").write_text("fever,ward\nmild,a\n")
+    (tmp_path / "parts" / "b.csv").write_text("fever\n?\n")
+    assert run("complete", "clinic", tmp_path / "parts", "--keep", "ward", "--out", tmp_path / "x.csv").returncode == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.csv", "parts"}
+
+
 def test_standard_input_can_be_anything_but_twice(rows: Path) -> None:
     assert "standard input: 200 rows" in run("info", "-", given=rows.read_bytes()).stdout
     again = run("convert", "-", "-", given=rows.read_bytes()).stdout
     assert again.splitlines()[0] == rows.read_text().splitlines()[0]
     assert len(again.splitlines()) == 201
     network = run("convert", "clinic", "-").stdout
-    assert "clinic: a product-based" in run("info", "-", given=network.encode()).stdout
+    for begin in ("", " " * 40):
+        assert "clinic: a product-based" in run("info", "-", given=(begin + network).encode()).stdout
     twice = run("complete", "-", "-", "--out", "-", given=rows.read_bytes())
     assert twice.returncode == 1
     assert "standard input looks like data; expected a network" in twice.stderr
@@ -392,14 +381,13 @@ def test_closed_and_full_streams_end_without_a_traceback(rows: Path, tmp_path: P
         assert "Traceback" not in shown.stderr
         assert len(shown.stderr.splitlines()) == 1, shown.stderr
     for script in (f"{COMMAND} info clinic >&-", f"{COMMAND} complete clinic {rows} --out {tmp_path}/x.csv 2>&-"):
-        assert subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60).returncode == 0, (
-            script
-        )
+        done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
+        assert done.returncode == 0, script
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
 def test_a_request_to_end_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
-    process, master = started(["sample", "asia", "--rows", "50000000", "--out", str(tmp_path / "a.csv")])
+    process, master = started(tmp_path / "a.csv")
     process.send_signal(number)
     everything(master)
     process.communicate(timeout=30)
@@ -416,19 +404,8 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
     bins = ["--bin", "pain: edges=3,6 error=.5"]
     assert "pain: measurements? Bin them" in run("info", table).stdout
     assert "measurements?" not in run("info", table, *bins).stdout
-    learned = run(
-        "learn",
-        table,
-        "--without",
-        "name",
-        *bins,
-        "--method",
-        "mwst",
-        "--measure",
-        "chi2",
-        "--out",
-        tmp_path / "l.json",
-    )
+    how = ["--without", "name", "--method", "mwst", "--measure", "chi2"]
+    learned = run("learn", table, *bins, *how, "--out", tmp_path / "l.json")
     assert learned.returncode == 0, learned.stderr
     done = run("complete", tmp_path / "l.json", table, *bins, "--keep", "name", "--out", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
@@ -439,8 +416,14 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
     assert "did you mean 'name'" in wrong.stderr
 
 
-def test_an_answer_is_never_cut_off() -> None:
+def test_answers_documents_sentences_and_names_of_files_are_never_cut_off(tmp_path: Path) -> None:
     for columns in (40, 60):
         _, drawn = in_terminal(["query", "clinic", "rash"], columns)
         assert drawn.count("N 0.") + drawn.count("N 1.") == 3
         assert "…" not in drawn
+    _, drawn = in_terminal(["info", "clinic", "--json"], 40)
+    assert json.loads(drawn)["name"] == "clinic"
+    _, drawn = in_terminal(["info", "pump"], 50)
+    assert pn.load_example("pump").description in " ".join(drawn.split())
+    _, drawn = in_terminal(["convert", "clinic", str(tmp_path / "a-network.uai")], 40)
+    assert f"are in {tmp_path / 'a-network.uai.names.json'}." in drawn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,8 @@ import numpy as np
 import pytest
 
 import possnet as pn
-from tests.test_explorer import Server, serving
-from tests.test_report import contrast, luminance
+from tests.browsing import contrast, luminance, watched
+from tests.serving import Server, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page, Route
@@ -28,38 +27,15 @@ DEGREES = """Object.fromEntries([...document.querySelectorAll('.card')].map(card
             / row.querySelector('.rail').width.baseVal.value]]))]))"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
-def clinic() -> Iterator[Server]:
-    with serving("clinic") as server:
-        yield server
-
-
 @contextmanager
 def opened(browser: Browser, server: Server, hash_: str = "", **options: Any) -> Iterator[Page]:
-    """The page in a window; it must ask only its own server, and complain of nothing but errors that were told."""
-    page = browser.new_page(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"} | options)
+    """The page in a window; it must ask only its own server."""
+    window = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"} | options
     origin = f"http://127.0.0.1:{server.port}/"
-    asked: list[str] = []
-    told: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.goto(origin + hash_)
-    page.locator("body[data-settled]").wait_for()
-    yield page
-    assert [url for url in asked if not url.startswith((origin, "data:"))] == []
-    assert [text for text in told if not re.search("status of (409|422)", text)] == []
-    page.close()
+    with watched(browser, origin + hash_, **window) as (page, asked):
+        page.locator("body[data-settled]").wait_for()
+        yield page
+        assert [url for url in asked if not url.startswith((origin, "data:"))] == []
 
 
 def settled(page: Page, action: Callable[[], object]) -> None:
@@ -145,6 +121,15 @@ def test_the_most_possible_configuration_is_marked(browser: Browser, clinic: Ser
         )
         settled(page, page.get_by_role("button", name="Most possible").click)
         assert page.locator(".state.best").count() == 0
+
+
+def test_a_subnormal_network_has_no_necessities(browser: Browser, tmp_path: Path) -> None:
+    rash = pn.Variable("rash", ("yes", "no"))
+    pn.write_network(pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.5, 0.2]}), tmp_path / "n.json")
+    with serving(tmp_path / "n.json") as server, opened(browser, server) as page:
+        assert state(page, "rash", "yes").get_attribute("aria-label") == "rash = yes, possibility 0.500"
+        page.locator(".head").click()
+        assert page.locator("#panel .states .digits").all_inner_texts() == ["0.500", "", "0.200", ""]
 
 
 def test_impossible_evidence_is_said_plainly_and_undone(browser: Browser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -18,11 +19,14 @@ from possnet.plots.style import learner_style
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+def small(networks: Sequence[str] = ("asia",), **options: Any) -> pn.Results:
+    how: dict[str, Any] = {"imprecision": 1, "process": "traced", "repeats": 1}
+    return pn.evaluate(networks, **(how | options), rng=1, workers=1)
+
+
 @pytest.fixture(scope="module")
 def results() -> pn.Results:
-    return pn.evaluate(
-        ["asia"], rows=[50, 400], imprecision=[0.5, 1], process=["traced", "precise"], repeats=3, rng=1, workers=1
-    )
+    return small(rows=[50, 400], imprecision=[0.5, 1], process=["traced", "precise"], repeats=3)
 
 
 def lines(axes: Any) -> dict[str, tuple[list[float], list[float]]]:
@@ -75,6 +79,18 @@ def test_bias_and_noise_are_those_of_the_limit(results: pn.Results) -> None:
     assert lines(axes)["noise: learned − limit"][1] == noise
     with pytest.raises(pn.InputError, match="no limit is known for 'em'"):
         plots.error_split(results, "em")
+
+
+def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
+    found = small(["asia", "survey"], rows=30, learners="likelihood")
+    outcomes = [
+        o if c.network == "asia" else o._replace(measures={n: (v, i, None) for n, (v, i, _) in o.measures.items()})
+        for c, o in zip(found.cells, found.outcomes, strict=True)
+    ]
+    some = pn.Results(found.cells, tuple(outcomes))
+    assert len(plots.error_split(some, network="asia").axes) == len(plots.error_split(some).axes) == 1
+    with pytest.raises(pn.InputError, match="no limit is known for 'likelihood'"):
+        plots.error_split(some, network="survey")
 
 
 def test_noise_is_the_distance_to_the_limit_and_bounds_the_error() -> None:
@@ -201,17 +217,11 @@ def test_two_networks_over_each_other_show_both_marginals() -> None:
 
 
 def test_legends_are_whole_and_titles_stay_in_their_panels() -> None:
-    many = pn.evaluate(
-        ["asia"], rows=[30, 60], imprecision=[0.1, 0.3, 0.7, 1], process=["traced-text", "alpha-cut-cuts"],
-        learners=["likelihood", "histogram", "transform", "symmetric", "likelihood-corrected"], repeats=1, rng=1, workers=1,
-    )  # fmt: skip
-    few = pn.evaluate(["asia"], rows=[30, 60], imprecision=1, process="traced", repeats=1, rng=1, workers=1)
-    for figure in (
-        plots.learning_curves(many),
-        plots.error_split(many),
-        plots.learning_curves(few),
-        plots.error_split(few),
-    ):
+    learners = ["likelihood", "histogram", "transform", "symmetric", "likelihood-corrected"]
+    processes = ["traced-text", "alpha-cut-cuts"]
+    many = small(rows=[30, 60], imprecision=[0.1, 0.3, 0.7, 1], process=processes, learners=learners)
+    few = small(rows=[30, 60])
+    for figure in (draw(found) for draw in (plots.learning_curves, plots.error_split) for found in (many, few)):
         (legend,) = figure.legends
         assert legend.get_window_extent().x1 <= figure.bbox.width
         for axes in figure.axes:
@@ -223,7 +233,7 @@ def test_legends_are_whole_and_titles_stay_in_their_panels() -> None:
 
 
 def test_a_single_number_of_rows_shows_intervals_and_levels() -> None:
-    one = pn.evaluate(["asia"], rows=60, imprecision=1, process="traced", repeats=3, rng=1, workers=1)
+    one = small(rows=60, repeats=3)
     (axes,) = plots.learning_curves(one).axes
     assert len(axes.containers) == 2  # a bar with its interval for each learner
     labels = axes.get_legend_handles_labels()[1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,23 +17,22 @@ import possnet as pn
 from possnet.experiment import read_experiment
 from possnet.plots import svg_text
 from possnet.report.words import answer, command, question
+from tests.browsing import contrast, luminance, watched
 from tests.commands import COMMAND, run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SETTINGS: dict[str, Any] = {
-    "rows": [50, 400],
-    "imprecision": [0.5, 1],
-    "process": ["alpha-cut", "traced"],
-    "repeats": 2,
-}
+
+def small(networks: Any = ("asia",), **options: Any) -> pn.Results:
+    how: dict[str, Any] = {"rows": [40, 90], "imprecision": 1, "process": "traced", "repeats": 1, "rng": 1}
+    return pn.evaluate(networks, **(how | options), workers=1)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "run"
-    pn.evaluate(["asia"], **SETTINGS, rng=1, workers=1, out=path)
+    small(rows=[50, 400], imprecision=[0.5, 1], process=["alpha-cut", "traced"], repeats=2, out=path)
     pn.write_report(path)
     return path
 
@@ -50,94 +50,63 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("possnet.report.write.save_figure", save)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-def opened(browser: Browser, folder: Path, width: int, scheme: Any = "light") -> tuple[Page, list[str], list[str]]:
-    """The report in a window, and what it asked for and complained about."""
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    asked: list[str] = []
-    told: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.goto((folder / "report.html").as_uri(), wait_until="load")
-    return page, asked, told
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of ``rgb(r, g, b)`` (WCAG 2)."""
-    parts = [int(c) / 255 for c in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)
+def opened(
+    browser: Browser, folder: Path, width: int, scheme: str = "light"
+) -> AbstractContextManager[tuple[Page, list[str]]]:
+    """The report in a window, and what it asked for."""
+    window = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    return watched(browser, (folder / "report.html").as_uri(), **window)
 
 
 @pytest.mark.needs("browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1400])
 def test_the_report_is_readable_and_asks_nobody(browser: Browser, folder: Path, width: int, scheme: str) -> None:
-    page, asked, told = opened(browser, folder, width, scheme)
-    assert told == []
-    assert [url for url in asked if not url.startswith("data:")] == [(folder / "report.html").as_uri()]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    colours = page.evaluate(
-        "['h1', '.answer p', 'figcaption', 'td', 'dd', 'nav a'].map(s => getComputedStyle(document.querySelector(s)).color)"
-    )
-    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (luminance(paper) < 0.1) == (scheme == "dark")
-    assert all(contrast(colour, paper) >= 4.5 for colour in colours)
-    smallest = page.evaluate(
-        "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
-    )
-    assert smallest >= 8
-    inks = page.evaluate(
-        "[...document.querySelectorAll('svg.plot text')].slice(0, 5).map(t => getComputedStyle(t).fill)"
-    )
-    assert all(contrast(ink, paper) >= 4.5 for ink in inks)
-    page.close()
+    with opened(browser, folder, width, scheme) as (page, asked):
+        assert [url for url in asked if not url.startswith("data:")] == [(folder / "report.html").as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        colours = page.evaluate(
+            "['h1', '.answer p', 'figcaption', 'td', 'dd', 'nav a'].map(s => getComputedStyle(document.querySelector(s)).color)"
+        )
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (luminance(paper) < 0.1) == (scheme == "dark")
+        assert all(contrast(colour, paper) >= 4.5 for colour in colours)
+        smallest = page.evaluate(
+            "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
+        )
+        assert smallest >= 8
+        inks = page.evaluate(
+            "[...document.querySelectorAll('svg.plot text')].slice(0, 5).map(t => getComputedStyle(t).fill)"
+        )
+        assert all(contrast(ink, paper) >= 4.5 for ink in inks)
 
 
 @pytest.mark.needs("browser")
 def test_a_click_sorts_the_table(browser: Browser, folder: Path) -> None:
-    page, _, told = opened(browser, folder, 1400)
-    values = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => Number(r.cells[5].dataset.v))"
-    before = page.evaluate(values)
-    heading = page.get_by_role("button", name="affinity", exact=True)
-    heading.click()
-    assert page.evaluate(values) == sorted(before)
-    heading.press("Enter")
-    assert page.evaluate(values) == sorted(before, reverse=True)
-    names = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => r.cells[0].textContent)"
-    page.get_by_role("button", name="network", exact=True).click()
-    assert page.evaluate(names) == sorted(page.evaluate(names))
-    assert told == []
-    page.close()
+    with opened(browser, folder, 1400) as (page, _):
+        values = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => Number(r.cells[5].dataset.v))"
+        before = page.evaluate(values)
+        heading = page.get_by_role("button", name="affinity", exact=True)
+        heading.click()
+        assert page.evaluate(values) == sorted(before)
+        heading.press("Enter")
+        assert page.evaluate(values) == sorted(before, reverse=True)
+        names = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => r.cells[0].textContent)"
+        page.get_by_role("button", name="network", exact=True).click()
+        assert page.evaluate(names) == sorted(page.evaluate(names))
 
 
 @pytest.mark.needs("browser")
 def test_the_report_prints_in_light_colours_whatever_the_screen(browser: Browser, folder: Path) -> None:
-    page, _, _ = opened(browser, folder, 1400, "dark")
-    page.emulate_media(media="print", color_scheme="dark")
-    assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.9
-    assert luminance(page.evaluate("getComputedStyle(document.querySelector('h1')).color")) < 0.1
-    assert luminance(page.evaluate("getComputedStyle(document.querySelector('svg.possnet text')).fill")) < 0.1
-    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
-    printed = page.pdf(format="A4")
-    assert printed.startswith(b"%PDF")
-    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
-    page.close()
+    with opened(browser, folder, 1400, "dark") as (page, _):
+        page.emulate_media(media="print", color_scheme="dark")
+        assert luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.9
+        assert luminance(page.evaluate("getComputedStyle(document.querySelector('h1')).color")) < 0.1
+        assert luminance(page.evaluate("getComputedStyle(document.querySelector('svg.possnet text')).fill")) < 0.1
+        assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+        printed = page.pdf(format="A4")
+        assert printed.startswith(b"%PDF")
+        assert 3 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
 
 
 def test_the_page_is_self_contained_and_small(folder: Path) -> None:
@@ -191,7 +160,7 @@ def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
 @pytest.mark.usefixtures("plain_figures")
 def test_failed_runs_are_told(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", repeats=1, rng=1, out=path)
+    found = small(rows=50, out=path)
     for cell in found.cells:
         file = path / "cells" / f"{cell.key}.json"
         document = json.loads(file.read_text())
@@ -207,7 +176,7 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
 def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
     a, b = pn.Variable("<a>&$x$", ("y$1$", '"no"')), pn.Variable("b_{2}", ("u", "v"))
     net = pn.Network((a, b), pn.Dag({a.name: (), b.name: (a.name,)}), {a.name: [1, 0.5], b.name: [[1, 0.2], [0.1, 1]]})
-    pn.evaluate({"<i>odd": net}, rows=[20, 60], imprecision=1, process="traced", repeats=1, rng=1, out=tmp_path / "run")
+    small({"<i>odd": net}, rows=[20, 60], out=tmp_path / "run")
     text = pn.write_report(tmp_path / "run").read_text()
     assert "<i>odd" not in text
     assert "<a>&$" not in text
@@ -245,8 +214,7 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
 
 @pytest.mark.usefixtures("plain_figures")
 def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
-    how: dict[str, Any] = {"learners": ["likelihood"], "learn": ["given", "mwst:chi2"], "repeats": 1, "rng": 2}
-    pn.evaluate(["asia"], rows=[100, 300], imprecision=1, process="traced", **how, out=tmp_path / "run")
+    small(rows=[100, 300], learners=["likelihood"], learn=["given", "mwst:chi2"], rng=2, out=tmp_path / "run")
     text = pn.write_report(tmp_path / "run").read_text()
     found = read_experiment(tmp_path / "run")
     assert list(found.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
@@ -254,18 +222,6 @@ def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     assert "counting on a structure by mwst, chi2" in text
     assert ">edges to mend<" in text
     assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()
-
-
-def small(**options: Any) -> pn.Results:
-    how: dict[str, Any] = {
-        "rows": [40, 90],
-        "imprecision": 1,
-        "process": "traced",
-        "repeats": 1,
-        "rng": 1,
-        "workers": 1,
-    }
-    return pn.evaluate(["asia"], **(how | options))
 
 
 def test_the_answer_is_true_for_every_kind_of_grid() -> None:
@@ -276,14 +232,9 @@ def test_the_answer_is_true_for_every_kind_of_grid() -> None:
     assert len(single) == 2  # nothing was varied
     alike = answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
     assert "are counting and counting with theta undone alike on precise rows" in alike
-    rising = answer(small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3))[-1]
-    first, last = (
-        s.mean
-        for s in small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3).summary(
-            "child_mean_error"
-        )
-    )
-    assert ("does not fall" in rising) == (first / last < 1.05)
+    found = small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3)
+    first, last = (s.mean for s in found.summary("child_mean_error"))
+    assert ("does not fall" in answer(found)[-1]) == (first / last < 1.05)
     thetas = answer(small(rows=60, imprecision=[0.2, 0.8], process=["precise", "traced"], learners="em"))
     assert "From imprecision 0.2 to 0.8 the error of EM on traced rows" in thetas[-1]
 
@@ -303,25 +254,16 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
 @pytest.mark.usefixtures("plain_figures")
 def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> None:
     net = pn.random_network(4, rng=3)
-    odd = {"a/b c": net, "random ²": net, "x" * 300: net}
-    pn.evaluate(
-        odd,
-        rows=20,
-        imprecision=0.1234567,
-        process="traced",
-        learners="likelihood",
-        repeats=1,
-        rng=1,
-        out=tmp_path / "run",
-    )
+    odd = {"a/b c": net, "a b/c": pn.random_network(4, rng=4), "random ²": net, "x" * 300: net}
+    small(odd, rows=20, imprecision=0.1234567, learners="likelihood", out=tmp_path / "run")
     pn.write_report(tmp_path / "run")
-    words = command(read_experiment(tmp_path / "run")).split()
+    words = shlex.split(command(read_experiment(tmp_path / "run")))
     files = [word for word in words if word.startswith("networks/")]
-    assert files[0] == "networks/a_b_c.json"
-    assert all(pn.read_network(tmp_path / "run" / file) == net for file in files)
+    assert files[:2] == ["networks/a_b_c.json", "networks/a_b_c-2.json"]
+    assert [pn.read_network(tmp_path / "run" / file) for file in files] == list(odd.values())
     assert words[words.index("--imprecision") + 1] == "0.1234567"
     figures = {file.name for file in (tmp_path / "run" / "figures").iterdir()}
-    assert len(figures) == 2 * 3 * 5  # no name hides another
+    assert len(figures) == 2 * 4 * 5  # no name hides another
 
 
 @pytest.mark.usefixtures("plain_figures")

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, show, writing
+from possnet.cli.inputs import DATA, NET, aside, data_file, progress_bar, read_net, show, writing
 from possnet.cli.measures import read_measures
 from possnet.cli.options import bin_option, choice_option, weights_option
 from possnet.errors import InputError, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from possnet.completion import CellTally, Completion, CompletionStream, CompletionSummary
+    from possnet.completion import CellTally, Completion, CompletionSummary
     from possnet.io import DataStream
     from possnet.measurements import Measure
     from possnet.network import Network
 
 __all__ = ["complete", "completion_page"]
-
-_MOST_ROWS = 60
 
 
 @click.command(short_help="Fill the ambiguous cells of a table.")
@@ -66,7 +65,7 @@ def complete(
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
-    from possnet.io import carry_columns
+    from possnet.io import carry_columns, write_long
 
     if keep and form == "long":
         raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
@@ -77,11 +76,19 @@ def complete(
     file_of_data, delimiter = data_file(data)
     stream, left_out = _stream(file_of_data, delimiter, network, keep, read_measures(measures), weights)
     summaries: list[CompletionSummary] = []
+
+    def watch(part: Completion) -> None:
+        summaries.append(part.summary(level))
+
     with writing(out, (".csv", ".parquet")) as file, progress_bar(stream.rows) as advance:
         found = pn.complete(network, stream, progress=advance)
-        _write(found, file, form, level, weights or "weight", lambda part: summaries.append(part.summary(level)))
-        if keep:
-            carry_columns(file, file_of_data, keep, delimiter)
+        if form == "long":
+            write_long(found, file, watch=watch)
+        else:
+            with aside(file) if keep else nullcontext(file) as written:
+                pn.write_data(found.narrowed(level, watch=watch), written, weights=weights or "weight")
+                if keep:
+                    carry_columns(written, file_of_data, keep, delimiter)
     if left_out:
         told = f"Columns that {net} lacks were left out: {listing(left_out)}."
         click.echo(told if form == "long" else f"{told} Name those to keep with --keep.", err=True)
@@ -115,18 +122,9 @@ def _stream(
     return stream, [name for name in names if name not in used]
 
 
-def _write(
-    found: CompletionStream, out: str, form: str, level: float, weights: str, watch: Callable[[Completion], None]
-) -> None:
-    from possnet.io import write_long
-
-    if form == "long":
-        write_long(found, out, watch=watch)
-    else:
-        pn.write_data(found.narrowed(level, watch=watch), out, weights=weights)
-
-
-def completion_page(found: CompletionSummary, name: str, form: str, level: float, *, as_json: bool) -> str:
+def completion_page(
+    found: CompletionSummary, name: str, form: str, level: float, *, as_json: bool
+) -> str | dict[str, Any]:
     """What became of the ambiguous cells, for people or for machines; rows are numbered from 1.
 
     >>> asia = pn.load_example("asia")
@@ -145,12 +143,21 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
     <BLANKLINE>
       mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
     """
+    from possnet.cli.pages import long_table
     from possnet.drawing import text_table
 
-    if as_json:
-        return _as_json(found, form, level)
     cells = found.cells
-    lines = [f"{name}: {found.rows:,} row{'s' * (found.rows != 1)}, {cells.ambiguous:,} ambiguous cells"]
+    if as_json:
+        return {
+            "rows": found.rows,
+            "as": form,
+            "threshold": level,
+            **_document(cells),
+            "impossible_rows": [row + 1 for row in found.impossible_rows],
+            "variables": {variable: _document(tally) for variable, tally in found.variables.items()},
+        }
+    plural = "s" * (cells.ambiguous != 1)
+    lines = [f"{name}: {found.rows:,} row{'s' * (found.rows != 1)}, {cells.ambiguous:,} ambiguous cell{plural}"]
     if cells.ambiguous:
         counts = [
             ("resolved to one state", cells.resolved),
@@ -161,16 +168,11 @@ def completion_page(found: CompletionSummary, name: str, form: str, level: float
         ]
         shares = [(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts]
         lines += ["", *text_table(shares, texts=1)]
-        shown = [(variable, tally) for variable, tally in found.variables.items() if tally.ambiguous]
         head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
-        rows = [_row(variable, tally) for variable, tally in shown[:_MOST_ROWS]]
-        lines += ["", *text_table([head, *rows], texts=1)]
-        if len(shown) > _MOST_ROWS:
-            lines.append(f"  ... and {len(shown) - _MOST_ROWS} more")
-        lines += [
-            "",
-            "  mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)",
-        ]
+        rows = [_row(variable, tally) for variable, tally in found.variables.items() if tally.ambiguous]
+        lines += ["", *long_table(head, rows, texts=1)]
+        meaning = "how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)"
+        lines += ["", f"  mean N: {meaning}"]
     if found.impossible:
         numbers = ", ".join(f"{row + 1:,}" for row in found.impossible_rows[:10])
         more = ", ... (all of them with --json)" if found.impossible > 10 else ""
@@ -183,20 +185,6 @@ def _row(name: str, tally: CellTally) -> tuple[str, ...]:
     numbers = (tally.ambiguous, tally.resolved, tally.narrowed, tally.unchanged, tally.tied)
     mean = "" if tally.mean_necessity is None else f"{tally.mean_necessity:.2f}"
     return name, *(f"{number:,}" for number in numbers), mean
-
-
-def _as_json(found: CompletionSummary, form: str, level: float) -> str:
-    import json
-
-    document = {
-        "rows": found.rows,
-        "as": form,
-        "threshold": level,
-        **_document(found.cells),
-        "impossible_rows": [row + 1 for row in found.impossible_rows],
-        "variables": {name: _document(tally) for name, tally in found.variables.items()},
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def _document(tally: CellTally) -> dict[str, float | None]:

@@ -85,7 +85,7 @@ def evaluate(
       possnet evaluate
       possnet evaluate clinic --rows 100,1000,10000 --imprecision 0,.5,1 --learner likelihood,em --out clinic-run
     """
-    from possnet.cli.pages import evaluation_page, read_numbers
+    from possnet.cli.pages import evaluation_page, read_names, read_numbers
     from possnet.experiment import DEFAULT_NETWORKS
     from possnet.metrics import METRICS
 
@@ -99,14 +99,14 @@ def evaluate(
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
     try:
-        with progress_bar(None, "runs") as advance:
+        with progress_bar(None) as advance:
             found = pn.evaluate(
                 chosen,
-                rows=[int(number) for number in read_numbers(rows, "--rows", whole=True)],
-                imprecision=read_numbers(imprecision, "--imprecision"),
-                process=[text.strip() for text in process.split(",")],
-                learners=[text.strip() for text in learner.split(",")],
-                learn=[text.strip() for text in learn.split(",")],
+                rows=read_numbers(rows, int, "--rows", "whole numbers, for example 100,1000"),
+                imprecision=read_numbers(imprecision, float, "--imprecision", "numbers, for example 0,.5,1"),
+                process=read_names(process),
+                learners=read_names(learner),
+                learn=read_names(learn),
                 repeats=repeats,
                 rng=seed,
                 out=out,
@@ -125,9 +125,9 @@ def evaluate(
 
 
 def _write_report(folder: str, *, err: bool) -> None:
-    with progress_bar(None, "figures") as advance:
+    with progress_bar(None) as advance:
         page = pn.write_report(folder, progress=advance)
-    show(
+    click.echo(
         f"\nReport: {page}\nAll measures: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",
         err=err,
     )

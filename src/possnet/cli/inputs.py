@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import textwrap
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -16,11 +18,12 @@ from possnet.cli.measures import read_measures
 from possnet.errors import InputError, among, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
     from possnet.io import DataStream
+    from possnet.io.kinds import Kind
     from possnet.network import Network
     from possnet.transforms import Transform
 
@@ -28,6 +31,7 @@ __all__ = [
     "DATA",
     "NET",
     "Choice",
+    "aside",
     "complete_evidence",
     "complete_list",
     "complete_variable",
@@ -44,6 +48,7 @@ __all__ = [
 ]
 
 _STDIN = "possnet.standard-input"
+_DATA_SUFFIXES = (".csv", ".parquet")
 
 
 class Choice(click.Choice[str]):
@@ -59,22 +64,6 @@ class Choice(click.Choice[str]):
         return str(value)
 
 
-class _Net(click.ParamType[str]):
-    """A network: a file, a bundled name, or ``-`` for standard input."""
-
-    name = "net"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Bundled names, and files."""
-        from click.shell_completion import CompletionItem
-
-        from possnet.io import example_names
-
-        del ctx, param
-        names = [CompletionItem(name) for name in example_names() if name.startswith(incomplete)]
-        return [*names, CompletionItem(incomplete, type="file")]
-
-
 class _Data(click.ParamType[str]):
     """Data: a file, a folder, a pattern, or ``-`` for standard input."""
 
@@ -86,6 +75,21 @@ class _Data(click.ParamType[str]):
 
         del ctx, param
         return [CompletionItem(incomplete, type="file")]
+
+
+class _Net(_Data):
+    """A network: a file, a bundled name, or ``-`` for standard input."""
+
+    name = "net"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Bundled names, and files."""
+        from click.shell_completion import CompletionItem
+
+        from possnet.io import example_names
+
+        names = [CompletionItem(name) for name in example_names() if name.startswith(incomplete)]
+        return [*names, *super().shell_complete(ctx, param, incomplete)]
 
 
 NET, DATA = _Net(), _Data()
@@ -126,7 +130,7 @@ def complete_list(module: str, name: str) -> Callable[[click.Context, click.Para
 
 def read_net(name: str, transform: Transform = "optimal") -> Network:
     """A file, a bundled network, or standard input (JSON)."""
-    from possnet.io import example_names
+    from possnet.io import NETWORK_SUFFIXES, example_names
     from possnet.io.kinds import looks_like
 
     if name == "-":
@@ -137,44 +141,41 @@ def read_net(name: str, transform: Transform = "optimal") -> Network:
     if name in example_names():
         return pn.load_example(name)
     kind = looks_like(name)
-    if is_data(name) or kind not in {"network", None}:
-        _wrong_kind(name, kind or "data", "a network")
-    if kind == "network" and not name.lower().endswith(_network_suffixes()):
+    if kind is None and is_data(name):
+        kind = "data"
+    if kind is not None and kind != "network":
+        raise _wrong_kind(name, kind, "a network")
+    if kind == "network" and not name.lower().endswith(NETWORK_SUFFIXES):
         raise InputError(f"{name} looks like a network, but its name does not say so; rename it to .json, .bif or .uai")
     if Path(name).suffix or _exists(name):
         return pn.read_network(name, transform=transform)
     raise InputError(f"{name}: no such file and no bundled network of that name{among(name, example_names())}")
 
 
-def _network_suffixes() -> tuple[str, ...]:
-    from possnet.io import NETWORK_SUFFIXES
-
-    return tuple(NETWORK_SUFFIXES)
-
-
 def read_stream(
-    name: str, domain: str | None, weights: str | None, measures: Sequence[str] = (), without: Sequence[str] = ()
+    name: str, domain: str | None, weights: str | None, measures: Sequence[str], without: Sequence[str] = ()
 ) -> DataStream:
     """Data of a file, with the domains of a network for the columns that the network knows; some columns left out."""
     from possnet.io import column_names
 
+    source = data_file(name)
     if domain is None and not without:
-        return scan(name, None, weights, measures)
-    names = column_names(*data_file(name))
+        return scan(source, None, weights, measures)
+    names = column_names(*source)
     for odd in (column for column in without if column not in names):
         raise InputError(f"--without {odd}: no such column{among(odd, names)}")
     if domain is None:
-        everything = scan(name, None, weights, measures).variables
+        everything = scan(source, None, weights, measures).variables
     else:
         known = read_net(domain).variables
         everything = tuple(v for v in known if v.name in names) or known
     chosen = [v for v in everything if v.name not in without]
-    return scan(name, chosen, weights, measures)
+    return scan(source, chosen, weights, measures)
 
 
-def scan(name: str, variables: object | None, weights: str | None, measures: Sequence[str]) -> DataStream:
-    """Data of a file, with given domains or its own."""
-    file, delimiter = data_file(name)
+def scan(source: tuple[str, str], variables: object | None, weights: str | None, measures: Sequence[str]) -> DataStream:
+    """Data of a file and its delimiter, with given domains or its own."""
+    file, delimiter = source
     return pn.scan_data(
         file, variables=variables, weights=weights, measures=read_measures(measures), delimiter=delimiter
     )
@@ -187,10 +188,9 @@ def data_file(name: str) -> tuple[str, str]:
     file = spooled_input() if name == "-" else name
     kind = looks_like(file)
     if kind is not None and kind != "data":
-        _wrong_kind(name, kind, "data")
-    if kind == "data" and Path(file).is_file() and not file.lower().endswith((".csv", ".parquet")):
-        packed = file.lower().endswith(".gz")
-        remedy = "unpack it first" if packed else "rename it to .csv or .parquet"
+        raise _wrong_kind(name, kind, "data")
+    if kind == "data" and Path(file).is_file() and not file.lower().endswith(_DATA_SUFFIXES):
+        remedy = "unpack it first" if file.lower().endswith(".gz") else "rename it to .csv or .parquet"
         raise InputError(f"{name} looks like data, but its name does not end in .csv or .parquet; {remedy}")
     return file, _delimiter(file)
 
@@ -217,9 +217,8 @@ def spooled_input() -> str:
     if sys.stdin is None:
         raise InputError("standard input is closed; expected data or a network there, or a file's name instead of -")
     folder = context.with_resource(TemporaryDirectory(prefix="possnet-"))
-    head = sys.stdin.buffer.read(4)
-    begun = head.lstrip()[:1]
-    suffix = ".parquet" if head == b"PAR1" else ".json" if begun == b"{" else ".csv"
+    head = sys.stdin.buffer.read(4096)
+    suffix = ".parquet" if head.startswith(b"PAR1") else ".json" if head.lstrip().startswith(b"{") else ".csv"
     file = Path(folder) / f"input{suffix}"
     with file.open("wb") as copy:
         copy.write(head)
@@ -238,41 +237,33 @@ def is_data(name: str) -> bool:
     """Data by its suffix, or a folder or a pattern that is not a network's file or name."""
     from possnet.io import NETWORK_SUFFIXES, example_names
 
-    if name.lower().endswith((".csv", ".parquet")):
+    if name.lower().endswith(_DATA_SUFFIXES):
         return True
     if not name or name.lower().endswith(NETWORK_SUFFIXES) or name in example_names():
         return False
-    return any(mark in name for mark in "*[") or _exists(name, folder=True)
+    return any(mark in name for mark in "*[") or (_exists(name) and Path(name).is_dir())
 
 
-def _exists(name: str, *, folder: bool = False) -> bool:
+def _exists(name: str) -> bool:
     try:
-        return Path(name).is_dir() if folder else Path(name).exists()
+        return Path(name).exists()
     except (OSError, ValueError):
         return False
 
 
-def _wrong_kind(name: str, kind: str, expected: str) -> None:
-    """Say what a file looks like, and which command reads it."""
-    remedies = {
-        "data": (
-            f"possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it"
-            if name == "-" or name.lower().endswith((".csv", ".parquet")) or not Path(name).is_file()
-            else "rename it to .csv or .parquet, and possnet info shows it"
-        ),
-        "network": f"possnet info {name} shows it; possnet sample {name} --out rows.csv draws data from it",
-        "counts": "read it in Python: possnet.read_counts",
-        "experiment": f"possnet report {name} shows it",
-        "report": "open it in a browser",
-    }
-    words = {
-        "data": "data",
-        "network": "a network",
-        "counts": "counts",
-        "experiment": "an experiment",
-        "report": "a page",
-    }
-    raise InputError(f"{name} looks like {words[kind]}; expected {expected}. {remedies[kind]}")
+def _wrong_kind(name: str, kind: Kind, expected: str) -> InputError:
+    """What a file looks like, and which command reads it."""
+    info = f"possnet info {name} shows it"
+    learn = f"{info}; possnet learn {name} --out learned.json makes a network from it"
+    misnamed = Path(name).is_file() and not name.lower().endswith(_DATA_SUFFIXES)
+    words, remedy = {
+        "data": ("data", "rename it to .csv or .parquet, and possnet info shows it" if misnamed else learn),
+        "network": ("a network", f"{info}; possnet sample {name} --out rows.csv draws data from it"),
+        "counts": ("counts", "read it in Python: possnet.read_counts"),
+        "experiment": ("an experiment", f"possnet report {name} shows it"),
+        "report": ("a page", "open it in a browser"),
+    }[kind]
+    return InputError(f"{name} looks like {words}; expected {expected}. {remedy}")
 
 
 @contextmanager
@@ -303,7 +294,21 @@ def writing(name: str, suffixes: tuple[str, ...], option: str = "--out ") -> Ite
 
 
 @contextmanager
-def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[int, int], None] | None]:
+def aside(name: str) -> Iterator[str]:
+    """A file that takes the place of ``name`` at the end, for what is written in steps while ``name`` is still read."""
+    from tempfile import TemporaryDirectory
+
+    from possnet.io.files import replacing
+
+    with TemporaryDirectory(prefix=".possnet-", dir=Path(name).resolve().parent) as folder:
+        file = Path(folder) / Path(name).name
+        yield str(file)
+        with replacing(name) as beside:
+            file.replace(beside)
+
+
+@contextmanager
+def progress_bar(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on standard error, if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -313,18 +318,33 @@ def progress_bar(total: int | None, what: str = "rows") -> Iterator[Callable[[in
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task("", total=total)
         yield lambda done, most: bar.update(task, completed=done, total=total or most or None)
 
 
-def show(text: str, *, err: bool = False) -> None:
-    """Print a page; on a terminal, lines that are too long for it are cut."""
+def show(page: str | Mapping[str, object], *, err: bool = False) -> None:
+    """Print a page, or a document as JSON; on a terminal, long lines of tables are cut and long sentences folded."""
     stream = sys.stderr if err else sys.stdout
     if stream is None:
         return
-    if stream.isatty():
+    if not isinstance(page, str):
+        page = json.dumps(page, indent=2, ensure_ascii=False, allow_nan=False)
+    elif stream.isatty():
         from shutil import get_terminal_size
 
         width = get_terminal_size().columns
-        text = "\n".join(line if len(line) <= width else f"{line[: width - 1]}…" for line in text.splitlines())
-    click.echo(text, err=err)
+        page = "\n".join(_fitted(line, width) for line in page.splitlines())
+    click.echo(page, err=err)
+
+
+def _fitted(line: str, width: int) -> str:
+    """A line that fits a terminal; columns, and nothing else, are two blanks apart.
+
+    >>> _fitted("one sentence that is long", 14), _fitted("  one  long row", 14)
+    ('one sentence\\n  that is long', '  one  long r…')
+    """
+    if len(line) <= width:
+        return line
+    if "  " in line.strip():
+        return f"{line[: width - 1]}…"
+    return textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -93,11 +92,13 @@ def learn(
       possnet learn patients.csv --method k2 --measure mutual-information --order measles,fever,rash
       possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
     """
+    from possnet.cli.pages import read_names
+
     stream = read_stream(data, domain, weights, measures, without)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
-    with nullcontext() if out is None else writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
+    with nullcontext() if out is None else writing(out, (".json",)) as file, progress_bar(None) as advance:
         found = pn.learn_structure(
             rows,
             method,
@@ -105,25 +106,21 @@ def learn(
             conjunction=kind,
             required=_edges(required, names, "--require"),
             forbidden=_edges(forbidden, names, "--forbid"),
-            tiers=[_names(tier) for tier in tiers],
+            tiers=[read_names(tier) for tier in tiers],
             max_parents=max_parents,
-            order=None if order is None else _names(order),
+            order=None if order is None else read_names(order),
             restarts=restarts,
             bootstrap=bootstrap,
             rng=seed,
             progress=advance,
         )
-        if out is not None and found.measure == "traced-bic":
-            network = pn.fit_em(found.dag, rows, conjunction=kind, progress=advance).network
-        elif out is not None:
-            network = pn.fit(found.dag, rows, conjunction=kind)
         if file is not None:
+            if found.measure == "traced-bic":
+                network = pn.fit_em(found.dag, rows, conjunction=kind, progress=advance).network
+            else:
+                network = pn.fit(found.dag, rows, conjunction=kind)
             pn.write_network(network, file)
     show(_document(found) if as_json else str(found), err=out == "-")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _edges(texts: Iterable[str], names: list[str], option: str) -> list[tuple[str, str]]:
@@ -142,8 +139,8 @@ def _edges(texts: Iterable[str], names: list[str], option: str) -> list[tuple[st
     return found
 
 
-def _document(found: LearnedStructure) -> str:
-    document = {
+def _document(found: LearnedStructure) -> dict[str, object]:
+    return {
         "method": found.method,
         "measure": found.measure,
         "rows": found.rows,
@@ -154,4 +151,3 @@ def _document(found: LearnedStructure) -> str:
         "nearly": [miss._asdict() for miss in found.nearly],
         "order": found.order,
     }
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import possnet as pn
-from possnet.cli.inputs import DATA, NET, progress_bar, read_net, scan, show, writing
-from possnet.cli.options import (
-    bin_option,
-    choice_option,
-    given_option,
-    json_option,
-    transform_option,
-    weights_option,
-)
+from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, scan, show, writing
+from possnet.cli.options import bin_option, choice_option, given_option, json_option, transform_option, weights_option
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,17 +137,17 @@ def fit(
     from possnet.cli.pages import em_page, read_total
 
     known = read_net(structure)
-    stream = scan(data, known, weights, measures)
+    stream = scan(data_file(data), known, weights, measures)
     shared: dict[str, Any] = {"imprecision": imprecision, "pseudo": pseudo, "conjunction": known.conjunction}
     if method == "em":
         if total is not None or normalise is not None:
             raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
-        with writing(out, (".json",)) as file, progress_bar(None, "steps") as advance:
+        with writing(out, (".json",)) as file, progress_bar(None) as advance:
             found = pn.fit_em(
                 known.dag, stream, unknown=unknown, starts=starts, rng=seed, name=known.name, progress=advance, **shared
             )
             pn.write_network(found.network, file)
-        show(em_page(found), err=True)
+        click.echo(em_page(found), err=True)
         return
     with writing(out, (".json",)) as file, progress_bar(stream.rows) as advance:
         learned = pn.fit(
@@ -197,7 +190,7 @@ def score(
     from possnet.cli.pages import score_page
 
     network = read_net(net)
-    stream = scan(data, network, weights, measures)
+    stream = scan(data_file(data), network, weights, measures)
     with progress_bar(stream.rows) as advance:
         counts = pn.count(network.dag, stream, focal=True, progress=advance)
     show(score_page(network, counts, as_json=as_json))

@@ -19,14 +19,7 @@ from possnet.cli.inputs import (
     spooled_input,
     writing,
 )
-from possnet.cli.options import (
-    bin_option,
-    choice_option,
-    given_option,
-    json_option,
-    transform_option,
-    weights_option,
-)
+from possnet.cli.options import bin_option, choice_option, given_option, json_option, transform_option, weights_option
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,12 +52,14 @@ def info(
     from possnet.cli.pages import data_page, network_page
     from possnet.io.kinds import looks_like
 
-    whole, told = (spooled_input(), "standard input") if file == "-" else (file, file)
-    kind = looks_like(whole)
+    name = "standard input" if file == "-" else file
+    if file == "-":
+        file = spooled_input()
+    kind = looks_like(file)
     if kind == "data" or (kind is None and is_data(file)):
-        show(data_page(read_stream(whole, domain, weights, measures), told, as_json=as_json))
+        show(data_page(read_stream(file, domain, weights, measures), name, as_json=as_json))
     else:
-        show(network_page(read_net(whole), as_json=as_json))
+        show(network_page(read_net(file), as_json=as_json))
 
 
 @click.command(short_help="How possible and how certain each state of a variable is.")
@@ -104,14 +99,9 @@ def compare(truth: str, learned: str, as_json: bool) -> None:  # noqa: FBT001
       possnet compare clinic learned.json
       possnet compare asia asia.json --json
     """
-    import json
-
     found = pn.compare(read_net(truth), read_net(learned))
-    if as_json:
-        document = {name: {"value": m.value, "vacuous": m.vacuous} for name, m in found.items()}
-        show(json.dumps(document, indent=2))
-    else:
-        show(str(found))
+    document = {name: {"value": m.value, "vacuous": m.vacuous} for name, m in found.items()}
+    show(document if as_json else str(found))
 
 
 @click.command(short_help="Write a network or data in another format.")
@@ -168,4 +158,4 @@ def convert(
         with writing(target, (".json", ".uai"), "") as file:
             pn.write_network(read_net(source, transform), file)
         if target.lower().endswith(".uai"):
-            show(f"The names of variables and states are in {names_file(target)}.", err=True)
+            click.echo(f"The names of variables and states are in {names_file(target)}.", err=True)

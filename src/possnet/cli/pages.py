@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from possnet.drawing import text_table
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from possnet.counting import Counts
     from possnet.em import EmResult
@@ -25,20 +25,25 @@ __all__ = [
     "data_page",
     "em_page",
     "evaluation_page",
+    "long_table",
     "network_page",
     "read_given",
     "read_imprecision",
+    "read_names",
     "read_numbers",
     "read_total",
     "score_page",
 ]
 
+Number = TypeVar("Number", int, float)
+Page: TypeAlias = str | dict[str, Any]
+"""Text for people, or a document for machines (see `possnet.cli.inputs.show`)."""
 _MOST_ROWS = 60
 _PREVIEW = 5
 _PREVIEW_COLUMNS = 8
 
 
-def network_page(network: Network, *, as_json: bool = False) -> str:
+def network_page(network: Network, *, as_json: bool = False) -> Page:
     """Readable summary of a network: what it is about, its size, and a line for every variable.
 
     >>> import possnet as pn
@@ -56,39 +61,48 @@ def network_page(network: Network, *, as_json: bool = False) -> str:
       bearing      sound < worn < failing
       ...
     """
+    degrees = {variable.name: network.table(variable.name).size for variable in network.variables}
     if as_json:
-        return _network_document(network)
+        return {
+            "kind": "network",
+            "name": network.name,
+            "description": network.description,
+            "conjunction": network.conjunction.name,
+            "normalised": network.is_normalised,
+            "learned": network.support is not None,
+            "degrees": sum(degrees.values()),
+            "variables": {
+                v.name: {"states": v.states, "ordered": v.ordered, "parents": network.dag.parents(v.name)}
+                for v in network.variables
+            },
+        }
+    widest = max(degrees, key=degrees.__getitem__)
+    parents = network.dag.parents(widest)
+    family = f"{widest} given {listing(parents)}" if parents else widest
     sizes = [len(variable) for variable in network.variables]
-    widest = max(network.variables, key=lambda variable: network.table(variable.name).size)
-    parents = network.dag.parents(widest.name)
-    edges = len(network.dag.edges)
+    low, high = min(sizes), max(sizes)
     facts = [
-        ("variables", f"{len(sizes)}, with {_range(sizes)} states"),
-        ("edges", str(edges)),
-        (
-            "widest family",
-            (
-                f"{widest.name}{' given ' + listing(parents) if parents else ''}: "
-                f"{network.table(widest.name).size:,} degrees"
-            ),
-        ),
-        ("degrees", f"{sum(network.table(v.name).size for v in network.variables):,} in all"),
+        ("variables", f"{len(sizes)}, with {low if low == high else f'{low} to {high}'} states"),
+        ("edges", str(len(network.dag.edges))),
+        ("widest family", f"{family}: {degrees[widest]:,} degrees"),
+        ("degrees", f"{sum(degrees.values()):,} in all"),
     ]
     if not network.is_normalised:
         facts.append(("normalised", "no: some rows do not peak at 1"))
     if network.support is not None:
         facts.append(("learned", "yes: every row carries the number of observations behind it"))
-    rows = [
-        (v.name, (" < " if v.ordered else ", ").join(_cut(v.states)), listing(network.dag.parents(v.name)))
-        for v in network.variables[:_MOST_ROWS]
-    ]
+    rows = [(v.name, _domain(v), listing(network.dag.parents(v.name))) for v in network.variables]
     lines = [f"{network.name or 'unnamed'}: a {network.conjunction.name}-based possibilistic network", ""]
     if network.description:
         lines += [*textwrap.wrap(network.description, 96, initial_indent="  ", subsequent_indent="  "), ""]
-    lines += [*text_table(facts), "", *text_table([("variable", "states", "parents"), *rows])]
-    if len(sizes) > _MOST_ROWS:
-        lines.append(f"  ... and {len(sizes) - _MOST_ROWS} more")
+    lines += [*text_table(facts), "", *long_table(("variable", "states", "parents"), rows)]
     return "\n".join(lines)
+
+
+def long_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: int | None = None) -> list[str]:
+    """Lines of a table (see `possnet.drawing.text_table`), cut short if there are very many rows."""
+    lines = text_table([head, *rows[:_MOST_ROWS]], texts=texts)
+    return lines if len(rows) <= _MOST_ROWS else [*lines, f"  ... and {len(rows) - _MOST_ROWS} more"]
 
 
 def _looks_measured(states: Sequence[str]) -> bool:
@@ -99,26 +113,7 @@ def _looks_measured(states: Sequence[str]) -> bool:
     return int((readings.issues == 0).sum()) >= 0.8 * len(states)
 
 
-def _network_document(network: Network) -> str:
-    import json
-
-    document = {
-        "kind": "network",
-        "name": network.name,
-        "description": network.description,
-        "conjunction": network.conjunction.name,
-        "normalised": network.is_normalised,
-        "learned": network.support is not None,
-        "degrees": sum(network.table(v.name).size for v in network.variables),
-        "variables": {
-            v.name: {"states": v.states, "ordered": v.ordered, "parents": network.dag.parents(v.name)}
-            for v in network.variables
-        },
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2)
-
-
-def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> str:
+def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> Page:
     """Readable summary of data: rows, cells, a line for every variable, and the first rows.
 
     >>> import possnet as pn, tempfile
@@ -160,47 +155,34 @@ def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> str:
             texts = [[syntax.write(c.cells[code], c.states) for code in c.codes.tolist()] for c in columns]
             preview += zip(*texts, strict=True)
     means = {name: [s / max(total, 1) for s in found] for name, found in sums.items()}
-    overall = [sum(found[k] for found in means.values()) / len(means) for k in range(3)]
     if as_json:
-        return _data_document(variables, rows, total, means)
+        names = ("imprecise_share", "unknown_share", "mean_cell_size")
+        return {
+            "kind": "data",
+            "rows": rows,
+            "total_weight": total,
+            "variables": {
+                v.name: {"states": v.states, "ordered": v.ordered, **dict(zip(names, means[v.name], strict=True))}
+                for v in variables
+            },
+        }
+    overall = [sum(found[k] for found in means.values()) / len(means) for k in range(3)]
     weighted = "" if rows == total else f", {total:,} with their weights"
     size = f"{rows:,} row{'s' * (rows != 1)} of {len(variables)} variable{'s' * (len(variables) != 1)}"
     lines = [f"{name}: {size}{weighted}", ""]
     labels = ("imprecise cells", "unknown cells", "states a cell")
     lines += [*text_table(list(zip(labels, _shown(overall), strict=True))), ""]
-    table = [("variable", "states", "imprecise", "unknown", "states a cell")]
-    table += [
-        (v.name, (" < " if v.ordered else ", ").join(_cut(v.states)), *_shown(means[v.name]))
-        for v in variables[:_MOST_ROWS]
-    ]
-    lines += text_table(table, texts=2)
-    if len(variables) > _MOST_ROWS:
-        lines.append(f"  ... and {len(variables) - _MOST_ROWS} more")
+    head = ("variable", "states", "imprecise", "unknown", "states a cell")
+    lines += long_table(head, [(v.name, _domain(v), *_shown(means[v.name])) for v in variables], texts=2)
     numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
     if numeric:
         lines += ["", f"  {listing(numeric)}: measurements? Bin them: --bin '{numeric[0]}: edges=... error=...'"]
     if preview:
-        more = len(variables) > _PREVIEW_COLUMNS
-        head = (*(v.name for v in variables[:_PREVIEW_COLUMNS]), *(("...",) if more else ()))
-        shown = [tuple(_short(text) for text in (*row, *(("...",) if more else ()))) for row in preview]
-        lines += ["", "  the first rows", *text_table([head, *shown])]
+        more = ("...",) if len(variables) > _PREVIEW_COLUMNS else ()
+        columns_shown = [v.name for v in variables[:_PREVIEW_COLUMNS]]
+        shown = [(*map(_short, row), *more) for row in preview]
+        lines += ["", "  the first rows", *text_table([(*columns_shown, *more), *shown])]
     return "\n".join(lines)
-
-
-def _data_document(variables: Sequence[Variable], rows: int, total: int, means: Mapping[str, Sequence[float]]) -> str:
-    import json
-
-    names = ("imprecise_share", "unknown_share", "mean_cell_size")
-    document = {
-        "kind": "data",
-        "rows": rows,
-        "total_weight": total,
-        "variables": {
-            v.name: {"states": v.states, "ordered": v.ordered, **dict(zip(names, means[v.name], strict=True))}
-            for v in variables
-        },
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
@@ -291,20 +273,28 @@ def em_page(found: EmResult) -> str:
     return text
 
 
-def read_numbers(text: str, option: str, *, whole: bool = False) -> list[float]:
+def read_names(text: str) -> list[str]:
+    """Names of a text such as ``a, b``.
+
+    >>> read_names("likelihood, em")
+    ['likelihood', 'em']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def read_numbers(text: str, kind: Callable[[str], Number], option: str, expected: str) -> list[Number]:
     """Numbers of a text such as ``100,1000`` or ``0,.5,1``.
 
-    >>> read_numbers("100, 1000", "--rows", whole=True), read_numbers("0,.5", "--imprecision")
+    >>> read_numbers("100, 1000", int, "--rows", "whole numbers"), read_numbers("0,.5", float, "--imprecision", "numbers")
     ([100, 1000], [0.0, 0.5])
     """
     try:
-        return [int(part) if whole else float(part) for part in text.replace("_", "").split(",")]
+        return [kind(part) for part in text.replace("_", "").split(",")]
     except ValueError:
-        kind = "whole numbers, for example 100,1000" if whole else "numbers, for example 0,.5,1"
-        raise InputError(f"{option} {text!r}; expected {kind}") from None
+        raise InputError(f"{option} {text!r}; expected {expected}") from None
 
 
-def evaluation_page(found: Results, metric: str, out: str | None, *, as_json: bool = False) -> str:
+def evaluation_page(found: Results, metric: str, out: str | None, *, as_json: bool = False) -> Page:
     """What an experiment found: the table of one metric, sentences to read aloud, and what failed.
 
     >>> import possnet as pn
@@ -315,16 +305,8 @@ def evaluation_page(found: Results, metric: str, out: str | None, *, as_json: bo
     from possnet.metrics import METRICS
 
     if as_json:
-        import json
-
-        document = {
-            "metric": metric,
-            "summary": [s._asdict() for s in found.summary(metric)],
-            "failed": [
-                {"learner": cell.learner, "network": cell.network, "error": text} for cell, text in found.failed
-            ],
-        }
-        return json.dumps(document, ensure_ascii=False, indent=2)
+        failed = [{"learner": cell.learner, "network": cell.network, "error": text} for cell, text in found.failed]
+        return {"metric": metric, "summary": [s._asdict() for s in found.summary(metric)], "failed": failed}
     parts = [f"{metric}: {METRICS[metric]} (mean ± 95 % interval)", "", found.table(metric), ""]
     parts += found.sentences(metric)
     if found.failed:
@@ -335,7 +317,7 @@ def evaluation_page(found: Results, metric: str, out: str | None, *, as_json: bo
     return "\n".join(parts)
 
 
-def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:
+def score_page(network: Network, counts: Counts, *, as_json: bool) -> Page:
     """Both likelihoods, by variable and in all.
 
     >>> import possnet as pn
@@ -348,8 +330,6 @@ def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:
       all           -1.386  -3.296
       a row (of 3)  -0.462  -1.099
     """
-    import json
-
     from possnet.likelihood import log_likelihood_by_family, random_set_log_likelihood_by_family
 
     degrees = log_likelihood_by_family(network, counts)
@@ -357,21 +337,20 @@ def score_page(network: Network, counts: Counts, *, as_json: bool) -> str:
     total = sum(degrees.values()), sum(masses.values())
     if as_json:
         finite = {name: None if value == -inf else value for name, value in degrees.items()}
-        document = {
+        return {
             "rows": counts.rows,
             "possibilistic_log_likelihood": None if total[0] == -inf else total[0],
             "random_set_log_likelihood": total[1],
             "by_variable": {name: {"possibilistic": finite[name], "random_set": masses[name]} for name in degrees},
         }
-        return json.dumps(document, indent=2, ensure_ascii=False)
-    rows = [(name, f"{degrees[name]:.3f}", f"{masses[name]:.3f}") for name in degrees]
-    rows.append(("all", f"{total[0]:.3f}", f"{total[1]:.3f}"))
+    scores = [*((name, degrees[name], masses[name]) for name in degrees), ("all", *total)]
     if counts.rows:
-        rows.append((f"a row (of {counts.rows:,})", f"{total[0] / counts.rows:.3f}", f"{total[1] / counts.rows:.3f}"))
+        scores.append((f"a row (of {counts.rows:,})", total[0] / counts.rows, total[1] / counts.rows))
+    rows = [(name, f"{first:.3f}", f"{second:.3f}") for name, first, second in scores]
     return "\n".join(text_table([("variable", "piLL", "mLL"), *rows], texts=1))
 
 
-def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_json: bool) -> str:
+def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_json: bool) -> Page:
     """The answer to a question about one variable: bars for people, JSON for machines.
 
     The bar's length is Π, its filled part N.
@@ -386,17 +365,14 @@ def answer_page(answer: Possibility, degree: float, given: Sequence[str], *, as_
     <BLANKLINE>
       Π of what is given: 1
     """
+    from shutil import get_terminal_size
+
     variable = answer.variables[0]
     normal = answer.is_normalised
     rows = [(s, answer[s], answer.necessity({s}) if normal else 0.0) for s in variable.states]
     if as_json:
-        import json
-
         states = {s: {"possibility": pi, "necessity": n if normal else None} for s, pi, n in rows}
-        page = {"target": variable.name, "given": list(given), "possibility_of_given": degree, "states": states}
-        return json.dumps(page, ensure_ascii=False, indent=2)
-    from shutil import get_terminal_size
-
+        return {"target": variable.name, "given": list(given), "possibility_of_given": degree, "states": states}
     width = max(len(state) for state in variable.states)
     bars = max(4, min(31, get_terminal_size((100, 24)).columns - width - 26))
     lines = [f"{variable.name}{', given ' + ', '.join(given) if given else ''}", ""]
@@ -418,10 +394,8 @@ def _short(text: str) -> str:
     return text if len(text) <= 24 else f"{text[:21]}..."
 
 
-def _range(sizes: Sequence[int]) -> str:
-    low, high = min(sizes), max(sizes)
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _cut(states: Sequence[str], most: int = 6) -> list[str]:
-    return list(states) if len(states) <= most else [*states[: most - 1], f"... {len(states)} states"]
+def _domain(variable: Variable) -> str:
+    """The states of a variable, the first five if there are more than six."""
+    states = variable.states
+    shown = states if len(states) <= 6 else (*states[:5], f"... {len(states)} states")
+    return (" < " if variable.ordered else ", ").join(shown)

@@ -18,12 +18,12 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
-from possnet.drawing.places import places
+from possnet.drawing.places import first_to_last, places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["Layout", "Sizes", "layered"]
+__all__ = ["Layout", "Sizes", "layered", "reached"]
 
 Sizes: TypeAlias = "Mapping[str, tuple[float, float]]"
 _SWEEPS = 24
@@ -78,16 +78,25 @@ def _groups(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
     seen: set[str] = set()
     groups = []
     for name in parents:
-        if name in seen:
-            continue
-        reached, waiting = {name}, [name]
-        while waiting:
-            for other in near[waiting.pop()] - reached:
-                reached.add(other)
-                waiting.append(other)
-        seen |= reached
-        groups.append([n for n in parents if n in reached])
+        if name not in seen:
+            group = reached(name, near)
+            seen |= group
+            groups.append([n for n in parents if n in group])
     return groups
+
+
+def reached(start: str, near: Mapping[str, Collection[str]]) -> set[str]:
+    """Where steps from a node to those near it lead, itself included.
+
+    >>> sorted(reached("a", {"a": ("b",), "b": (), "c": ("a",)}))
+    ['a', 'b']
+    """
+    found, waiting = {start}, [start]
+    while waiting:
+        fresh = set(near[waiting.pop()]) - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _component(
@@ -166,7 +175,7 @@ def _depths(
         for parent in parents[child]:
             below[parent].append(child)
     ahead: dict[str, int] = {}
-    for name in reversed(_sorted(names, parents, below)):
+    for name in reversed(first_to_last(below)):
         ahead[name] = max((ahead[child] + 1 for child in below[name]), default=0)
     depth: dict[str, int] = {}
     waiting = list(names)
@@ -189,18 +198,6 @@ def _depths(
                     depth[name] = lower
                     break
     return depth
-
-
-def _sorted(names: list[str], parents: Mapping[str, Sequence[str]], below: Mapping[str, list[str]]) -> list[str]:
-    """Parents before children."""
-    missing = {name: len(parents[name]) for name in names}
-    order = [name for name in names if not missing[name]]
-    for name in order:  # grows while it is walked
-        for child in below[name]:
-            missing[child] -= 1
-            if not missing[child]:
-                order.append(child)
-    return order
 
 
 def _order(points: list[_Point], layers: list[list[int]]) -> None:

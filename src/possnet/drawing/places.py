@@ -10,16 +10,17 @@ of many nodes two to three times as wide.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Layers: TypeAlias = Sequence[Sequence[int]]
     Near: TypeAlias = Sequence[Sequence[int]]
 
-__all__ = ["places"]
+__all__ = ["first_to_last", "places"]
 
+Item = TypeVar("Item", int, str)
 _ROUNDS: Final = 80
 _WIDTH: Final = 1.15
 
@@ -43,7 +44,7 @@ def places(layers: Layers, above: Near, below: Near, passing: Sequence[bool], ro
     """
     first = _broken(_blocks(layers, above, passing), layers, room)
     gaps = _gaps(layers, first, room)
-    order = _sorted(gaps)
+    order = first_to_last(gaps)
     near: dict[int, list[int]] = {block: [] for block in order}
     for k, block in enumerate(first):
         near[block] += [first[n] for n in (*above[k], *below[k]) if first[n] != block]
@@ -101,7 +102,7 @@ def _longest_row(first: Sequence[int], layers: Layers, room: Sequence[float], mo
                 nearest.setdefault(pair, (left, right))
     reach = dict.fromkeys(gaps, 0.0)
     before: dict[int, int] = {}
-    for block in _sorted(gaps):
+    for block in first_to_last(gaps):
         for other, gap in gaps[block].items():
             if reach[block] + gap > reach[other]:
                 reach[other], before[other] = reach[block] + gap, block
@@ -125,15 +126,19 @@ def _gaps(layers: Layers, first: Sequence[int], room: Sequence[float]) -> dict[i
     return gaps
 
 
-def _sorted(gaps: dict[int, dict[int, float]]) -> list[int]:
-    """Blocks, each before those to its right."""
-    waiting = dict.fromkeys(gaps, 0)
-    for beside in gaps.values():
-        for block in beside:
-            waiting[block] += 1
-    order = [block for block, count in waiting.items() if count == 0]
-    for block in order:  # grows while it is walked
-        for other in gaps[block]:
+def first_to_last(after: Mapping[Item, Iterable[Item]]) -> list[Item]:
+    """Items, each before those that come after it.
+
+    >>> first_to_last({"b": (), "a": ("b",)})
+    ['a', 'b']
+    """
+    waiting = dict.fromkeys(after, 0)
+    for others in after.values():
+        for item in others:
+            waiting[item] += 1
+    order = [item for item, count in waiting.items() if count == 0]
+    for item in order:  # grows while it is walked
+        for other in after[item]:
             waiting[other] -= 1
             if waiting[other] == 0:
                 order.append(other)

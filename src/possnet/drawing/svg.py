@@ -14,12 +14,12 @@ from html import escape as escape_marks
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from possnet.drawing.layers import Layout, layered
+from possnet.drawing.layers import Layout, layered, reached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["COLOURS", "Bar", "Card", "Detail", "clipped", "draw_bars", "draw_graph", "text_width"]
+__all__ = ["COLOURS", "Bar", "Card", "Detail", "clipped", "css_colours", "draw_bars", "draw_graph", "text_width"]
 
 Detail: TypeAlias = Literal["bars", "short", "names"]
 Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
@@ -49,7 +49,7 @@ _KINDS: Final[dict[Kind, str]] = {
     "removed": "only in the first",
     "turned": "turned in the second",
 }
-_DASHES: Final[dict[Kind, str]] = {"edge": "", "added": "", "removed": "6 4", "turned": "1.5 3.5"}
+_DASHES: Final = {"removed": "6 4", "turned": "1.5 3.5"}
 
 
 def escape(text: str) -> str:
@@ -85,7 +85,7 @@ class Picture(str):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One state: its label, how far it is possible (length) and certain (filled part), whether it is marked.
+    """One state: its label, how far it is possible (length) and certain (filled part).
 
     ``other`` is a second degree to compare with, drawn as a tick.
     """
@@ -93,7 +93,6 @@ class Bar:
     label: str
     possible: float
     necessary: float = 0.0
-    marked: bool = False
     other: float | None = None
 
 
@@ -197,13 +196,7 @@ def _acyclic(parents: Mapping[str, Sequence[str]], edges: Mapping[tuple[str, str
     found = {child: list(above) for child, above in parents.items()}
     for parent, child in edges:
         if parent not in found[child] and child not in found[parent]:
-            above, waiting = {parent}, [parent]
-            while waiting:
-                for other in found[waiting.pop()]:
-                    if other not in above:
-                        above.add(other)
-                        waiting.append(other)
-            upper, lower = (child, parent) if child in above else (parent, child)
+            upper, lower = (child, parent) if child in reached(parent, found) else (parent, child)
             found[lower].append(upper)
     return found
 
@@ -246,8 +239,12 @@ def _size(name: str, card: Card) -> tuple[float, float]:
     head = text_width(clipped(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
-    labels = max(text_width(clipped(bar.label, card.longest)) for bar in card.bars)
-    return max(head, labels + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+    return max(head, _labels(card) + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+
+
+def _labels(card: Card) -> float:
+    """The width of the widest label."""
+    return max((text_width(clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
 
 
 def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> str:
@@ -256,18 +253,13 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
     frame = "mark" if card.marked else "line"
     parts = [
         f'<g class="node"><title>{escape(_described(name, card))}</title>',
-        (
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6" fill="var(--card)" '
-            f'stroke="var(--{frame})" stroke-width="{2.0 if card.marked else 1.2}"/>'
-        ),
+        _rect(x, y, width, height, 6, fill="card", stroke=frame, thick=2.0 if card.marked else 1.2),
         _text(clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
     ]
-    labels = max((text_width(clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
+    labels = _labels(card)
     for number, bar in enumerate(card.bars):
         middle = y + _HEAD + _LINE * (number + 0.5)
-        parts.append(
-            _text(clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "mark" if bar.marked else "ink")
-        )
+        parts.append(_text(clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "ink"))
         if bar.possible < 0.0:
             continue
         left = x + 2 * _PAD + labels
@@ -278,19 +270,23 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
 
 
 def _bar(left: float, middle: float, room: float, bar: Bar) -> str:
-    height, y = 8.0, middle - 4.0
-    frame = f'<rect x="{left:.1f}" y="{y:.1f}" width="{room:.1f}" height="{height}" rx="2" fill="none"'
-    parts = [f'{frame} stroke="var(--line)" stroke-width="0.8"/>']
+    top = middle - 4.0
+    parts = [_rect(left, top, room, 8.0, 2, stroke="line", thick=0.8)]
     for share, colour in ((bar.possible, "possible"), (bar.necessary, "necessary")):
         if share > 0.0:
-            parts.append(
-                f'<rect x="{left:.1f}" y="{y:.1f}" width="{room * min(share, 1.0):.1f}" height="{height}" rx="2" '
-                f'fill="var(--{colour})"/>'
-            )
+            parts.append(_rect(left, top, room * min(share, 1.0), 8.0, 2, fill=colour))
     if bar.other is not None:
-        x = left + room * min(max(bar.other, 0.0), 1.0) - 1.2
-        parts.append(f'<rect x="{x:.1f}" y="{y - 2:.1f}" width="2.4" height="{height + 4:g}" fill="var(--mark)"/>')
+        parts.append(_rect(left + room * min(max(bar.other, 0.0), 1.0) - 1.2, top - 2.0, 2.4, 12.0, fill="mark"))
     return "".join(parts)
+
+
+def _rect(
+    x: float, y: float, width: float, height: float, rx: int = 0, *, fill: str = "", stroke: str = "", thick: float = 0
+) -> str:
+    inside = f"var(--{fill})" if fill else "none"
+    line = f' stroke="var(--{stroke})" stroke-width="{thick}"' if stroke else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect {place} rx="{rx}" fill="{inside}"{line}/>'
 
 
 def _described(name: str, card: Card) -> str:
@@ -316,8 +312,8 @@ def _edge(edge: tuple[str, str], kind: Kind, layout: Layout, sizes: Mapping[str,
     return _path(text, kind, "start" if upward else "end")
 
 
-def _path(text: str, kind: Kind, end: str) -> str:
-    dashes = f' stroke-dasharray="{_DASHES[kind]}"' if _DASHES[kind] else ""
+def _path(text: str, kind: str, end: str) -> str:
+    dashes = f' stroke-dasharray="{_DASHES[kind]}"' if kind in _DASHES else ""
     return (
         f'<path d="{text}" fill="none" stroke="var(--{kind})" stroke-width="{1.4 if kind == "edge" else 2.2}"{dashes} '
         f'marker-{end}="url(#tip-{kind})"/>'
@@ -336,29 +332,35 @@ def _legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]
     parts, x, middle = [], 0.0, top + 9.0
     for sign, words in entries:
         if sign in {"possible", "necessary"}:
-            parts.append(f'<rect x="{x:.1f}" y="{top + 4:.1f}" width="22" height="9" rx="2" fill="var(--{sign})"/>')
+            parts.append(_rect(x, top + 4.0, 22.0, 9.0, 2, fill=sign))
         elif sign == "known":
-            parts.append(
-                f'<rect x="{x + 1:.1f}" y="{top + 3:.1f}" width="20" height="11" rx="3" fill="none" '
-                'stroke="var(--mark)" stroke-width="2"/>'
-            )
+            parts.append(_rect(x + 1.0, top + 3.0, 20.0, 11.0, 3, stroke="mark", thick=2.0))
         elif sign == "other":
-            parts.append(f'<rect x="{x + 9:.1f}" y="{top + 2:.1f}" width="2.4" height="13" fill="var(--mark)"/>')
+            parts.append(_rect(x + 9.0, top + 2.0, 2.4, 13.0, fill="mark"))
         else:
-            kind: Kind = "added" if sign == "added" else "removed" if sign == "removed" else "turned"
-            parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", kind, "end"))
+            parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", sign, "end"))
         parts.append(_text(words, x + 28.0, middle + 4.0, 11.0, "soft"))
         x += 28.0 + text_width(words) + 18.0
     return "".join(parts), x
 
 
-def _page(body: str, width: float, height: float, title: str, entries: Sequence[tuple[str, str]] = ()) -> Picture:
+def css_colours(colours: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Colours as CSS variables, for light pages and for dark ones.
+
+    >>> css_colours({"ink": ("#000", "#fff")})
+    ('--ink:#000', '--ink:#fff')
+    """
+    light = ";".join(f"--{name}:{pair[0]}" for name, pair in colours.items())
+    dark = ";".join(f"--{name}:{pair[1]}" for name, pair in colours.items())
+    return light, dark
+
+
+def _page(body: str, width: float, height: float, title: str, entries: Sequence[tuple[str, str]]) -> Picture:
     margin = 10.0
     if entries:
         legend, wide = _legend(entries, height + 14.0)
         body, width, height = body + legend, max(width, wide), height + 32.0
-    light = ";".join(f"--{name}:{colours[0]}" for name, colours in COLOURS.items())
-    dark = ";".join(f"--{name}:{colours[1]}" for name, colours in COLOURS.items())
+    light, dark = css_colours(COLOURS)
     tips = "".join(
         f'<marker id="tip-{kind}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" '
         f'orient="auto-start-reverse" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" fill="var(--{kind})"/></marker>'

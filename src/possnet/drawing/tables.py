@@ -32,7 +32,7 @@ def text_table(rows: Sequence[Sequence[str]], *, texts: int | None = None, inden
 
 
 def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", note: str = "") -> Picture:
-    """A table with its caption above and a note below; the first column and texts to the left, numbers to the right.
+    """A table with its caption above and a note below; columns of numbers to the right, others to the left.
 
     >>> draw_table(["state", "degree"], [["mild", "0.6"]], caption="fever").count("<td")
     2

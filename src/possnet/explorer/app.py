@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from contextlib import suppress
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from possnet.drawing import COLOURS
+from possnet.drawing.svg import css_colours
 from possnet.errors import PossnetError
 from possnet.explorer.geometry import Shape, geometry
 from possnet.explorer.guard import HEADERS, Guard, error_answer, read_body
@@ -34,22 +35,7 @@ __all__ = ["Explorer", "application"]
 
 Value = TypeVar("Value")
 _PAGE: Final = Path(__file__).parent / "page"
-_KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_FILES: Final = (
-    "index.html",
-    "style.css",
-    "panel.css",
-    "app.js",
-    "dom.js",
-    "editor.js",
-    "evidence.js",
-    "graph.js",
-    "keys.js",
-    "panel.js",
-    "server.js",
-    "view.js",
-    "words.js",
-)
+_KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 
 def application(network: Network, port: int) -> Guard:
@@ -77,9 +63,10 @@ async def _wrong(_: Request, error: Exception) -> Response:
 
 def _files() -> dict[str, bytes]:
     """Every file that is served, by name: those of the page, and the colours of all drawings."""
-    light, dark = (";".join(f"--{name}:{colours[k]}" for name, colours in COLOURS.items()) for k in (0, 1))
+    light, dark = css_colours(COLOURS)
     colours = f":root{{color-scheme:light dark;{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    return {name: (_PAGE / name).read_bytes() for name in _FILES} | {"colours.css": colours.encode()}
+    page = {file.name: file.read_bytes() for file in _PAGE.iterdir() if file.suffix in _KINDS}
+    return page | {"colours.css": colours.encode()}
 
 
 class Explorer:
@@ -94,7 +81,7 @@ class Explorer:
     async def file(self, request: Request) -> Response:
         """One of the explorer's own files; the routes name all there are."""
         name = request.scope["path"][1:] or "index.html"
-        kind = _KINDS[name.rpartition(".")[2]]
+        kind = _KINDS[Path(name).suffix]
         return Response(self.files[name], 200, HEADERS, f"{kind}; charset=utf-8")
 
     async def network(self, request: Request) -> Response:
@@ -179,28 +166,17 @@ class Explorer:
 
 async def _in_thread(work: Callable[[], Value]) -> Value:
     """The result of some work in a thread that does not keep the command from ending."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Value] = loop.create_future()
-
-    def tell(value: Value | None, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(cast("Value", value))
+    done: Future[Value] = Future()
+    done.set_running_or_notify_cancel()  # so that nobody cancels what is being done
 
     def run() -> None:
-        value, failed = None, None
         try:
-            value = work()
+            done.set_result(work())
         except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-            failed = error
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(tell, value, failed)
+            done.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
 
 
 def _json(document: Any) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from possnet.drawing import Layout, layered
+from possnet.drawing import Layout, clipped, layered
 from possnet.drawing.svg import text_width
 
 if TYPE_CHECKING:
@@ -39,23 +39,26 @@ def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
     >>> sorted(found), len(found["cards"]), found["edges"][0]["to"]
     (['cards', 'edges', 'head', 'height', 'line', 'pad', 'width'], 8, 'measles')
     """
-    most = _most_rows(len(network.variables))
+    nodes = len(network.variables)
+    most = 8 if nodes <= 20 else 5 if nodes <= 60 else 4
     sizes = {variable.name: _size(variable, most) for variable in network.variables}
     parents = {variable.name: network.dag.parents(variable.name) for variable in network.variables}
     layout = _layout(parents, sizes, shape)
-    cards = [
-        {
-            "x": round(layout.nodes[variable.name][0] - sizes[variable.name][0] / 2, 1),
-            "y": round(layout.nodes[variable.name][1] - sizes[variable.name][1] / 2, 1),
-            "width": round(sizes[variable.name][0], 1),
-            "height": sizes[variable.name][1],
-            "labels": round(_labels(variable), 1),
-            "rows": min(len(variable), most if len(variable) <= most else most - 1),
-            "name": _clipped(variable.name, _NAME),
-            "letters": round(min(22.0, 13.0 * (sizes[variable.name][0] - 12.0) / _head(variable)), 1),
-        }
-        for variable in network.variables
-    ]
+    cards = []
+    for variable in network.variables:
+        (x, y), (width, height) = layout.nodes[variable.name], sizes[variable.name]
+        cards.append(
+            {
+                "x": round(x - width / 2, 1),
+                "y": round(y - height / 2, 1),
+                "width": round(width, 1),
+                "height": height,
+                "labels": round(_labels(variable), 1),
+                "rows": len(variable) if len(variable) <= most else most - 1,
+                "name": clipped(variable.name, _NAME),
+                "letters": round(min(22.0, 13.0 * (width - 12.0) / _head(variable)), 1),
+            }
+        )
     edges = [
         {"from": parent, "to": child, "points": [[round(x, 1), round(y, 1)] for x, y in line]}
         for (parent, child), line in layout.edges.items()
@@ -80,22 +83,13 @@ def _layout(parents: Mapping[str, Sequence[str]], sizes: Sizes, shape: Shape) ->
     return min(layouts, key=lambda found: max(found.width, found.height * _WINDOWS[shape]))
 
 
-def _most_rows(nodes: int) -> int:
-    return 8 if nodes <= 20 else 5 if nodes <= 60 else 4
-
-
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def _head(variable: Variable) -> float:
-    return max(_BOLD * text_width(_clipped(variable.name, _NAME), 13.0), 1.0)
+    return max(_BOLD * text_width(clipped(variable.name, _NAME), 13.0), 1.0)
 
 
 def _labels(variable: Variable) -> float:
-    return _BOLD * max(
-        text_width(label, 12.0) for label in {_clipped(state, _LABEL) for state in variable.states} | {"more"}
-    )
+    labels = {clipped(state, _LABEL) for state in variable.states} | {"more"}
+    return _BOLD * max(text_width(label, 12.0) for label in labels)
 
 
 def _size(variable: Variable, most: int) -> tuple[float, float]:

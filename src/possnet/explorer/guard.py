@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from possnet.errors import PossnetError
-from possnet.explorer.messages import Refused, encoded, refusal
+from possnet.errors import ImpossibleEvidence, PossnetError, TooLarge
+from possnet.explorer.messages import Refused, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,7 @@ _MOST_HEAD: Final = 1 << 14
 _MOST_PATH: Final = 2000
 _MOST_AT_ONCE: Final = 32
 _PATIENCE: Final = 10.0
+_KINDS: Final[Mapping[type, str]] = {ImpossibleEvidence: "impossible", TooLarge: "too-large"}
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -116,7 +117,7 @@ def error_answer(error: Exception) -> Response:
     headers, document = dict(HEADERS), {"error": "possnet made a mistake in answering this; the network is as before"}
     status = 500
     if isinstance(error, PossnetError):
-        status, document = 422, refusal(error)
+        status, document = 422, {"error": str(error), "kind": _KINDS.get(type(error), "input")}
     elif isinstance(error, Refused):
         status, document = error.status, {"error": str(error)}
         headers |= error.headers

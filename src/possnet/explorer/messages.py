@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+from possnet.errors import InputError
 from possnet.explorer.model import Step  # noqa: TC001 - msgspec reads it
 from possnet.io.json_files import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Edit", "Move", "Normalise", "Question", "Refused", "TablePage", "encoded", "parsed", "refusal"]
+__all__ = ["Edit", "Move", "Normalise", "Question", "Refused", "TablePage", "encoded", "parsed"]
 
 Kind = TypeVar("Kind")
 
@@ -77,27 +77,14 @@ def parsed(body: bytes, kind: type[Kind]) -> Kind:
     except msgspec.ValidationError as error:
         raise InputError(f"request: {explain(str(error))}") from None
     except msgspec.DecodeError as error:
-        raise Refused(400, f"request: {_lowered(str(error))}; expected JSON") from None
+        told = str(error)
+        raise Refused(400, f"request: {told[:1].lower()}{told[1:]}; expected JSON") from None
     except UnicodeDecodeError:
         raise Refused(400, "request: not UTF-8 text; expected JSON") from None
     except RecursionError:
         raise Refused(400, "request: nested too deeply; expected flat JSON") from None
 
 
-def refusal(error: PossnetError) -> dict[str, str]:
-    """An error of possnet's own as the page gets it.
-
-    >>> refusal(InputError("no variable 'x'"))
-    {'error': "no variable 'x'", 'kind': 'input'}
-    """
-    kinds = {ImpossibleEvidence: "impossible", TooLarge: "too-large"}
-    return {"error": str(error), "kind": kinds.get(type(error), "input")}
-
-
 def encoded(document: Any) -> bytes:
     """JSON in plain ASCII, so that no name can break it."""
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]

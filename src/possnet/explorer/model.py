@@ -1,14 +1,13 @@
 """The network that is being explored: a value with its engine and its history, replaced as a whole by every edit.
 
-`Inference` keeps messages between questions and is not made for two threads at once; a lock lets one in at a time.
+`Inference` keeps messages between questions and is not made for two threads at once; `possnet.explorer.app` lets one in
+at a time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from math import log10, prod
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -16,12 +15,12 @@ import numpy as np
 from possnet.errors import InputError
 from possnet.inference import Inference
 from possnet.network import normalise_tables
+from possnet.possibility import necessities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from possnet.network import Network
-    from possnet.possibility import Possibility
 
 __all__ = ["Model", "Step", "answer", "edited", "normalised", "stepped", "summary", "table_page"]
 
@@ -45,7 +44,6 @@ class Model:
     touched: tuple[str, ...] = ()
     past: tuple[Network, ...] = ()
     future: tuple[Network, ...] = ()
-    lock: Lock = field(default_factory=Lock, compare=False)
 
     @classmethod
     def of(cls, network: Network) -> Model:
@@ -67,20 +65,18 @@ class Model:
             touched=tuple(_changed(network, self.network)),
             past=past[-_KEPT:],
             future=future,
-            lock=Lock(),
         )
 
 
 def summary(model: Model) -> dict[str, Any]:
     """What may be done next, and which tables differ from the original."""
-    now = model.network
     return {
         "revision": model.revision,
         "touched": model.touched,
         "undo": bool(model.past),
         "redo": bool(model.future),
-        "edited": _changed(now, model.original),
-        "normal": now.is_normalised,
+        "edited": _changed(model.network, model.original),
+        "normal": model.network.is_normalised,
     }
 
 
@@ -100,25 +96,27 @@ def answer(
     (0.2625, 0.16)
     """
     given: dict[str, set[str]] = {name: set(states) for name, states in evidence.items()}
-    with model.lock:
-        found = {"marginals": {name: _degrees(pi) for name, pi in model.engine.marginals(given or None).items()}}
-        page: dict[str, Any] = {**found, "revision": model.revision, "degree": model.engine.possibility_of(given)}
-        if explain:
-            best = model.engine.most_possible(given or None)
-            ties = best.ties if best.ties < _EXACT else f"about 10^{log10(best.ties):.0f}"
-            page["best"] = {"configuration": best.configuration, "possibility": best.possibility, "ties": ties}
-        if before:
-            prior = model.engine.marginals() if given else None
-            page["before"] = {n: _degrees(pi) for n, pi in prior.items()} if prior else page["marginals"]
+    page: dict[str, Any] = {
+        "marginals": _marginals(model, given),
+        "revision": model.revision,
+        "degree": model.engine.possibility_of(given),
+    }
+    if explain:
+        best = model.engine.most_possible(given or None)
+        ties = best.ties if best.ties < _EXACT else f"about 10^{log10(best.ties):.0f}"
+        page["best"] = {"configuration": best.configuration, "possibility": best.possibility, "ties": ties}
+    if before:
+        page["before"] = _marginals(model, {}) if given else page["marginals"]
     return page
 
 
-def _degrees(found: Possibility) -> dict[str, Any]:
-    states = found.variables[0].states
-    normal = found.is_normalised
+def _marginals(model: Model, given: Mapping[str, set[str]]) -> dict[str, dict[str, list[float] | None]]:
     return {
-        "possibility": found.degrees.tolist(),
-        "necessity": [float(found.necessity({state})) for state in states] if normal else None,
+        name: {
+            "possibility": found.degrees.tolist(),
+            "necessity": necessities(found.degrees).tolist() if found.is_normalised else None,
+        }
+        for name, found in model.engine.marginals(given or None).items()
     }
 
 
@@ -142,12 +140,12 @@ def table_page(model: Model, name: str, start: int = 0) -> dict[str, Any]:
     stop = min(contexts, start + max(1, _CELLS // len(variable)))
     rows = []
     for number in range(start, stop):
-        places = np.unravel_index(number, sizes) if sizes else ()
+        places = np.unravel_index(number, sizes)
         rows.append(
             {
                 "number": number,
                 "context": [parent.states[int(k)] for parent, k in zip(parents, places, strict=True)],
-                "degrees": [float(d) for d in islice(table[number], _CELLS)],
+                "degrees": table[number, :_CELLS].tolist(),
                 "support": None if support is None else float(support[number]),
             }
         )

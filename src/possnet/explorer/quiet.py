@@ -70,6 +70,21 @@ class _Impatient(H11Protocol):
 class _Server(uvicorn.Server):
     """A server whose loop keeps to itself what went wrong with a connection that is gone."""
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A closed terminal ends the server as an interrupt does; whoever handled the signal before handles it then."""
+        number: int | None = getattr(signal, "SIGHUP", None)
+        before = None if number is None else signal.getsignal(number)
+        with super().capture_signals():
+            if number is None or not callable(before) or threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            signal.signal(number, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(number, before)
+
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Begin to answer."""
         asyncio.get_running_loop().set_exception_handler(_ignore)
@@ -99,29 +114,4 @@ def serve(network: Network, listener: socket) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=1,
     )
-    server = _Server(config)
-    with _hanging_up(server):
-        server.run(sockets=[listener])
-
-
-@contextmanager
-def _hanging_up(server: uvicorn.Server) -> Iterator[None]:
-    """A closed terminal ends the server as an interrupt does; whoever handled the signal before handles it then."""
-    number = getattr(signal, "SIGHUP", None)
-    before = signal.getsignal(number) if number is not None else None
-    if number is None or not callable(before) or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    heard: list[int] = []
-
-    def hear(number: int, _: object) -> None:
-        heard.append(number)
-        server.should_exit = True
-
-    signal.signal(number, hear)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-    if heard:
-        signal.raise_signal(number)
+    _Server(config).run(sockets=[listener])

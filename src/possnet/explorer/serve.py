@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import socket
-import sys
 import threading
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -58,11 +57,15 @@ def explore(
     with _listening(port) as listener:
         from possnet.explorer.quiet import serve
 
-        number = listener.getsockname()[1]
-        address = f"http://127.0.0.1:{number}/"
-        (announce or _print)(address)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        if announce is None:
+            print(address, flush=True)  # noqa: T201
+        else:
+            announce(address)
         if open_browser:
-            threading.Thread(target=_open, args=(address,), daemon=True).start()
+            import webbrowser
+
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         serve(network, listener)
 
 
@@ -79,13 +82,3 @@ def _listening(port: int | None) -> socket.socket:
             error.errno or 0, "cannot be used"
         )
         raise InputError(f"port {port} {why}; expected a free one. Leave the port out, and one is found") from None
-
-
-def _print(address: str) -> None:
-    print(address, file=sys.stdout, flush=True)  # noqa: T201
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

@@ -34,10 +34,8 @@ _COLUMNS: Final = 3
 
 
 class _Panel(NamedTuple):
-    """One pair of axes: where it stands, what it is called, and what is drawn there."""
+    """One pair of axes: what it is called, and what is drawn there."""
 
-    row: int
-    column: int
     title: str
     found: list[Summary]
 
@@ -108,24 +106,22 @@ def learning_curves(
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['rows']
     """
-    panels = _panels(results, metric, against, network)
+    found = _found(results, metric, against, network)
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
-    everything = [s for panel in panels for s in panel.found]
-    heights = [y for s in everything for y in (s.mean, s.vacuous, s.limit) if y is not None]
-    heights += [] if max(heights) > 1.0 or min(heights) < 0.0 or "affinity" not in metric else [1.0]
-
-    scale = _Scale.of(
-        everything, against, heights, errors="error" in metric or "distance" in metric or "noise" in metric
-    )
+    heights = [y for s in found for y in (s.mean, s.vacuous, s.limit) if y is not None]
+    if "affinity" in metric and min(heights) >= 0.0 and max(heights) <= 1.0:
+        heights.append(1.0)
+    errors = any(word in metric for word in ("error", "distance", "noise"))
+    scale = _Scale.of(found, against, heights, errors=errors)
 
     def draw(axes: Axes, found: list[Summary]) -> None:
         _baselines(axes, found, scale)
         for learner in learners:
-            _line(axes, [s for s in found if s.learner == learner], scale, learner, learners)
+            _line(axes, found, scale, learner, learners, learner_words(learner))
         scale.apply(axes)
 
     label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.cells):,} rows"
-    return _grid(panels, draw, xlabel=label, ylabel=_short(metric))
+    return _grid(_panels(found, against), draw, xlabel=label, ylabel=_short(metric))
 
 
 def error_split(results: Results, learner: str = "likelihood", *, network: str | None = None) -> Figure:
@@ -138,21 +134,15 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     >>> sorted(error_split(found).axes[0].get_legend_handles_labels()[1])
     ['bias: limit − truth', 'error of EM', 'error of counting', 'ignorance', 'noise: learned − limit']
     """
-    known = [s for s in results.summary("child_mean_error") if s.learner == learner and s.limit is not None]
-    if not known:
+    found = _found(results, "child_mean_error", "rows", network)
+    settings = {s[:3] for s in found if s.learner == learner and s.limit is not None}
+    if not settings:
         raise NothingToShow(f"error_split: no limit is known for {learner!r} in these results; expected one")
     noise = {s[:4]: s.mean for s in results.summary("child_noise") if s.learner == learner}
-    settings = {(s.network, s.process, s.imprecision) for s in known}
-    panels = [
-        panel
-        for panel in _panels(results, "child_mean_error", "rows", network)
-        if any((s.network, s.process, s.imprecision) in settings for s in panel.found)
-    ]
+    shown = [s for s in found if s[:3] in settings]
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
-    shown = [s for panel in panels for s in panel.found]
     heights = [y for s in shown for y in (s.mean, s.vacuous, s.limit) if s.learner in {learner, "em"} and y is not None]
     heights += [noise[s[:4]] for s in shown if s[:4] in noise]
-
     scale = _Scale.of(shown, "rows", heights, errors=True)
 
     def draw(axes: Axes, found: list[Summary]) -> None:
@@ -161,8 +151,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         _level(axes, xs, [s.vacuous for s in own], color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
         for other in learners:
             if other in {learner, "em"}:
-                here = [s for s in found if s.learner == other]
-                _line(axes, here, scale, other, learners, f"error of {learner_words(other)}")
+                _line(axes, found, scale, other, learners, f"error of {learner_words(other)}")
         limits = [s.limit for s in own if s.limit is not None]
         _level(axes, xs, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
         seen = [(scale.x(s), noise[s[:4]]) for s in own if s[:4] in noise]
@@ -170,35 +159,35 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         axes.plot([x for x, _ in seen], [y for _, y in seen], label="noise: learned − limit", **look)
         scale.apply(axes)
 
-    return _grid(panels, draw, xlabel="rows", ylabel="mean error of a degree")
+    return _grid(_panels(shown, "rows"), draw, xlabel="rows", ylabel="mean error of a degree")
 
 
-def _panels(results: Results, metric: str, against: str, network: str | None) -> list[_Panel]:
-    """Panels for every network, process and (against rows) imprecision."""
+def _found(results: Results, metric: str, against: str, network: str | None) -> list[Summary]:
+    """Everything that there is to draw; against imprecision, at the most rows."""
     require_known(metric, METRICS, "plots: metric")
-    names = list(dict.fromkeys(cell.network for cell in results.cells))
-    chosen = names if network is None else [network]
-    require_known(chosen[0], names, "plots: network")
-    found = [s for s in results.summary(metric) if s.network in chosen]
+    if network is not None:
+        require_known(network, dict.fromkeys(cell.network for cell in results.cells), "plots: network")
+    found = [s for s in results.summary(metric) if network in {None, s.network}]
     if against == "imprecision":
         most = max(cell.rows for cell in results.cells)
         found = [s for s in found if s.rows == most and s.process != "precise"]
     if not found:
         raise NothingToShow(f"plots: no run has {metric} against {against}; expected results that have it")
-    groups: dict[tuple[str, ...], list[Summary]] = {}
+    return found
+
+
+def _panels(found: Sequence[Summary], against: str) -> list[list[_Panel]]:
+    """Rows of panels for every network and process, a panel for each imprecision (or, against that, each process)."""
+    named = len({s.network for s in found}) > 1
+    groups: dict[tuple[str, ...], dict[object, list[Summary]]] = {}
     for s in found:
-        groups.setdefault((s.network,) if against == "imprecision" else (s.network, s.process), []).append(s)
-    panels: list[_Panel] = []
-    row = 0
-    for members in groups.values():
-        parts: dict[object, list[Summary]] = {}
-        for s in members:
-            parts.setdefault(s.process if against == "imprecision" else s.imprecision, []).append(s)
-        for number, part in enumerate(parts.values()):
-            title = _title(part[0], named=len(chosen) > 1, theta=against == "rows")
-            panels.append(_Panel(row + number // _COLUMNS, number % _COLUMNS, title, part))
-        row += 1 + (len(parts) - 1) // _COLUMNS
-    return panels
+        row, panel = ((s.network,), s.process) if against == "imprecision" else (s[:2], s.imprecision)
+        groups.setdefault(row, {}).setdefault(panel, []).append(s)
+    rows: list[list[_Panel]] = []
+    for parts in groups.values():
+        panels = [_Panel(_title(part[0], named=named, theta=against == "rows"), part) for part in parts.values()]
+        rows += [panels[k : k + _COLUMNS] for k in range(0, len(panels), _COLUMNS)]
+    return rows
 
 
 def _title(some: Summary, *, named: bool, theta: bool) -> str:
@@ -211,14 +200,15 @@ def _title(some: Summary, *, named: bool, theta: bool) -> str:
     return "\n".join(wrap(text, 40)) if len(text) > 40 else text
 
 
-def _grid(panels: Sequence[_Panel], draw: Callable[[Axes, list[Summary]], None], *, xlabel: str, ylabel: str) -> Figure:
+def _grid(
+    rows: Sequence[Sequence[_Panel]], draw: Callable[[Axes, list[Summary]], None], *, xlabel: str, ylabel: str
+) -> Figure:
     """Panels in a grid with common scales, labels on the outer sides, and one legend above."""
-    rows = sorted({panel.row for panel in panels})
-    columns = 1 + max(panel.column for panel in panels)
+    columns = max(map(len, rows))
     wide = min(3.1 * columns + 0.9, 11.0) if columns > 1 else 5.2
     with figure_of(wide, 2.15 * len(rows) + 0.75) as figure:
         grid = figure.subplots(len(rows), columns, sharex=True, sharey=True, squeeze=False)
-        used = {(rows.index(panel.row), panel.column): panel for panel in panels}
+        used = {(row, column): panel for row, panels in enumerate(rows) for column, panel in enumerate(panels)}
         for (row, column), axes in np.ndenumerate(grid):
             panel = used.get((row, column))
             if panel is None:
@@ -255,16 +245,9 @@ def _level(axes: Axes, xs: Sequence[float], ys: Sequence[float], **style: Any) -
         axes.plot([x for x, _ in pairs], [y for _, y in pairs], **style)
 
 
-def _line(
-    axes: Axes,
-    own: list[Summary],
-    scale: _Scale,
-    learner: str,
-    among: Sequence[str],
-    label: str | None = None,
-) -> None:
+def _line(axes: Axes, found: Sequence[Summary], scale: _Scale, learner: str, among: Sequence[str], label: str) -> None:
     """Mean and interval of one learner."""
-    own = sorted(own, key=scale.x)
+    own = sorted((s for s in found if s.learner == learner), key=scale.x)
     if not own:
         return
     style = learner_style(learner, among)
@@ -274,10 +257,10 @@ def _line(
     look: dict[str, Any] = {"color": colour, "ls": style.dashes, "marker": style.marker, "ms": 4.5, "lw": 1.9}
     if scale.single:  # learners beside each other, so that their bars can be told apart
         shift = 4.0 * (among.index(learner) - (len(among) - 1) / 2) / len(among)
-        axes.errorbar([shift], means, yerr=half, capsize=3, label=label or learner_words(learner), **look)
+        axes.errorbar([shift], means, yerr=half, capsize=3, label=label, **look)
         return
     axes.fill_between(xs, means - half, means + half, color=colour, alpha=min(0.16, 0.4 / len(among)), lw=0)
-    axes.plot(xs, means, label=label or learner_words(learner), **look)
+    axes.plot(xs, means, label=label, **look)
 
 
 def _count(number: float) -> str:

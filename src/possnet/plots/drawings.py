@@ -113,8 +113,9 @@ def _path(axes: Axes, given: dict[str, str], colours: dict[str, str], order: int
             zorder=order,
         )
     )
-    ends = points if "marker-end" in given else points[::-1]
-    (x0, y0), (x1, y1) = next((a, b) for a, b in zip(ends[-2::-1], [ends[-1]] * len(ends), strict=False) if a != b)
+    backwards = points[::-1] if "marker-end" in given else points
+    x1, y1 = backwards[0]
+    x0, y0 = next(point for point in backwards if point != backwards[0])
     turn = atan2(y1 - y0, x1 - x0)
     tip = [(-1.75, -3.5), (5.25, 0.0), (-1.75, 3.5)]
     corners = [(x1 + u * cos(turn) - v * sin(turn), y1 + u * sin(turn) + v * cos(turn)) for u, v in tip]

@@ -33,11 +33,6 @@ class _Column(NamedTuple):
     imprecision: float
     learner: str
 
-    @property
-    def words(self) -> str:
-        theta = "" if self.process == "precise" else f", theta {self.imprecision:g}"
-        return f"{self.process}{theta}"
-
 
 def variable_heatmap(results: Results, network: str, *, rows: int | None = None) -> Figure:
     """Mean error of every variable's degrees, for every learner and setting, at the most rows (or as many as given).
@@ -48,7 +43,7 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None)
     ['counting', 'EM']
     """
     most, columns = _columns(results, network, rows)
-    errors = [_by_variable(results, network, most, column) for column in columns]
+    errors = [{name: float(np.nanmean(e)) for name, e in found.items()} for found in columns.values()]
     names = list(errors[0])
     told = ""
     if len(names) > _MOST:
@@ -56,7 +51,7 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None)
         worst = sorted(names, key=lambda n: -max(found.get(n, 0.0) for found in errors))[:_MOST]
         names = [name for name in names if name in set(worst)]
     values = np.array([[found.get(name, np.nan) for found in errors] for name in names])
-    return _heat(values, names, columns, f"mean error of a degree, {most:,} rows{told}")
+    return _heat(values, names, list(columns), f"mean error of a degree, {most:,} rows{told}")
 
 
 def context_heatmap(
@@ -79,7 +74,7 @@ def context_heatmap(
     name = name or network.name
     most, columns = _columns(results, name, rows)
     chosen = network.variable(variable).name if variable else worst_variable(results, name, rows=rows)
-    errors = [results.contexts(name, c.process, c.imprecision, most, c.learner).get(chosen, []) for c in columns]
+    errors = [found.get(chosen, []) for found in columns.values()]
     size = max(map(len, errors), default=0)
     parents = network.dag.parents(chosen)
     contexts = list(product(*(network.variable(p).states for p in parents)))
@@ -97,7 +92,7 @@ def context_heatmap(
         worst = np.nan_to_num(values, nan=-1.0).max(axis=1)
         order = sorted(np.argsort(-worst, kind="stable")[:_MOST].tolist())
     what = f"mean error of {clipped(chosen, 30)} in {told}, {most:,} rows"
-    return _heat(values[list(order)], [labels[k] for k in order], columns, what)
+    return _heat(values[list(order)], [labels[k] for k in order], list(columns), what)
 
 
 def worst_variable(results: Results, network: str, *, rows: int | None = None) -> str:
@@ -108,18 +103,19 @@ def worst_variable(results: Results, network: str, *, rows: int | None = None) -
     >>> worst_variable(found, "asia") in pn.load_example("asia").dag.nodes
     True
     """
-    most, columns = _columns(results, network, rows)
+    _, columns = _columns(results, network, rows)
     sums: dict[str, float] = {}
     several: set[str] = set()
-    for column in columns:
-        for name, errors in results.contexts(network, *column[:2], most, column.learner).items():
+    for found in columns.values():
+        for name, errors in found.items():
             sums[name] = sums.get(name, 0.0) + float(np.nanmean(errors))
             if len(errors) > 1:
                 several.add(name)
     return max(sums, key=lambda name: (name in several, sums[name]))
 
 
-def _columns(results: Results, network: str, rows: int | None) -> tuple[int, list[_Column]]:
+def _columns(results: Results, network: str, rows: int | None) -> tuple[int, dict[_Column, dict[str, list[float]]]]:
+    """How many rows are looked at, and the errors by variable and context of every column."""
     names = dict.fromkeys(cell.network for cell in results.cells)
     require_known(network, names, "plots: network")
     most = rows or max(cell.rows for cell in results.cells if cell.network == network)
@@ -130,18 +126,14 @@ def _columns(results: Results, network: str, rows: int | None) -> tuple[int, lis
     )
     if not found:
         raise NothingToShow(f"plots: no run of {network!r} with {most:,} rows; expected one that did not fail")
-    return most, list(found)
-
-
-def _by_variable(results: Results, network: str, rows: int, column: _Column) -> dict[str, float]:
-    found = results.contexts(network, column.process, column.imprecision, rows, column.learner)
-    return {name: float(np.nanmean(errors)) for name, errors in found.items()}
+    return most, {c: results.contexts(network, c.process, c.imprecision, most, c.learner) for c in found}
 
 
 def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[_Column], what: str) -> Figure:
     """A panel for each learner with a common scale, in rows that fit a page; every cell has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys((c.process, c.imprecision) for c in columns))
+    words = [process if process == "precise" else f"{process}, theta {theta:g}" for process, theta in settings]
     shown = [clipped(label, 44) for label in labels]
     across = max(1, min(len(learners), int(13 / len(settings))))
     rows = -(-len(learners) // across)
@@ -155,10 +147,8 @@ def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[
                 axes.set_visible(False)
                 continue
             part = np.full((len(shown), len(settings)), np.nan)
-            words = []
-            for place, (process, theta) in enumerate(settings):
-                column = _Column(process, theta, learners[number])
-                words.append(column.words)
+            for place, setting in enumerate(settings):
+                column = _Column(*setting, learners[number])
                 if column in columns:
                     part[:, place] = values[:, columns.index(column)]
             drawn.append(_panel(axes, part, top))

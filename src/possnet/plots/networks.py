@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from possnet.drawing import Bar, Card, Picture, draw_graph
 from possnet.errors import InputError
 from possnet.inference import Inference
+from possnet.possibility import necessities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,16 +68,9 @@ def _parents(network: Network) -> Mapping[str, tuple[str, ...]]:
 
 
 def _card(found: Possibility, *, marked: bool = False, other: Possibility | None = None) -> Card:
-    certain = found.is_normalised
-    return Card(
-        tuple(
-            Bar(
-                state,
-                float(found[state]),
-                float(found.necessity({state})) if certain else 0.0,
-                other=None if other is None else float(other[state]),
-            )
-            for state in found.variables[0].states
-        ),
-        marked,
+    certain = necessities(found.degrees).tolist() if found.is_normalised else [0.0] * found.degrees.size
+    bars = (
+        Bar(state, float(found[state]), n, None if other is None else float(other[state]))
+        for state, n in zip(found.variables[0].states, certain, strict=True)
     )
+    return Card(tuple(bars), marked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from possnet.drawing import escape
+from possnet.drawing.svg import css_colours
 from possnet.metrics import METRICS
 from possnet.plots import COLOURS, learner_words
 from possnet.report.words import answer, command, methods, question
@@ -95,11 +96,12 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
     """The whole page as text."""
     asked = question(experiment)
     sections = list(dict.fromkeys(shown.section for shown in pictures))
+    places = [*sections, "Table", "Methods", "Do it again"]
     parts = [
         '<p class="kind">possnet: learning a network back from imprecise rows</p>',
         f"<h1>{escape(asked)}</h1>",
         '<div class="answer">' + "".join(f"<p>{escape(text)}</p>" for text in answer(experiment.results)) + "</div>",
-        _links([*sections, "Table", "Methods", "Do it again"]),
+        "<nav>" + "".join(f'<a href="#{_anchor(s)}">{escape(s)}</a>' for s in places) + "</nav>",
         *(f'<p class="warn">{escape(note)}</p>' for note in notes),
     ]
     for section in sections:
@@ -107,15 +109,16 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
         parts += [_figure(shown) for shown in pictures if shown.section == section]
     parts += [_heading("Table"), _table(experiment.results), _failures(experiment.results), _heading("Methods")]
     facts = "".join(f"<dt>{escape(topic)}</dt><dd>{escape(words)}</dd>" for topic, words in methods(experiment))
-    parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(command(experiment))}</pre>"]
-    if "networks/" in command(experiment):
+    again = command(experiment)
+    parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(again)}</pre>"]
+    if "networks/" in again:
         parts.append("<p>Run it in the folder of this page, where <code>networks/</code> is.</p>")
     parts.append(
         "<p>All measures of all runs are in <code>results.csv</code> and <code>results.parquet</code> beside this page, "
         "the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. Same seed, same "
         "numbers, whatever the number of workers.</p>"
     )
-    light, dark = (";".join(f"--{name}:{c[k]}" for name, c in COLOURS.items()) for k in (0, 1))
+    light, dark = css_colours(COLOURS)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -132,16 +135,12 @@ def _figure(shown: Shown) -> str:
     label = escape(shown.caption)
     return (
         f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{shown.picture}</div>'
-        f"<figcaption>{escape(shown.caption)}</figcaption></figure>"
+        f"<figcaption>{label}</figcaption></figure>"
     )
 
 
 def _heading(section: str) -> str:
     return f'<h2 id="{_anchor(section)}">{escape(section)}</h2>'
-
-
-def _links(sections: Sequence[str]) -> str:
-    return "<nav>" + "".join(f'<a href="#{_anchor(s)}">{escape(s)}</a>' for s in sections) + "</nav>"
 
 
 def _anchor(section: str) -> str:

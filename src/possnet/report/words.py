@@ -11,12 +11,12 @@ from possnet.network import random_network
 from possnet.plots import learner_words, process_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from possnet.experiment import Experiment, Results, Summary
     from possnet.network import Network
 
-__all__ = ["answer", "command", "count", "file_name", "is_bundled", "methods", "question"]
+__all__ = ["answer", "command", "count", "file_names", "methods", "network_files", "question"]
 
 
 def question(experiment: Experiment) -> str:
@@ -57,10 +57,14 @@ def _closest(results: Results) -> str:
     """Which learner ends closest to the truth, for each process; settings in which a learner failed are left out."""
     most = max(cell.rows for cell in results.cells)
     learners = list(dict.fromkeys(cell.learner for cell in results.cells))
-    found, settings = _whole(results, "child_affinity", most, learners)
+    last = [s for s in results.summary("child_affinity") if s.rows == most]
+    seen: dict[tuple[str, str, float], set[str]] = {}
+    for s in last:
+        seen.setdefault(s[:3], set()).add(s.learner)
+    found = [s for s in last if len(seen[s[:3]]) == len(learners)]
     if not found:
         return f"With {count(most, 'row')} there is no setting in which every learner came to an end."
-    clauses: list[tuple[float, str]] = []
+    clauses: list[tuple[float, str, str]] = []
     for process in dict.fromkeys(s.process for s in found):
         here = [s for s in found if s.process == process]
         means = {name: fmean(s.mean for s in here if s.learner == name) for name in learners}
@@ -71,23 +75,14 @@ def _closest(results: Results) -> str:
         against = joined([*others, f"{ignorance:.2f} for knowing nothing"])
         worse = ", which would be better" if ignorance > top else ""
         who = joined([learner_words(name) for name in best]) + (" alike" if len(best) > 1 else "")
-        clauses.append((top, f"{who} on {process_words(process)} [{top:.2f}, against {against}{worse}]"))
-    told = joined([text for _, text in sorted(clauses, key=lambda clause: -clause[0])])
-    told = told.replace("[", "[information affinity ", 1).replace("[", "(").replace("]", ")")
-    lost = settings - len({s[:3] for s in found})
+        clauses.append((top, f"{who} on {process_words(process)}", f"{top:.2f}, against {against}{worse}"))
+    clauses.sort(key=lambda clause: -clause[0])
+    measures = ["information affinity ", *[""] * (len(clauses) - 1)]
+    told = joined([f"{who} ({what}{numbers})" for what, (_, who, numbers) in zip(measures, clauses, strict=True)])
+    lost = len({(c.network, c.process, c.imprecision) for c in results.cells}) - len({s[:3] for s in found})
     left = f" ({count(lost, 'setting')} with failed runs left out)" if lost else ""
     verb = "is" if len(clauses) == 1 and " alike" not in told else "are"
     return f"With {count(most, 'row')}{left}, the closest to the truth {verb} {told}."
-
-
-def _whole(results: Results, metric: str, rows: int, learners: Sequence[str]) -> tuple[list[Summary], int]:
-    """Summaries of the settings that every learner finished, and how many settings there are."""
-    settings = {(c.network, c.process, c.imprecision) for c in results.cells}
-    found = [s for s in results.summary(metric) if s.rows == rows]
-    seen: dict[tuple[str, str, float], set[str]] = {}
-    for s in found:
-        seen.setdefault(s[:3], set()).add(s.learner)
-    return [s for s in found if seen[s[:3]] >= set(learners)], len(settings)
 
 
 def _limited(results: Results) -> str:
@@ -183,13 +178,14 @@ def command(experiment: Experiment) -> str:
     """
     grid = experiment.grid
     names, options = [], []
+    files = network_files(grid.networks)
     for name, network in grid.networks.items():
-        if is_bundled(name, network):
+        if name not in files:
             names.append(name)
         elif _is_random(name, network, grid.seed):
             options += ["--random", name.removeprefix("random ")]
         else:
-            names.append(f"networks/{file_name(name)}.json")
+            names.append(f"networks/{files[name]}")
     options += ["--rows", ",".join(map(str, grid.rows)), "--imprecision", ",".join(map(plain, grid.imprecision))]
     parted = [name.partition("@") for name in grid.learners]
     options += ["--process", ",".join(grid.processes)]
@@ -200,13 +196,14 @@ def command(experiment: Experiment) -> str:
     return shlex.join(["possnet", "evaluate", *names, *options])
 
 
-def is_bundled(name: str, network: Network) -> bool:
-    """Whether a network is the bundled one of that name.
+def network_files(networks: Mapping[str, Network]) -> dict[str, str]:
+    """The files of all networks but those that are the bundled ones of their names.
 
-    >>> is_bundled("asia", load_example("asia")), is_bundled("asia", load_example("clinic"))
-    (True, False)
+    >>> network_files({"asia": load_example("asia"), "clinic": load_example("asia")})
+    {'clinic': 'clinic.json'}
     """
-    return name in example_names() and load_example(name) == network
+    own = [name for name, net in networks.items() if name not in example_names() or load_example(name) != net]
+    return {name: f"{file}.json" for name, file in zip(own, file_names(own), strict=True)}
 
 
 def _is_random(name: str, network: Network, seed: int) -> bool:
@@ -215,13 +212,21 @@ def _is_random(name: str, network: Network, seed: int) -> bool:
     return whole and int(number) == len(network.variables) and random_network(int(number), rng=seed) == network
 
 
-def file_name(text: str) -> str:
-    """A file's name without odd characters, and not too long.
+def file_names(texts: Iterable[str]) -> list[str]:
+    """Names of files without odd characters, not too long, and numbered where they would be the same.
 
-    >>> file_name("random 20/b")
-    'random_20_b'
+    >>> file_names(["random 20/b", "random 20 b"])
+    ['random_20_b', 'random_20_b-2']
     """
-    return "".join(ch if ch.isalnum() or ch in "-_" else "_" for ch in text)[:80] or "_"
+    found: list[str] = []
+    for text in texts:
+        stem = "".join(ch if ch.isalnum() or ch in "-_" else "_" for ch in text)[:80] or "_"
+        number, name = 1, stem
+        while name in found:
+            number += 1
+            name = f"{stem}-{number}"
+        found.append(name)
+    return found
 
 
 def plain(number: float) -> str:

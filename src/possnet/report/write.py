@@ -23,10 +23,10 @@ from possnet.plots import (
 )
 from possnet.plots.style import NothingToShow
 from possnet.report.page import Shown, page
-from possnet.report.words import count, file_name, is_bundled
+from possnet.report.words import count, file_names, network_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from possnet.experiment import Experiment
     from possnet.network import Network
@@ -58,7 +58,7 @@ def write_report(folder: str | Path, *, progress: Callable[[int, int], None] | N
     if not has_matplotlib():
         notes.append("Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here.")
     makers = list(_makers(experiment))
-    stems = _distinct([stem for _, stem, _, _ in makers])
+    stems = file_names(stem for _, stem, _, _ in makers)
     pictures: list[Shown] = []
     used = left_out = 0
     for number, ((section, _, caption, make), stem) in enumerate(zip(makers, stems, strict=True)):
@@ -85,34 +85,19 @@ def write_report(folder: str | Path, *, progress: Callable[[int, int], None] | N
 
 def _prepare(folder: Path, experiment: Experiment) -> None:
     """Folders for figures, without those of an earlier report, and for networks that have no name of their own."""
-    others = {n: net for n, net in experiment.grid.networks.items() if not is_bundled(n, net)}
+    networks = experiment.grid.networks
+    files = network_files(networks)
     try:
         (folder / "figures").mkdir(exist_ok=True)
         for old in (folder / "figures").iterdir():
             if old.suffix in {".svg", ".pdf"} and old.name.startswith(_PREFIXES):
                 old.unlink()
-        if others:
+        if files:
             (folder / "networks").mkdir(exist_ok=True)
     except OSError as error:
         raise file_error(folder, error) from None
-    for name, network in others.items():
-        write_text(folder / "networks" / f"{file_name(name)}.json", encode_network(network))
-
-
-def _distinct(stems: Sequence[str]) -> list[str]:
-    """Names of files, numbered where they would be the same.
-
-    >>> _distinct(["split-a b", "split-a/b"])
-    ['split-a_b', 'split-a_b-2']
-    """
-    found: list[str] = []
-    for stem in map(file_name, stems):
-        number, name = 1, stem
-        while name in found:
-            number += 1
-            name = f"{stem}-{number}"
-        found.append(name)
-    return found
+    for name, file in files.items():
+        write_text(folder / "networks" / file, encode_network(networks[name]))
 
 
 _PREFIXES: Final = ("curves-", "split-", "variables-", "contexts-", "network-")
@@ -135,24 +120,20 @@ def _makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[]
     for name, network in grid.networks.items():
         told = f"{name}: " if len(grid.networks) > 1 else ""
         figures: list[tuple[str, str, str, Callable[[], Any]]] = [
-            (curves, "curves-rows", _SECTIONS[curves] + spread, partial(learning_curves, results, network=name)),
-            (split, "split", _SECTIONS[split], partial(error_split, results, network=name)),
-            (heat, "variables", f"by variable. {_SECTIONS[heat]}", partial(variable_heatmap, results, name)),
-            (
-                heat,
-                "contexts",
-                "by context, for the variable with the largest error.",
-                partial(context_heatmap, results, network, name=name),
-            ),
+            (curves, "curves-rows", _SECTIONS[curves] + spread, partial(learning_curves, results, network=name))
         ]
-        if len(grid.imprecision) > 1:
-            against = partial(learning_curves, results, against="imprecision", network=name)
-            figures.insert(
-                1, (curves, "curves-imprecision", "the same against imprecision, at the most rows.", against)
-            )
         if any("@" in learner for learner in grid.learners):
             edges = partial(learning_curves, results, "hamming", network=name)
-            figures.insert(1, (curves, "curves-structure", "edges to add, remove or turn; 0 is the true graph.", edges))
+            figures.append((curves, "curves-structure", "edges to add, remove or turn; 0 is the true graph.", edges))
+        if len(grid.imprecision) > 1:
+            thetas = partial(learning_curves, results, against="imprecision", network=name)
+            figures.append((curves, "curves-imprecision", "the same against imprecision, at the most rows.", thetas))
+        contexts = partial(context_heatmap, results, network, name=name)
+        figures += [
+            (split, "split", _SECTIONS[split], partial(error_split, results, network=name)),
+            (heat, "variables", f"by variable. {_SECTIONS[heat]}", partial(variable_heatmap, results, name)),
+            (heat, "contexts", "by context, for the variable with the largest error.", contexts),
+        ]
         if has_matplotlib():
             for section, stem, caption, make in figures:
                 words = told + caption if told else caption[:1].upper() + caption[1:]

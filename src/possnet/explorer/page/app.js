@@ -20,7 +20,6 @@ class Explorer {
     this.answer = undefined;
     this.before = undefined;
     const actions = {
-      variables: () => network.variables,
       toggle: (name, state) => this.toggle(name, state),
       clear: (name) => this.clear(name),
       select: (name, byKey) => this.select(name, byKey),
@@ -174,8 +173,7 @@ class Explorer {
   }
 
   select(name, byKey = false) {
-    const again = this.panel.variable?.name === name;
-    if (again) return this.close();
+    if (this.panel.variable?.name === name) return this.close();
     this.panel.open(this.variables.get(name));
     this.graph.select(name);
     this.show();
@@ -215,7 +213,8 @@ class Explorer {
   // Tables were edited, here or in another window.
   noticed(summary) {
     const changed = summary.revision !== this.network.revision;
-    for (const key of ["revision", "edited", "undo", "redo", "normal"]) this.network[key] = summary[key];
+    this.network.revision = summary.revision;
+    this.network.edited = summary.edited;
     if (changed) {
       this.before = undefined;
       this.refresh();

@@ -25,7 +25,6 @@ export function set(element, attributes) {
       if (element.getAttribute(name) !== text) element.setAttribute(name, text);
     }
   }
-  return element;
 }
 
 export function write(element, text) {

@@ -152,12 +152,9 @@ export class Editor {
     first.disabled = !this.page?.edited.length;
   }
 
-  values() {
-    return Object.fromEntries([...this.draft].map(([number, draft]) => [number, draft.map(typed)]));
-  }
-
   async apply() {
-    await this.done(await ask("/api/edit", { variable: this.variable.name, rows: this.values(), revision: this.page.revision }));
+    const rows = Object.fromEntries([...this.draft].map(([number, draft]) => [number, draft.map(typed)]));
+    await this.done(await ask("/api/edit", { variable: this.variable.name, rows, revision: this.page.revision }));
   }
 
   async normalise() {

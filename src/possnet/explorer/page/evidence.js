@@ -21,6 +21,18 @@ export function inOrder(states, variable) {
   return variable.states.filter((state) => states.has(state));
 }
 
+// What there is to show of a state: how possible and certain it is, how possible it was, and what is known of it.
+export function reading({ marginals, before, evidence, best }, { name, states }, k) {
+  const [state, known] = [states[k], evidence.get(name)];
+  const pi = marginals?.[name].possibility[k];
+  const was = before?.[name].possibility[k];
+  const given = Boolean(known?.has(state));
+  return {
+    state, pi, n: marginals?.[name].necessity?.[k], was, moved: Math.abs(was - pi) > 5e-4,
+    given, excluded: Boolean(known) && !given, best: best?.[name] === state,
+  };
+}
+
 export function asRequest(evidence) {
   return Object.fromEntries([...evidence].map(([name, states]) => [name, [...states]]));
 }

@@ -1,6 +1,7 @@
 // The network as cards and edges: every state a bar, its length possibility, its dark part necessity.
 
 import { draw, set, write } from "./dom.js";
+import { reading } from "./evidence.js";
 import { clipped, either, short, three } from "./words.js";
 
 const LABEL = 18;
@@ -11,10 +12,9 @@ export class Graph {
   constructor(svg, network, actions) {
     this.actions = actions;
     this.geometry = network.geometry;
-    this.cards = new Map();
-    this.world = draw("g", { class: "world" });
-    this.world.append(draw("g", { class: "edges" }, ...network.geometry.edges.map((edge) => this.edge(edge))));
-    network.variables.forEach((variable, k) => this.cards.set(variable.name, this.card(variable, network.geometry.cards[k])));
+    this.cards = new Map(network.variables.map((variable, k) => [variable.name, this.card(variable, network.geometry.cards[k])]));
+    this.lines = network.geometry.edges.map((edge) => this.edge(edge));
+    this.world = draw("g", { class: "world" }, draw("g", { class: "edges" }, ...this.lines.map((line) => line.element)));
     const inOrder = [...this.cards.values()].sort((a, b) => a.place.y - b.place.y || a.place.x - b.place.x);
     this.world.append(...inOrder.map((card) => card.element));
     this.order = inOrder.map((card) => card.variable.name);
@@ -32,27 +32,20 @@ export class Graph {
 
   edge({ from, to, points }) {
     const line = points.map((point) => [...point]);
-    const place = (name) => this.geometry.cards[this.numberOf(name)];
-    line[0][1] = place(from).y + place(from).height;
-    line.at(-1)[1] = place(to).y - 5;
+    const [above, below] = [this.cards.get(from).place, this.cards.get(to).place];
+    line[0][1] = above.y + above.height;
+    line.at(-1)[1] = below.y - 5;
     let path = `M${line[0][0]} ${line[0][1]}`;
     for (let k = 1; k < line.length; k += 1) {
       const [[x0, y0], [x1, y1]] = [line[k - 1], line[k]];
       const bend = 0.5 * (y1 - y0);
       path += x0 === x1 ? `L${x1} ${y1}` : `C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`;
     }
-    const element = draw("path", { class: "edge", d: path, "marker-end": "url(#tip)" });
-    (this.lines ??= []).push({ from, to, element });
-    return element;
-  }
-
-  numberOf(name) {
-    this.numbers ??= new Map(this.actions.variables().map((variable, k) => [variable.name, k]));
-    return this.numbers.get(name);
+    return { from, to, element: draw("path", { class: "edge", d: path, "marker-end": "url(#tip)" }) };
   }
 
   card(variable, place) {
-    const { head, pad } = this.geometry;
+    const { head } = this.geometry;
     const name = draw("text", { class: "name", x: place.width / 2, y: 18, "text-anchor": "middle" }, place.name);
     const heading = draw("g", { class: "head", role: "button", tabindex: 0, "data-name": variable.name },
       draw("title", {}, variable.name),
@@ -70,7 +63,7 @@ export class Graph {
       draw("rect", { class: "frame", width: place.width, height: place.height, rx: 7 }), heading, pencil, clear);
     const rows = Array.from({ length: place.rows }, (_, k) => this.row(variable, place, k));
     element.append(...rows.map((row) => row.element));
-    if (place.rows < variable.states.length) element.append(this.more(variable, place, pad));
+    if (place.rows < variable.states.length) element.append(this.more(variable, place));
     return { variable, place, element, heading, name, rows };
   }
 
@@ -100,8 +93,8 @@ export class Graph {
     return row;
   }
 
-  more(variable, place, pad) {
-    const { head, line } = this.geometry;
+  more(variable, place) {
+    const { head, line, pad } = this.geometry;
     const hidden = variable.states.length - place.rows;
     const element = draw("g", { class: "more", role: "button", tabindex: -1, transform: `translate(0 ${head + place.rows * line})` },
       draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
@@ -111,18 +104,18 @@ export class Graph {
   }
 
   // Show degrees: of now, of before the evidence, and the states of the best configuration.
-  update({ marginals, before, evidence, best, edited }) {
+  update(shown) {
     for (const card of this.cards.values()) {
-      const name = card.variable.name;
-      const known = evidence.get(name);
-      const found = marginals?.[name];
+      const { name, states } = card.variable;
+      const known = shown.evidence.get(name);
+      const edited = shown.edited.includes(name);
       card.element.classList.toggle("known", Boolean(known));
-      card.element.classList.toggle("edited", edited.includes(name));
-      set(card.heading, { "aria-label": headingLabel(name, known, edited.includes(name)) });
-      const shown = this.shown(card, found, known, best?.[name]);
+      card.element.classList.toggle("edited", edited);
+      set(card.heading, { "aria-label": headingLabel(name, known, edited) });
       const at = document.activeElement;
       const held = card.rows.find((row) => row.element === at)?.state;
-      card.rows.forEach((row, k) => this.fill(row, name, card.variable.states[shown[k]], shown[k], found, before?.[name], known, best?.[name]));
+      const readings = foremost(states.map((_, k) => reading(shown, card.variable, k)), card.rows.length);
+      card.rows.forEach((row, k) => this.fill(row, name, readings[k]));
       const moved = held !== undefined && card.rows.find((row) => row.state === held);
       if (moved && moved.element !== at) moved.element.focus();
     }
@@ -130,46 +123,41 @@ export class Graph {
     this.fresh = [];
   }
 
-  // The numbers of the states that a card shows, in the order of the domain: those that matter, then the most possible.
-  shown(card, found, known, chosen) {
-    const { states } = card.variable;
-    const all = states.map((_, k) => k);
-    if (card.rows.length === states.length) return all;
-    const matters = (k) => Number(Boolean(known?.has(states[k])) || states[k] === chosen);
-    const degree = (k) => found?.possibility[k] ?? 0;
-    return all.sort((a, b) => matters(b) - matters(a) || degree(b) - degree(a) || a - b)
-      .slice(0, card.rows.length).sort((a, b) => a - b);
-  }
-
-  fill(row, name, state, k, found, before, known, chosen) {
-    const [pi, n] = [found?.possibility[k] ?? 0, found?.necessity?.[k] ?? 0];
-    const was = before?.possibility[k];
-    const given = Boolean(known?.has(state));
-    const look = `${given || state === chosen} ${state}`;
+  fill(row, name, { state, pi, n, was, moved, given, excluded, best }) {
+    const look = `${given || best} ${state}`;
     if (look !== row.look) this.fresh.push([row.label, row.labels]);
     row.look = look;
     row.state = state;
+    const told = (possibility, necessity) => (pi === undefined ? "" : possibility + three(pi))
+      + (n === undefined ? "" : necessity + three(n));
     write(row.label, clipped(state, LABEL));
-    write(row.full, `${name} = ${state}${found ? `: Π ${three(pi)}, N ${three(n)}` : ""}`);
-    write(row.number, found ? short(pi) : "");
-    set(row.possible, { width: (row.room * pi).toFixed(1) });
-    set(row.necessary, { width: (row.room * n).toFixed(1) });
-    const ghosted = was !== undefined && found && Math.abs(was - pi) > 5e-4;
-    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: ghosted ? null : "hidden" });
+    write(row.full, `${name} = ${state}${told(": Π ", ", N ")}`);
+    write(row.number, pi === undefined ? "" : short(pi));
+    set(row.possible, { width: (row.room * (pi ?? 0)).toFixed(1) });
+    set(row.necessary, { width: (row.room * (n ?? 0)).toFixed(1) });
+    set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: moved ? null : "hidden" });
     set(row.element, {
-      "data-state": state, "data-pi": pi, "data-n": n, "aria-checked": String(given),
-      "aria-label": `${name} = ${state}${found ? `, possibility ${three(pi)}, necessity ${three(n)}` : ""}`,
+      "data-state": state, "data-pi": pi ?? 0, "data-n": n ?? 0, "aria-checked": String(given),
+      "aria-label": `${name} = ${state}${told(", possibility ", ", necessity ")}`,
     });
     row.element.classList.toggle("given", given);
-    row.element.classList.toggle("excluded", Boolean(known) && !given);
-    row.element.classList.toggle("best", state === chosen);
+    row.element.classList.toggle("excluded", excluded);
+    row.element.classList.toggle("best", best);
   }
 
   // Mark a card, and the edges at it.
   select(name) {
     for (const [other, card] of this.cards) card.element.classList.toggle("selected", other === name);
-    for (const { from, to, element } of this.lines ?? []) element.classList.toggle("near", from === name || to === name);
+    for (const { from, to, element } of this.lines) element.classList.toggle("near", from === name || to === name);
   }
+}
+
+// Of the readings of all states those that a card has room for, in their order: those that matter, then the most possible.
+function foremost(readings, room) {
+  if (readings.length <= room) return readings;
+  const matters = ({ given, best }) => Number(given || best);
+  const first = [...readings].sort((a, b) => matters(b) - matters(a) || (b.pi ?? 0) - (a.pi ?? 0)).slice(0, room);
+  return readings.filter((one) => first.includes(one));
 }
 
 function headingLabel(name, known, edited) {

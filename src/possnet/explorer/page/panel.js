@@ -2,6 +2,7 @@
 
 import { make, set, write } from "./dom.js";
 import { Editor } from "./editor.js";
+import { reading } from "./evidence.js";
 import { count, three } from "./words.js";
 
 const MOST_STATES = 2000;
@@ -68,7 +69,7 @@ export class Panel {
     const [pi, n] = [make("td", { class: "digits" }), make("td", { class: "digits" })];
     const element = make("tr", {}, make("td", {}, toggle),
       make("td", { class: "bar" }, make("div", { class: "rail" }, possible, necessary, ghost)), pi, n);
-    return { state, element, toggle, possible, necessary, ghost, pi, n };
+    return { element, toggle, possible, necessary, ghost, pi, n };
   }
 
   neighbours(title, names) {
@@ -76,23 +77,20 @@ export class Panel {
     return make("p", { class: "neighbours" }, make("b", {}, `${title}: `), ...(buttons.length ? buttons : ["none"]));
   }
 
-  update({ marginals, before, evidence, best }) {
+  update(shown) {
     if (!this.variable) return;
-    const { name } = this.variable;
-    const [found, prior, known] = [marginals?.[name], before?.[name], evidence.get(name)];
-    this.drop.disabled = !known;
+    this.drop.disabled = !shown.evidence.has(this.variable.name);
     this.rows.forEach((row, k) => {
-      const [pi, n] = [found?.possibility[k] ?? 0, found?.necessity?.[k]];
-      const was = prior?.possibility[k];
-      write(row.pi, found ? three(pi) : "");
-      write(row.n, found && n !== undefined ? three(n) : "");
-      row.possible.style.width = `${100 * pi}%`;
+      const { pi, n, was, moved, given, excluded, best } = reading(shown, this.variable, k);
+      write(row.pi, pi === undefined ? "" : three(pi));
+      write(row.n, n === undefined ? "" : three(n));
+      row.possible.style.width = `${100 * (pi ?? 0)}%`;
       row.necessary.style.width = `${100 * (n ?? 0)}%`;
       row.ghost.style.left = `${100 * (was ?? 0)}%`;
-      row.ghost.hidden = was === undefined || !found || Math.abs(was - pi) <= 5e-4;
-      set(row.toggle, { "aria-checked": String(Boolean(known?.has(row.state))) });
-      row.element.classList.toggle("excluded", Boolean(known) && !known.has(row.state));
-      row.element.classList.toggle("best", best?.[name] === row.state);
+      row.ghost.hidden = !moved;
+      set(row.toggle, { "aria-checked": String(given) });
+      row.element.classList.toggle("excluded", excluded);
+      row.element.classList.toggle("best", best);
     });
   }
 }
