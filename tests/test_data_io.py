@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import possnet as pn
+from possnet.io import carry_columns
 from possnet.io.cells import CellSyntax
 from tests.strategies import cells, datasets, names, variables
 from tests.test_dataset import DATA, FEVER, RASH, rows_of
@@ -530,6 +531,9 @@ def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [0.5]}), path)
     with pytest.raises(pn.InputError, match="row group 1: column 'x': numbers with fractions"):
         pn.read_data(path)
+    pq.write_table(pa.table({}), path)
+    with pytest.raises(pn.InputError, match="no columns; expected at least one"):
+        pn.read_data(path)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -571,6 +575,9 @@ def test_weights_in_files(tmp_path: Path) -> None:
     path.write_text("x,n\na,3\nb,many\n")
     with pytest.raises(pn.InputError, match="row 2, weight column 'n': 'many'; expected a whole number from 0 to"):
         pn.read_data(path, weights="n")
+    path.write_text("x,n\n" + f"a,{10**18 - 1}\n" * 5)
+    with pytest.raises(pn.InputError, match=r"a.csv: weights add up to more than 2\*\*62; expected a smaller total"):
+        pn.read_data(path, weights="n")
     clash = pn.Dataset.from_rows((pn.Variable("weight", ("a",)),), [("a",)], weights=[2])
     with pytest.raises(pn.InputError, match="'weight' cannot name the weights"):
         pn.write_data(clash, tmp_path / "b.csv")
@@ -603,6 +610,38 @@ def test_a_csv_that_others_can_read(tmp_path: Path) -> None:
     ]
     pn.write_data(DATA, tmp_path / "lists.parquet", layout="lists")
     assert pq.read_table(tmp_path / "lists.parquet").column("fever").to_pylist()[0] == ["mild", "high"]
+
+
+def test_plain_columns_are_carried_to_files_of_any_number_of_rows(tmp_path: Path) -> None:
+    note = pa.array(["p", "q", "r"])
+    for rows in (0, 3):
+        pq.write_table(pa.table({"note": note[:rows], "rash": ["yes", "no", "no"][:rows]}), tmp_path / "in.parquet")
+        for name in LAYOUTS:
+            path = write(pn.read_data(tmp_path / "in.parquet", variables=[RASH]), tmp_path / name)
+            carry_columns(path, tmp_path / "in.parquet", ["note"])
+            assert len(pn.read_data(path, variables=[RASH])) == rows
+            read_back = arrow_csv.read_csv if name == "data.csv" else pq.read_table
+            assert read_back(path).column_names == ["note", "rash"]
+            assert read_back(path).column("note").to_pylist() == note[:rows].to_pylist()
+
+
+def test_columns_that_cannot_be_carried_along_are_named(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"note": [1], "rash": ["yes"]}), tmp_path / "in" / "a.parquet")
+    pq.write_table(pa.table({"note": ["p"], "rash": ["no"]}), tmp_path / "in" / "b.parquet")
+    path = write(pn.scan_data(tmp_path / "in", variables=[RASH]), tmp_path / "data.parquet")
+    with pytest.raises(pn.InputError, match=r"note cannot be carried along .*; expected columns of one type in all"):
+        carry_columns(path, tmp_path / "in", ["note"])
+    pn.write_data(DATA, tmp_path / "own.parquet")
+    with pytest.raises(pn.InputError, match=r"own.parquet: possnet's own file, .*; expected columns of plain values"):
+        carry_columns(path, tmp_path / "own.parquet", ["rash"])
+    assert pn.read_data(path).variables == (RASH,)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "iterdir", mock.Mock(side_effect=PermissionError(13, "Permission denied")))
+    with pytest.raises(pn.InputError, match="permission denied; expected a file that can be opened"):
+        pn.scan_data(tmp_path)
 
 
 @given(names)

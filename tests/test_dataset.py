@@ -284,6 +284,8 @@ def test_misfits_are_told_ten_at_a_time() -> None:
         (lambda: pn.Dataset.from_rows((RASH,), [(set(),)]), "row 1, column 'rash': an empty set; expected at least one state"),
         (lambda: pn.Dataset.from_rows((RASH,), [("yes", "no")]), "row 1: .*; expected 1 cells"),
         (lambda: pn.Dataset.from_rows((RASH,), ["yes"]), "row 1: 'yes'; expected 1 cells"),
+        (lambda: pn.Dataset.from_rows((RASH,), [1]),  # type: ignore[list-item]
+          "row 1: 1; expected 1 cells"),
         (lambda: pn.Dataset.from_rows((RASH,), [({1.5},)]), "1.5 is of type float; expected a state"),
         (lambda: pn.Dataset.from_rows((RASH, RASH), []), "two have the same name"),
         (lambda: pn.Dataset.from_rows((), []), "variables: none; expected at least one"),

@@ -8,12 +8,12 @@ as unknown are marked in one more bitmap, which exists only where there are such
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, table_of_columns
-from possnet.dataset.domains import found_variables, require_columns, variables_of
+from possnet.dataset.domains import require_columns, seen_variables, variables_of
 from possnet.dataset.weights import checked_weights, weights_of_column
 from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps, tally
@@ -95,7 +95,7 @@ class Dataset:
         listed = variables_of(variables)
         columns: list[list[Any]] = [[] for _ in listed]
         for number, row in enumerate(rows, start=1):
-            if isinstance(row, str) or len(row) != len(listed):
+            if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != len(listed):
                 raise InputError(
                     f"row {number}: {row!r}; expected {len(listed)} cells ({listing(v.name for v in listed)})"
                 )
@@ -137,7 +137,6 @@ class Dataset:
         variables: Sequence[Variable] | None = None,
         weights: ArrayLike | None = None,
         owner: str = "data",
-        first_row: int = 0,
     ) -> Dataset:
         """Data set of columns (see `possnet.arrow`); cells that do not fit are reported, ten at a time.
 
@@ -147,13 +146,13 @@ class Dataset:
         """
         if variables is None:
             columns = list(columns)
-            variables = found_variables(columns, owner)
+            variables = seen_variables(((column.name, column.seen()) for column in columns), owner)
         wanted = {variable.name: variable for variable in variables}
         report = Report(owner)
         words, unknown, sizes = {}, {}, {}
         for column in columns:
             if column.name in wanted:
-                words[column.name], absent = column.bits(wanted[column.name], report, first_row)
+                words[column.name], absent = column.bits(wanted[column.name], report)
                 sizes[column.name] = column.rows
                 if absent is not None:
                     unknown[column.name] = absent
@@ -249,10 +248,6 @@ class Dataset:
             for name, words in self._bitmaps.items()
         }
 
-    @overload
-    def __getitem__(self, rows: slice) -> Dataset: ...
-    @overload
-    def __getitem__(self, rows: NDArray[Any] | Sequence[int]) -> Dataset: ...
     def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> Dataset:
         """Some of the rows: a slice, row numbers, or an array of booleans."""
         if isinstance(rows, slice):

@@ -87,7 +87,7 @@ def _states_of(part: str | tuple[str, str, str], variable: Variable) -> tuple[se
 
 @dataclass(frozen=True, slots=True)
 class CellSyntax:
-    r"""How cells are written: the separator between states, and the escape character (empty: none).
+    r"""How cells are written: the separator between states, the escape character (empty: none), and what parts fields.
 
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
@@ -100,12 +100,20 @@ class CellSyntax:
 
     separator: str = "|"
     escape: str = "\\"
+    delimiter: str = ","
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in "!?*. \t\r\n":
             raise InputError(f"separator {self.separator!r}; expected one character other than ! ? * . and blanks")
         if len(self.escape) > 1 or self.escape == self.separator or (self.escape and self.escape in "!?*. \t\r\n"):
             raise InputError(f"escape {self.escape!r}; expected one character of its own, or nothing")
+        special = {self.separator, self.escape, '"', "!", "?", "*", "."}
+        plain = " " <= self.delimiter <= "~" or self.delimiter == "\t"
+        if len(self.delimiter) != 1 or self.delimiter in special or not plain:
+            raise InputError(
+                f"delimiter {self.delimiter!r}; expected one plain character other than the separator, the escape "
+                "and ! ? * ."
+            )
 
     def parse(self, text: str) -> Reading:
         """Split the text of a cell, without knowing the domain."""

@@ -81,7 +81,7 @@ def read_data(
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
-    source = _source(path, weights, CellSyntax(separator, escape), delimiter, whole=True)
+    source = _source(path, weights, CellSyntax(separator, escape, delimiter), whole=True)
     _measure([source], measures, variables)
     domain = known_domain([source], variables)
     batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
@@ -115,8 +115,7 @@ def scan_data(
     ...     [len(batch) for batch in stream], [len(batch) for batch in stream]
     ([2, 2], [2, 2])
     """
-    syntax = CellSyntax(separator, escape)
-    sources = [_source(path, weights, syntax, delimiter, whole=False) for path in _files(paths)]
+    sources = _sources(paths, weights, CellSyntax(separator, escape, delimiter))
     _measure(sources, measures, variables)
     domain = known_domain(sources, variables)
     if domain is None:
@@ -137,9 +136,7 @@ def carry_columns(
     ...     written.read_text()
     'note,fever\n!urgent,mild\n'
     """
-    attach_columns(
-        written, [_source(path, None, CellSyntax(), delimiter, whole=False) for path in _files(paths)], names
-    )
+    attach_columns(Path(written), _sources(paths, None, CellSyntax(delimiter=delimiter)), names)
 
 
 def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",") -> tuple[str, ...]:
@@ -151,7 +148,7 @@ def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",")
     ...     column_names(Path(folder) / "a.csv")
     ('fever', 'rash')
     """
-    return tuple(_source(_files(paths)[0], None, CellSyntax(), delimiter, whole=False).names())
+    return tuple(_source(_files(paths)[0], None, CellSyntax(delimiter=delimiter), whole=False).names())
 
 
 class DataStream:
@@ -183,7 +180,7 @@ class DataStream:
     @property
     def rows(self) -> int | None:
         """Number of rows of all files, if all of them say so (Parquet does, CSV does not)."""
-        counts = [source.rows() for source in self._sources]
+        counts = [source.rows for source in self._sources]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def __iter__(self) -> Iterator[Dataset]:
@@ -233,13 +230,11 @@ def write_data(
         raise InputError(f"{path}: {weights!r} cannot name the weights; expected a name that no variable has, weights=")
     batches = _counted(data, progress)
     if suffix == ".csv":
-        syntax = CellSyntax(separator, escape)
-        CsvSource.check_delimiter(delimiter, syntax)
-        header = csv_header(data.variables, delimiter, weights if weighted else None)
+        syntax = CellSyntax(separator, escape, delimiter)
         with replacing(path) as beside, beside.open("wb") as out:
-            out.write(header)
+            out.write(csv_header(data.variables, syntax, weights if weighted else None))
             for batch in batches:
-                for block in csv_blocks(batch, syntax, delimiter, weighted=weighted):
+                for block in csv_blocks(batch, syntax, weighted=weighted):
                     out.write(block)
     else:
         schema = parquet_schema(data.variables, weights if weighted else None, layout)
@@ -265,10 +260,14 @@ def _write_parquet(batches: Iterator[Dataset], path: str | Path, schema: Any, la
                 writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
 
 
-def _source(path: str | Path, weights: str | None, syntax: CellSyntax, delimiter: str, *, whole: bool) -> Source:
+def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole: bool) -> Source:
     if suffix_of(path, DATA_SUFFIXES) == ".csv":
-        return CsvSource(Path(path), syntax, delimiter, weights, whole)
+        return CsvSource(Path(path), weights, syntax, whole=whole)
     return ParquetSource(Path(path), weights)
+
+
+def _sources(paths: str | Path | Iterable[str | Path], weights: str | None, syntax: CellSyntax) -> list[Source]:
+    return [_source(path, weights, syntax, whole=False) for path in _files(paths)]
 
 
 def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -277,14 +276,15 @@ def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
         return [file for path in paths for file in _files(path)] or _none(paths)
     path = Path(paths)
     try:
-        is_folder, is_there = path.is_dir(), path.exists()
+        if path.is_dir():
+            found = [p for p in path.iterdir() if p.suffix.lower() in DATA_SUFFIXES and p.is_file()]
+        elif path.exists() or not glob.has_magic(str(paths)):
+            return [path]
+        else:
+            found = [Path(name) for name in glob.glob(str(paths), recursive=True)]  # noqa: PTH207
     except (OSError, ValueError) as error:
         raise file_error(path, error) from None
-    if is_folder:
-        return sorted(p for p in path.iterdir() if p.suffix.lower() in DATA_SUFFIXES and p.is_file()) or _none(paths)
-    if is_there or not glob.has_magic(str(paths)):
-        return [path]
-    return sorted(Path(name) for name in glob.glob(str(paths), recursive=True)) or _none(paths)  # noqa: PTH207
+    return sorted(found) or _none(paths)
 
 
 def _none(paths: object) -> list[Path]:
@@ -302,21 +302,20 @@ def _measure(sources: Sequence[Source], measures: Mapping[str, Measure] | None, 
 
 def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
-    first_row = 0
     report = Report(source.owner)
     for batch in batches:
-        columns = _in_threads(partial(_keep, report=report, first_row=first_row), batch.columns)
+        columns = _in_threads(partial(_keep, report=report), batch.columns)
         yield Batch([partial(lambda column: column, column) for column in columns], batch.weights)
-        first_row += columns[0].rows
+        report.first_row += columns[0].rows
     report.raise_if_any()
 
 
-def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
+def _keep(read: Callable[[], Column], report: Report) -> Column:
     column = read()
     if isinstance(column, CsvColumn):
         return column
     try:
-        return PackedColumn.of(column, report, first_row)
+        return PackedColumn.of(column, report)
     except InputError as error:
         raise InputError(f"{report.owner}: {error}") from None
 
@@ -326,10 +325,9 @@ def _datasets(
 ) -> Iterator[Dataset]:
     """Data sets of batches; cells that do not fit are told batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}
-    first_row = 0
     report = Report(source.owner)
     for batch in batches:
-        columns = _in_threads(partial(_bits, domains=domains, report=report, first_row=first_row), batch.columns)
+        columns = _in_threads(partial(_bits, domains=domains, report=report), batch.columns)
         if not at_once:
             report.raise_if_any()
         rows = columns[0][1]
@@ -340,15 +338,15 @@ def _datasets(
             unknown={name: absent for name, _, _, absent in columns if absent is not None},
             weights=batch.weights,
         )
-        first_row += rows
+        report.first_row += rows
     report.raise_if_any()
 
 
 def _bits(
-    read: Callable[[], Column], domains: dict[str, Variable], report: Report, first_row: int
+    read: Callable[[], Column], domains: dict[str, Variable], report: Report
 ) -> tuple[str, int, Words, Words | None]:
     column = read()
-    return column.name, column.rows, *column.bits(domains[column.name], report, first_row)
+    return column.name, column.rows, *column.bits(domains[column.name], report)
 
 
 def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from possnet.arrow import Report, Seen
+from possnet.arrow import Seen
 from possnet.dataset import require_columns, seen_variables, variables_of
 from possnet.errors import InputError, listing
 
@@ -25,6 +25,8 @@ def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Varia
             require_columns(source.names(), variables, source.owner)
         return variables
     first = sources[0]
+    if not first.names():
+        raise InputError(f"{first.owner}: no columns; expected at least one")
     for source in sources[1:]:
         odd = sorted(set(source.names()) ^ set(first.names()))
         if odd:
@@ -41,17 +43,11 @@ def found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Varia
     """
     first, _ = files[0]
     seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
-    for source, batches in files:
-        report = Report(source.owner)
-        first_row = 0
+    for _, batches in files:
         for batch in batches:
-            rows = 0
             for read in batch.columns:
                 column = read()
-                rows = column.rows
-                seen[column.name].add(column.seen(report, first_row))
-            first_row += rows
-        report.raise_if_any()
+                seen[column.name].add(column.seen())
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
     return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
 

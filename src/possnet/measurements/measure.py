@@ -82,7 +82,7 @@ def bin_measurements(
     readings = readings_of(values, "bin_measurements")
     column = measure.settled(readings.middles(), "bin_measurements").cells(readings, error, name=name)
     report = Report("bin_measurements")
-    report.add(name, column.issues, column.findings, 0)  # type: ignore[arg-type]
+    report.add(name, column.issues, column.findings)  # type: ignore[arg-type]
     report.raise_if_any()
     return column
 
