@@ -267,7 +267,7 @@ def test_gzipped_files_that_are_not_whole(tmp_path: Path) -> None:
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.bif.gz").write_bytes(gzip.compress(b" " * 10_000))
-    monkeypatch.setattr("possnet.io.bif.memory_limit", lambda: 1000)
+    monkeypatch.setattr("possnet.io.files.memory_limit", lambda: 1000)
     with pytest.raises(pn.InputError, match="unpacks to more than 1000 B"):
         pn.read_network(tmp_path / "a.bif.gz")
 
