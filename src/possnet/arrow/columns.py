@@ -274,12 +274,8 @@ class PackedColumn:
         """Pack a column over the states it names or declares."""
         sight = column.seen()
         states = sight.declared or tuple(sorted(sight.states))
-        if not states:
-            nothing = Variable(column.name, ("?",))
-            _, unknown = column.bits(nothing, report)
-            return cls(column.name, column.rows, sight, (), np.zeros((0, 0), dtype=bitmaps.WORD), unknown)
-        words, unknown = column.bits(Variable(column.name, states), report)
-        return cls(column.name, column.rows, sight, states, words, unknown)
+        words, unknown = column.bits(Variable(column.name, states or ("?",)), report)
+        return cls(column.name, column.rows, sight, states, words[: len(states)], unknown)
 
     def seen(self) -> Seen:
         """What the column said of its domain."""
@@ -289,8 +285,7 @@ class PackedColumn:
         """The same bitmaps in the order of a domain that has all the states."""
         del report
         words = np.zeros((len(variable), len(bitmaps.zeros(self.rows))), dtype=bitmaps.WORD)
-        if self.states:
-            words[[variable.index(state) for state in self.states]] = self.words
+        words[[variable.index(state) for state in self.states]] = self.words
         if self.unknown is not None:
             words |= self.unknown
         return words, self.unknown

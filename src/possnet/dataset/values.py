@@ -8,6 +8,7 @@ as unknown are marked in one more bitmap, which exists only where there are such
 from __future__ import annotations
 
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -219,9 +220,7 @@ class Dataset:
             words = np.vstack([words, absent])
         codes, members = bitmaps.decode(words, self._rows)
         cells = [
-            None
-            if absent is not None and inside[-1]
-            else tuple(state for state, there in zip(variable.states, inside[: len(variable)], strict=True) if there)
+            None if absent is not None and inside[-1] else tuple(compress(variable.states, inside))
             for inside in members
         ]
         return CodedColumn(name, codes, cells, variable.states, variable.ordered)
@@ -237,16 +236,11 @@ class Dataset:
                 f"data: row {number} of {self._rows}; expected a number from {-self._rows} to {self._rows - 1}"
             )
         word, bit = divmod(number % self._rows, 64)
-        return {
-            name: frozenset(
-                state
-                for state, there in zip(
-                    self._variables[name].states, words[:, word] >> np.uint64(bit) & np.uint64(1), strict=True
-                )
-                if there
-            )
-            for name, words in self._bitmaps.items()
-        }
+        row = {}
+        for name, words in self._bitmaps.items():
+            inside = words[:, word] >> np.uint64(bit) & np.uint64(1)
+            row[name] = frozenset(compress(self._variables[name].states, inside))
+        return row
 
     def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> Dataset:
         """Some of the rows: a slice, row numbers, or an array of booleans."""
@@ -428,19 +422,16 @@ class Dataset:
 
         names = list(self._variables)[:12]
         shown = self[:6]
-        unknown = {name: shown.missing(name) for name in names}
-        rows = []
-        for number in range(len(shown)):
-            row = shown.row(number)
-            cells = [
-                "?" if unknown[n][number] else " | ".join(s for s in self._variables[n].states if s in row[n])
-                for n in names
-            ]
-            rows.append([str(number), *cells])
+        columns = [[str(number) for number in range(len(shown))]]
+        for column in map(shown.column, names):
+            texts = ["?" if cell is None else " | ".join(cell) for cell in column.cells]
+            columns.append([texts[code] for code in column.codes])
         left = len(self._variables) - len(names)
         notes = [f"… {self._rows - len(shown):,} more rows"] if self._rows > len(shown) else []
         notes += [f"{left} more variables: {listing(list(self._variables)[12:], 5)}"] if left else []
-        return draw_table(["row", *names], rows, caption=repr(self)[8:-1], note="; ".join(notes))
+        return draw_table(
+            ["row", *names], list(zip(*columns, strict=True)), caption=repr(self)[8:-1], note="; ".join(notes)
+        )
 
     def __repr__(self) -> str:
         variables = len(self._variables)

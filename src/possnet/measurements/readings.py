@@ -61,16 +61,8 @@ class Readings:
         >>> read_texts(["<5", "7"]).take(np.array([1, 1, 0])).upper
         array([7., 7., 5.])
         """
-        return Readings(
-            self.lower[codes],
-            self.upper[codes],
-            self.below[codes],
-            self.above[codes],
-            self.plain[codes],
-            self.own[codes],
-            self.issues[codes],
-            self.findings,
-        )
+        arrays = (self.lower, self.upper, self.below, self.above, self.plain, self.own, self.issues)
+        return Readings(*(array[codes] for array in arrays), self.findings)
 
     def middles(self) -> Numbers:
         """The numbers, and the middles of the intervals with two ends: what edges are computed from.
@@ -104,8 +96,7 @@ def readings_of(values: object, owner: str = "measurements") -> Readings:
         return read_numbers(array)
     if array.dtype.kind not in "OUTS" and type(array.dtype).__name__ != "StringDType":
         raise InputError(f"{owner}: values of type {array.dtype}; expected numbers, or texts such as <5, >=10 and 3..7")
-    listed = array.tolist()
-    texts = [value if isinstance(value, str) else _text(value) for value in listed]
+    texts = [value if isinstance(value, str) else _text(value) for value in array.tolist()]
     codes: dict[str, int] = {}
     numbers = np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
     return read_texts(list(codes)).take(numbers)
