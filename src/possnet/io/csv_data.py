@@ -10,11 +10,12 @@ import csv
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from possnet.arrow import Cell, CodedColumn, Report, Seen, require_distinct
+from possnet.arrow import Cell, CodedColumn, Report, Seen, first_line, require_distinct
 from possnet.dataset import Dataset, weights_of_column
 from possnet.errors import InputError
 from possnet.io.files import file_error
@@ -126,8 +127,7 @@ class CsvSource(Source):
                 ),
             }
             if not self._has_rows():
-                none = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
-                yield pa.table([none] * len(included), names=included)
+                yield pa.schema([(name, text) for name in included]).empty_table()
             elif self.whole:
                 yield arrow_csv.read_csv(self.path, read_options=arrow_csv.ReadOptions(block_size=_BLOCK), **options)
             elif quotes:
@@ -141,7 +141,7 @@ class CsvSource(Source):
                     )
                     yield arrow_csv.read_csv(pa.BufferReader(piece), read_options=reading, **options)
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise self._explained(str(error)) from None
+            raise self._explained(error) from None
 
     def _has_rows(self) -> bool:
         """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
@@ -177,35 +177,31 @@ class CsvSource(Source):
         with self.path.open("rb") as content:
             return any(b'"' in block for block in iter(partial(content.read, 1 << 20), b""))
 
-    def _explained(self, message: str) -> InputError:
+    def _explained(self, error: Exception) -> InputError:
         """What is wrong with a file that cannot be parsed, found by reading it plainly; at most ten findings."""
-        findings: list[str] = []
-        more = 0
-        with suppress(csv.Error):
-            rows = (row for row in self._lines() if row or len(self.header) == 1)
-            next(rows)
-            for number, row in enumerate(rows, start=1):
-                found = self._findings(number, row)
-                more += max(len(findings) + len(found) - 10, 0)
-                findings += found[: 10 - len(findings)]
-        if not findings:
-            return InputError(f"{self.owner}: {message.splitlines()[0].rstrip('.')}; expected a CSV file")
-        return InputError("\n".join([*findings, *([f"... and {more:,} more like these"] if more else [])]))
+        findings = self._findings()
+        told = list(islice(findings, 10))
+        if not told:
+            return InputError(f"{self.owner}: {first_line(error)}; expected a CSV file")
+        more = sum(1 for _ in findings)
+        return InputError("\n".join([*told, *([f"... and {more:,} more like these"] if more else [])]))
 
-    def _findings(self, number: int, row: list[str]) -> list[str]:
-        """Too few or too many fields, and cells that are no text."""
-        wanted, found = len(self.header), []
-        if len(row) != wanted and (row or wanted > 1):
-            found.append(
-                f"{self.owner}, row {number}: {len(row)} fields; expected {wanted}, as in the first line. "
-                f"Quote a field that holds {self.syntax.delimiter!r}"
-            )
-        for name, cell in zip(self.header, row, strict=False):
-            if _undecodable(cell):
-                raw = cell.encode(errors="surrogateescape")
-                place = f"{self.owner}, row {number}, column {name!r}"
-                found.append(f"{place}: {raw!r} is not UTF-8 text; save the file as UTF-8")
-        return found
+    def _findings(self) -> Iterator[str]:
+        """Rows of too few or too many fields, and cells that are no text, as far as the file can be read."""
+        wanted = len(self.header)
+        with suppress(csv.Error):
+            rows = (row for row in self._lines() if row or wanted == 1)
+            next(rows, None)
+            for number, row in enumerate(rows, start=1):
+                if len(row) != wanted and (row or wanted > 1):
+                    yield (
+                        f"{self.owner}, row {number}: {len(row)} fields; expected {wanted}, as in the first line. "
+                        f"Quote a field that holds {self.syntax.delimiter!r}"
+                    )
+                for name, cell in zip(self.header, row, strict=False):
+                    if _undecodable(cell):
+                        found = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
+                        yield f"{self.owner}, row {number}, column {name!r}: {found}"
 
 
 def _coded(column: Any) -> tuple[NDArray[np.integer[Any]], list[str]]:

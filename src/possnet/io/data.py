@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import glob
-import queue
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -237,8 +235,13 @@ def write_data(
                 for block in csv_blocks(batch, syntax, weighted=weighted):
                     out.write(block)
     else:
+        import pyarrow.parquet as pq
+
         schema = parquet_schema(data.variables, weights if weighted else None, layout)
-        _write_parquet(batches, path, schema, layout)
+        with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+            for batch in batches:
+                for start in range(0, len(batch), _GROUP):
+                    writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
 
 
 def _counted(data: Dataset | Batches, progress: Callable[[int, int], None] | None) -> Iterator[Dataset]:
@@ -249,15 +252,6 @@ def _counted(data: Dataset | Batches, progress: Callable[[int, int], None] | Non
         done += len(batch)
         if progress is not None:
             progress(done, total)
-
-
-def _write_parquet(batches: Iterator[Dataset], path: str | Path, schema: Any, layout: Layout) -> None:
-    import pyarrow.parquet as pq
-
-    with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
-        for batch in batches:
-            for start in range(0, len(batch), _GROUP):
-                writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
 
 
 def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole: bool) -> Source:
@@ -359,34 +353,8 @@ def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
 
 def _prefetched(batches: Iterator[Dataset]) -> Iterator[Dataset]:
     """The same batches, each read by a thread while the one before is in use."""
-    ready: queue.Queue[Dataset | BaseException | None] = queue.Queue(maxsize=1)
-    stopped = threading.Event()
-
-    def hand_over(item: Dataset | BaseException | None) -> bool:
-        while not stopped.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    def read() -> None:
-        try:
-            for batch in batches:
-                if not hand_over(batch):
-                    return
-            hand_over(None)
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            hand_over(error)
-
-    reader = threading.Thread(target=read, name="possnet-prefetch", daemon=True)
-    reader.start()
-    try:
-        while (item := ready.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stopped.set()
-        reader.join()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="possnet-prefetch") as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch

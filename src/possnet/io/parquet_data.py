@@ -99,9 +99,7 @@ class ParquetSource(Source):
         """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
         names = [name for name in self.names() if name in wanted]
         # text is handed over as dictionaries, so that no string is hashed twice
-        leaves = (
-            [] if self._layout == "masks" else [leaf for n in names if n in self._texts for leaf in self._leaves[n]]
-        )
+        leaves = [leaf for name in names if name in self._texts for leaf in self._leaves[name]]
         handles: dict[int, Any] = {}
 
         def handle() -> Any:

@@ -99,11 +99,9 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
     variables = [Variable(f"v{k}", tuple(f"s{j}" for j in range(size))) for k, size in enumerate(sizes)]
     if names_file(path).exists():
         name, description, variables = _read_names(names_file(path), sizes)
-    families = _families(factors, len(variables))
+    families = _families(factors, [variable.name for variable in variables])
     if families is not None:
-        names = [variable.name for variable in variables]
-        parents = {names[child]: tuple(names[k] for k in scope[:-1]) for child, (scope, _) in families.items()}
-        tables = {names[child]: table for child, (_, table) in families.items()}
+        parents, tables = families
         if all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
             return Network(variables, Dag(parents), tables, name=name, description=description)
         if preamble == "BAYES":
@@ -118,16 +116,18 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
         raise InputError(f"{owner}: {error}") from None
 
 
-def _families(factors: Sequence[Factor], count: int) -> dict[int, Factor] | None:
-    """The factors as tables of their last variables, if every variable is last exactly once and no cycle appears."""
-    families = {scope[-1]: (scope, table) for scope, table in factors if scope}
-    if len(families) != count or len(factors) != count:
+def _families(
+    factors: Sequence[Factor], names: Sequence[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, NDArray[np.float64]]] | None:
+    """Parents and tables of all variables, if every one is the last of exactly one factor and no cycle appears."""
+    parents = {names[scope[-1]]: tuple(names[k] for k in scope[:-1]) for scope, _ in factors if scope}
+    if len(parents) != len(names) or len(factors) != len(names):
         return None
     try:
-        Dag({str(child): [str(k) for k in scope[:-1]] for child, (scope, _) in families.items()})
+        Dag(parents)
     except InputError:
         return None
-    return {child: families[child] for child in range(count)}
+    return parents, {names[scope[-1]]: table for scope, table in factors}
 
 
 def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor]]:

@@ -61,8 +61,16 @@ class Readings:
         >>> read_texts(["<5", "7"]).take(np.array([1, 1, 0])).upper
         array([7., 7., 5.])
         """
-        arrays = (self.lower, self.upper, self.below, self.above, self.plain, self.own, self.issues)
-        return Readings(*(array[codes] for array in arrays), self.findings)
+        return Readings(
+            self.lower[codes],
+            self.upper[codes],
+            self.below[codes],
+            self.above[codes],
+            self.plain[codes],
+            self.own[codes],
+            self.issues[codes],
+            self.findings,
+        )
 
     def middles(self) -> Numbers:
         """The numbers, and the middles of the intervals with two ends: what edges are computed from.
