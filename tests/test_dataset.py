@@ -313,6 +313,7 @@ def test_misfits_are_told_ten_at_a_time() -> None:
         (lambda: DATA[[-9]], "row -9 of 4"),
         (lambda: DATA[["a"]],  # type: ignore[list-item]
           "expected a slice, row numbers"),
+        (lambda: DATA.split(0.5, rng=-1), "rng -1; expected a whole number >= 0 or a numpy Generator"),
         (lambda: DATA.split(2), "share 2; expected a number from 0 to 1"),
         (lambda: DATA.missing("rsah"), "no variable 'rsah' .*did you mean 'rash'"),
         (lambda: DATA.select([]), "variables: none"),

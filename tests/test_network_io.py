@@ -337,6 +337,9 @@ def test_a_network_survives_uai_with_its_names(net: pn.Network, preamble: Any) -
         pn.write_network(net, path, preamble=preamble)
         assert path.read_text().split()[0] == preamble
         assert pn.read_network(path) == net
+        packed = Path(folder) / "net.uai.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        assert pn.read_network(packed) == net
         names_file(path).unlink()
         plain = pn.read_network(path)
         assert [v.name for v in plain.variables] == [f"v{k}" for k in range(len(net.variables))]

@@ -18,6 +18,7 @@ from possnet.dataset.domains import require_columns, seen_variables, variables_o
 from possnet.dataset.weights import checked_weights, weights_of_column
 from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps, tally
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -282,7 +283,8 @@ class Dataset:
         first = round(self._rows * share)
         if rng is None:
             return self[:first], self[first:]
-        order = np.random.default_rng(rng).permutation(self._rows)
+        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed_of(rng))
+        order = generator.permutation(self._rows)
         return self[np.sort(order[:first])], self[np.sort(order[first:])]
 
     @classmethod

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report
-from possnet.dataset import Dataset, batches_of, variables_of
+from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, require_known
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
@@ -222,6 +222,7 @@ def write_data(
     'rash\nyes\nno|yes\n?\n'
     """
     suffix = suffix_of(path, DATA_SUFFIXES)
+    require_rows(data, "write_data")
     require_known(layout, get_args(Layout), f"{path}: layout")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
     if weighted and (not weights or weights in {v.name for v in data.variables}):

@@ -49,12 +49,13 @@ _MOST_STATES = 1_000_000
 
 
 def names_file(path: str | Path) -> Path:
-    """The side file that holds the names for a UAI file.
+    """The side file that holds the names for a UAI file, gzipped or not.
 
-    >>> names_file("asia.uai").name
-    'asia.uai.names.json'
+    >>> names_file("asia.uai").name, names_file("asia.uai.gz").name
+    ('asia.uai.names.json', 'asia.uai.names.json')
     """
-    return Path(f"{path}.names.json")
+    plain = Path(path)
+    return Path(f"{plain.with_suffix('') if plain.suffix.lower() == '.gz' else plain}.names.json")
 
 
 def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV") -> None:
