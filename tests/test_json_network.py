@@ -152,6 +152,7 @@ def test_a_wrong_document_is_refused_with_a_sentence(document: object, message: 
         (b'{} {}', "bad.json, line 1, column 5: trailing characters; expected JSON"),
         (b'\x89PNG\x00\xff', "bad.json, line 1, column 1: invalid character; expected JSON"),
         (b'{"a": "\xff"}', "bad.json, line 1, column 8: not UTF-8 text; expected a network as JSON"),
+        (b'{"a": "\\n\xff"}', "bad.json, line 1, column 10: not UTF-8 text; expected a network as JSON"),
         (b"[" * 100_000, "bad.json: nested too deeply; expected a network as JSON"),
     ],
 )  # fmt: skip

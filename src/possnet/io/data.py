@@ -79,9 +79,8 @@ def read_data(
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
-    source = _source(path, weights, CellSyntax(separator, escape, delimiter), whole=True)
-    _measure([source], measures, variables)
-    domain = known_domain([source], variables)
+    syntax = CellSyntax(separator, escape, delimiter)
+    (source,), domain = _opened([path], variables, weights, syntax, measures, whole=True)
     batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
         batches = list(_kept(source, batches))
@@ -113,9 +112,8 @@ def scan_data(
     ...     [len(batch) for batch in stream], [len(batch) for batch in stream]
     ([2, 2], [2, 2])
     """
-    sources = _sources(paths, weights, CellSyntax(separator, escape, delimiter))
-    _measure(sources, measures, variables)
-    domain = known_domain(sources, variables)
+    syntax = CellSyntax(separator, escape, delimiter)
+    sources, domain = _opened(_files(paths), variables, weights, syntax, measures, whole=False)
     if domain is None:
         domain = found_domain([(source, source.batches(source.names())) for source in sources])
     return DataStream(sources, domain)
@@ -134,7 +132,8 @@ def carry_columns(
     ...     written.read_text()
     'note,fever\n!urgent,mild\n'
     """
-    attach_columns(Path(written), _sources(paths, None, CellSyntax(delimiter=delimiter)), names)
+    syntax = CellSyntax(delimiter=delimiter)
+    attach_columns(Path(written), [_source(path, None, syntax, whole=False) for path in _files(paths)], names)
 
 
 def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",") -> tuple[str, ...]:
@@ -261,8 +260,23 @@ def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole:
     return ParquetSource(Path(path), weights)
 
 
-def _sources(paths: str | Path | Iterable[str | Path], weights: str | None, syntax: CellSyntax) -> list[Source]:
-    return [_source(path, weights, syntax, whole=False) for path in _files(paths)]
+def _opened(
+    paths: Sequence[str | Path],
+    variables: object | None,
+    weights: str | None,
+    syntax: CellSyntax,
+    measures: Mapping[str, Measure] | None,
+    *,
+    whole: bool,
+) -> tuple[list[Source], tuple[Variable, ...] | None]:
+    """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
+    sources = [_source(path, weights, syntax, whole=whole) for path in paths]
+    given = None if variables is None else variables_of(variables)
+    if measures:
+        settled = settle(measures, sources, given)
+        for source in sources:
+            source.measures = settled
+    return sources, known_domain(sources, given)
 
 
 def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -284,15 +298,6 @@ def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
 
 def _none(paths: object) -> list[Path]:
     raise InputError(f"{paths}: no {' or '.join(DATA_SUFFIXES)} file there; expected at least one")
-
-
-def _measure(sources: Sequence[Source], measures: Mapping[str, Measure] | None, variables: object | None) -> None:
-    """Tell the sources which of their columns are measurements."""
-    if not measures:
-        return
-    settled = settle(measures, sources, None if variables is None else variables_of(variables))
-    for source in sources:
-        source.measures = settled
 
 
 def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from possnet.arrow import Seen
-from possnet.dataset import require_columns, seen_variables, variables_of
+from possnet.dataset import require_columns, seen_variables
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["found_domain", "known_domain"]
 
 
-def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
+def known_domain(sources: Sequence[Source], given: tuple[Variable, ...] | None) -> tuple[Variable, ...] | None:
     """Variables that are given, or that every file declares alike; otherwise None."""
     if given is not None:
-        variables = variables_of(given)
         for source in sources:
-            require_columns(source.names(), variables, source.owner)
-        return variables
+            require_columns(source.names(), given, source.owner)
+        return given
     first = sources[0]
     if not first.names():
         raise InputError(f"{first.owner}: no columns; expected at least one")
