@@ -410,6 +410,7 @@ BAD_UAI: list[tuple[str, str]] = [
     ("MARKOV\n1\n2\n2\n1 0\n1 0\n2\n1 0\n2\n0 1", "factors around v0: nothing is possible"),
     ("MARKOV\n1\n2\n2\n0\n1 0\n1\n0\n2\n1 .5", "a factor is zero everywhere"),
     ("BAYES\n2\n2 2\n2\n1 0\n2 1 0\n2\n.2 .8\n4\n.1 .9 .4 .6", "some variable is not last in exactly one factor"),
+    ("BAYES\n2\n2 2\n2\n2 1 0\n2 0 1\n4\n.2 .8 .5 .5\n4\n.1 .9 .4 .6", "bad.uai: dag: cycle v"),
     ("BAYES\n1\n2\n1\n1 0\n2\n.5 .2", "the probabilities of 'v0' add up to 0.7; expected 1"),
 ]  # fmt: skip
 

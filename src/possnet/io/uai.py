@@ -103,11 +103,17 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
     families = _families(factors, [variable.name for variable in variables])
     if families is not None:
         parents, tables = families
-        if all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
-            return Network(variables, Dag(parents), tables, name=name, description=description)
-        if preamble == "BAYES":
-            return bayesian_network(owner, variables, parents, tables, transform, name=name)
-    if preamble == "BAYES":
+        try:
+            dag = Dag(parents)
+        except InputError as error:
+            if preamble == "BAYES":
+                raise InputError(f"{owner}: {error}") from None
+        else:
+            if all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
+                return Network(variables, dag, tables, name=name, description=description)
+            if preamble == "BAYES":
+                return bayesian_network(owner, variables, parents, tables, transform, name=name)
+    elif preamble == "BAYES":
         raise InputError(
             f"{owner}: some variable is not last in exactly one factor; expected a table for every variable"
         )
@@ -120,13 +126,9 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
 def _families(
     factors: Sequence[Factor], names: Sequence[str]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, NDArray[np.float64]]] | None:
-    """Parents and tables of all variables, if every one is the last of exactly one factor and no cycle appears."""
+    """Parents and tables of all variables, if every one is the last of exactly one factor."""
     parents = {names[scope[-1]]: tuple(names[k] for k in scope[:-1]) for scope, _ in factors if scope}
     if len(parents) != len(names) or len(factors) != len(names):
-        return None
-    try:
-        Dag(parents)
-    except InputError:
         return None
     return parents, {names[scope[-1]]: table for scope, table in factors}
 
