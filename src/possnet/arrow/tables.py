@@ -78,13 +78,10 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     """Pairs (name, Arrow array or Python list); a column that Arrow cannot hold comes as a list."""
     import pyarrow as pa
 
+    if isinstance(frame, Mapping):
+        return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
     try:
-        if _is("pandas", frame):
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-        elif isinstance(frame, Mapping):
-            return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
-        else:
-            table = pa.table(frame)
+        table = pa.Table.from_pandas(frame, preserve_index=False) if _is("pandas", frame) else pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         names = getattr(frame, "columns", None)
         if names is None or not hasattr(frame, "__getitem__"):
@@ -114,6 +111,9 @@ def _arrow_or_list(values: Any) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        if not isinstance(values, Iterable):
+            found = type(values).__name__
+            raise InputError(f"table: the cells of a column are one {found}; expected a list of cells") from None
         return list(values)
 
 
