@@ -302,6 +302,10 @@ def test_parquet_numbers_are_measured_too(tmp_path: Path) -> None:
         tmp_path / "readings.parquet", measures={"temp": pn.Measure("quantile", bins=3, error="off")}
     )
     assert len(by_quantile.variables[0]) == 3
+    texts = pa.DictionaryArray.from_arrays(pa.array([0, None, 127], pa.int8()), pa.array([str(k) for k in range(128)]))
+    pq.write_table(pa.table({"temp": texts}), tmp_path / "texts.parquet")
+    counted = pn.read_data(tmp_path / "texts.parquet", measures={"temp": pn.Measure([5])})
+    assert [sorted(counted.row(r)["temp"]) for r in range(3)] == [["<5"], ["<5", ">=5"], [">=5"]]
     pn.write_data(data, tmp_path / "own.parquet")
     wrong = "possnet's own file, whose cells are states already; expected numbers to measure"
     refused(wrong, pn.read_data, tmp_path / "own.parquet", measures={"temp": pn.Measure([37.5])})

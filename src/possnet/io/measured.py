@@ -58,7 +58,7 @@ def _readings(name: str, values: Any) -> Readings:
     ):
         raise InputError(f"column {name!r} holds {kind}; expected numbers, or texts such as <5, >=10 and 3..7")
     texts = ["" if text is None else text for text in values.dictionary.to_pylist()]
-    codes = values.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    codes = values.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
     return read_texts([*texts, ""]).take(codes)
 
 
