@@ -19,7 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import possnet as pn
+from possnet.io import carry_columns
 from possnet.io.cells import CellSyntax
+from tests.refused import refused
 from tests.strategies import cells, datasets, names, variables
 from tests.test_dataset import DATA, FEVER, RASH, rows_of
 
@@ -45,8 +47,7 @@ def read(path: Path, data: pn.Dataset, reader: Any = pn.read_data) -> Any:
 def test_a_data_set_survives_every_file_format(name: str, data: pn.Dataset) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if name == "lists.parquet" and any("\0" in v.name for v in data.variables):
-            with pytest.raises(pn.InputError, match="holds a NUL character, which others cannot read"):
-                write(data, Path(folder) / name)
+            refused("holds a NUL character, which others cannot read", write, data, Path(folder) / name)
             return
         path = write(data, Path(folder) / name)
         assert read(path, data) == data
@@ -62,10 +63,13 @@ def test_a_column_whose_name_begins_with_nul_is_a_column_like_any_other(tmp_path
     assert pn.read_data(tmp_path / "rows.parquet") == data
 
 
+@pytest.mark.parametrize("name", LAYOUTS[1:])
 @given(data=datasets())
-def test_masks_in_parquet_keep_domains_and_weights_by_themselves(data: pn.Dataset) -> None:
+def test_parquet_keeps_domains_order_and_weights_by_itself(name: str, data: pn.Dataset) -> None:
+    if name == "lists.parquet" and any("\0" in v.name for v in data.variables):
+        return
     with tempfile.TemporaryDirectory() as folder:
-        path = write(data, Path(folder) / "data.parquet")
+        path = write(data, Path(folder) / name)
         assert pn.read_data(path) == data
         stream = pn.scan_data(path)
         assert stream.variables == data.variables
@@ -171,17 +175,10 @@ def test_other_delimiters_separators_and_no_escape(tmp_path: Path) -> None:
     with pytest.raises(pn.InputError, match="state 'a/b' holds '/', special in a cell; expected an escape character"):
         pn.write_data(needs, tmp_path / "b.csv", **options)
     assert not (tmp_path / "b.csv").exists()
-    wrong: tuple[dict[str, Any], ...] = (
-        {"separator": "||"},
-        {"separator": "."},
-        {"escape": "|"},
-        {"escape": "!"},
-        {"delimiter": "|"},
-        {"delimiter": ""},
-    )
-    for bad in wrong:
-        with pytest.raises(pn.InputError, match=f"{next(iter(bad))} .*; expected one (plain )?character"):
-            pn.read_data(tmp_path / "a.csv", **bad)
+    for option, values in {"separator": ("||", "."), "escape": ("|", "!"), "delimiter": ("|", "")}.items():
+        for value in values:
+            wrong = f"{option} .*; expected one (plain )?character"
+            refused(wrong, pn.read_data, tmp_path / "a.csv", **{option: value})
 
 
 def test_domains_from_a_csv_are_what_its_cells_name_sorted(tmp_path: Path) -> None:
@@ -237,8 +234,8 @@ def test_a_domain_may_be_wider_or_ordered_otherwise_than_in_the_file(tmp_path: P
     assert data.row(0) == {"rash": {"no"}, "fever": {"mild", "high"}}
     assert data.missing("rash").tolist() == DATA.missing("rash").tolist()
     assert data.row(1)["rash"] == {"maybe", "no", "yes"}
-    with pytest.raises(pn.InputError, match="row 2, column 'fever': 'none' is not a state"):
-        pn.read_data(tmp_path / "a.parquet", variables=[pn.Variable("fever", ("high", "mild"))])
+    short = [pn.Variable("fever", ("high", "mild"))]
+    refused("row 2, column 'fever': 'none' is not a state", pn.read_data, tmp_path / "a.parquet", short)
 
 
 def test_domains_may_come_from_a_network(tmp_path: Path) -> None:
@@ -282,8 +279,7 @@ def test_a_csv_read_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.Mo
         assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv", variables=DATA)) == data
     (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().rstrip() + "\nhihg,no")
     stream = pn.scan_data(tmp_path / "b.csv", variables=DATA)
-    with pytest.raises(pn.InputError, match="row 121, column 'fever': 'hihg' is not a state"):
-        list(stream)
+    refused("row 121, column 'fever': 'hihg' is not a state", list, stream)
 
 
 def test_a_stream_left_early_leaves_no_thread_behind(tmp_path: Path) -> None:
@@ -297,29 +293,22 @@ def test_a_stream_left_early_leaves_no_thread_behind(tmp_path: Path) -> None:
 def test_streams_of_files_that_do_not_fit_together(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y\na,b\n")
     (tmp_path / "b.csv").write_text("x,z\na,b\n")
-    with pytest.raises(pn.InputError, match=r"b.csv: columns differ from those of .*a.csv \(y, z\); expected the same"):
-        pn.scan_data(tmp_path)
-    with pytest.raises(pn.InputError, match=r"b.csv: no column 'y' \(x, z\)"):
-        pn.scan_data(tmp_path, variables=[pn.Variable("x", ("a",)), pn.Variable("y", ("b",))])
-    with pytest.raises(pn.InputError, match="no .csv or .parquet file there"):
-        pn.scan_data(tmp_path / "*.nothing")
-    with pytest.raises(pn.InputError, match="no .csv or .parquet file there"):
-        pn.scan_data([])
-    with pytest.raises(pn.InputError, match="none.csv: no such file; check the name"):
-        pn.scan_data(tmp_path / "none.csv")
+    refused(r"b.csv: columns differ from those of .*a.csv \(y, z\); expected the same", pn.scan_data, tmp_path)
+    scope = [pn.Variable("x", ("a",)), pn.Variable("y", ("b",))]
+    refused(r"b.csv: no column 'y' \(x, z\)", pn.scan_data, tmp_path, scope)
+    refused("no .csv or .parquet file there", pn.scan_data, tmp_path / "*.nothing")
+    refused("no .csv or .parquet file there", pn.scan_data, [])
+    refused("none.csv: no such file; check the name", pn.scan_data, tmp_path / "none.csv")
     (tmp_path / "b.csv").write_text("x,y\na,c\nA,c\n")
     assert [v.states for v in pn.scan_data(tmp_path).variables] == [("A", "a"), ("b", "c")]
     stream = pn.scan_data(tmp_path, variables=[pn.Variable("x", ("a",))])
-    with pytest.raises(pn.InputError, match=r"b.csv, row 2, column 'x': 'A' is not a state \(a\); did you mean 'a'"):
-        list(stream)
+    refused(r"b.csv, row 2, column 'x': 'A' is not a state \(a\); did you mean 'a'", list, stream)
 
 
 def test_errors_in_a_csv_are_told_ten_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "patients.csv"
     path.write_text("fever,rash\n" + "mild,yes\n" * 15 + "hihg,yes\n" + "mild,ye\n" * 20)
-    with pytest.raises(pn.InputError) as caught:
-        pn.read_data(path, variables=(FEVER, RASH))
-    lines = str(caught.value).splitlines()
+    lines = refused("'hihg' is not a state", pn.read_data, path, (FEVER, RASH)).splitlines()
     assert lines[0] == f"{path}, row 16, column 'fever': 'hihg' is not a state (none, mild, high); did you mean 'high'?"
     assert lines[1] == f"{path}, row 17, column 'rash': 'ye' is not a state (yes, no); did you mean 'yes'?"
     assert len(lines) == 11
@@ -329,13 +318,10 @@ def test_errors_in_a_csv_are_told_ten_at_a_time(tmp_path: Path) -> None:
 def test_errors_in_many_row_groups_are_told_together(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": ["x", "z"] * 15, "w": [1] * 29 + [-5]}), path, row_group_size=4)
-    with pytest.raises(pn.InputError) as caught:
-        pn.read_data(path, variables=[pn.Variable("a", ("x", "y"))])
-    lines = str(caught.value).splitlines()
+    lines = refused("'z' is not a state", pn.read_data, path, [pn.Variable("a", ("x", "y"))]).splitlines()
     assert [line.split(",")[1] for line in lines[:10]] == [f" row {k}" for k in range(2, 22, 2)]
     assert lines[10] == f"... and 5 more cells of {path} that cannot be used"
-    with pytest.raises(pn.InputError, match="row 30, weight column 'w': '-5'"):
-        pn.read_data(path, variables=[pn.Variable("a", ("x", "z"))], weights="w")
+    refused("row 30, weight column 'w': '-5'", pn.read_data, path, [pn.Variable("a", ("x", "z"))], weights="w")
 
 
 def test_a_wide_domain_and_many_wrong_cells_are_told_at_once(tmp_path: Path) -> None:
@@ -363,28 +349,26 @@ def test_streams_of_weighted_and_unweighted_files_keep_all_weights(tmp_path: Pat
 
 
 def test_options_are_checked_before_anything_is_written(tmp_path: Path) -> None:
-    odd: Any = "list"
-    with pytest.raises(pn.InputError, match="layout 'list'; expected masks, lists; did you mean 'lists'"):
-        pn.write_data(DATA, tmp_path / "a.parquet", layout=odd)
+    path = tmp_path / "a.parquet"
+    frame = pd.DataFrame({"x": ["a"]})
+    refused("write_data: a DataFrame holds no rows; expected a Dataset or a stream", pn.write_data, frame, path)
+    wrong = "layout 'list'; expected masks, lists; did you mean 'lists'"
+    refused(wrong, pn.write_data, DATA, path, layout="list")
     weighted = pn.Dataset.from_rows((RASH,), [("yes",)], weights=[2])
-    with pytest.raises(pn.InputError, match="'' cannot name the weights"):
-        pn.write_data(weighted, tmp_path / "a.parquet", weights="")
-    with pytest.raises(pn.InputError, match="holds a NUL character"):
-        pn.write_data(pn.Dataset.from_table({"a\0": ["x"]}), tmp_path / "a.parquet", layout="lists")
-    with pytest.raises(pn.InputError, match="delimiter '§'; expected one plain character"):
-        pn.read_data(tmp_path / "a.csv", delimiter="§")
+    refused("'' cannot name the weights", pn.write_data, weighted, path, weights="")
+    odd = pn.Dataset.from_table({"a\0": ["x"]})
+    refused("holds a NUL character", pn.write_data, odd, path, layout="lists")
+    refused("delimiter '§'; expected one plain character", pn.read_data, tmp_path / "a.csv", delimiter="§")
     assert list(tmp_path.iterdir()) == []
-    pn.write_data(DATA, tmp_path / "a.parquet")
-    with pytest.raises(pn.InputError, match="'rash' is a variable; expected another weight column"):
-        pn.read_data(tmp_path / "a.parquet", weights="rash")
+    pn.write_data(DATA, path)
+    refused("'rash' is a variable; expected another weight column", pn.read_data, path, weights="rash")
 
 
 def test_a_range_is_told_from_a_state_the_same_way_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "r.csv").write_text("a\nx..y\nx\nx\nx\ny\ny\ny\n")
     monkeypatch.setattr("possnet.io.csv_data._PIECE", 8)
     for reader in (pn.read_data, pn.scan_data):
-        with pytest.raises(pn.InputError, match="row 1, column 'a': 'x..y' looks like a range"):
-            reader(tmp_path / "r.csv")
+        refused("row 1, column 'a': 'x..y' looks like a range", reader, tmp_path / "r.csv")
 
 
 @pytest.mark.parametrize("content", [b"a,b\n", b"a,b", b'"a",b\n', b"a,b\n\n\n"])
@@ -416,12 +400,6 @@ def test_names_that_look_like_something_else_survive(tmp_path: Path) -> None:
             assert read(write(data, tmp_path / file), data) == data
 
 
-def test_lists_in_parquet_keep_domains_order_and_weights(tmp_path: Path) -> None:
-    data = pn.Dataset.from_rows((FEVER,), [("mild",), (None,)], weights=[2, 3])
-    pn.write_data(data, tmp_path / "a.parquet", layout="lists")
-    assert pn.read_data(tmp_path / "a.parquet") == data
-
-
 @pytest.mark.parametrize("name", ["x" * 300 + ".parquet", "x" * 300 + ".csv", "a\0.parquet", "a\0.csv"])
 def test_names_that_no_file_can_have_are_refused(name: str) -> None:
     for reader in (pn.read_data, pn.scan_data):
@@ -433,8 +411,7 @@ def test_a_file_that_is_gone_when_its_turn_comes(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\na\n")
     stream = pn.scan_data(tmp_path / "a.csv", variables=[pn.Variable("x", ("a",))])
     (tmp_path / "a.csv").unlink()
-    with pytest.raises(pn.InputError, match="a.csv: no such file; check the name"):
-        list(stream)
+    refused("a.csv: no such file; check the name", list, stream)
 
 
 BAD_CSV: list[tuple[bytes, str]] = [
@@ -461,9 +438,7 @@ BAD_CSV: list[tuple[bytes, str]] = [
 def test_a_bad_csv_is_refused_with_its_place(tmp_path: Path, content: bytes, message: str, reader: Any) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
-    with pytest.raises(pn.InputError, match=message) as caught:
-        reader(path)
-    assert str(caught.value).startswith(str(path))
+    assert refused(message, reader, path).startswith(str(path))
 
 
 def masks_file(path: Path, **changes: Any) -> None:
@@ -498,9 +473,7 @@ BAD_MASKS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "message"), BAD_MASKS)
 def test_a_damaged_masks_file_is_refused_with_its_place(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     masks_file(tmp_path / "bad.parquet", **changes)
-    with pytest.raises(pn.InputError, match=message) as caught:
-        pn.read_data(tmp_path / "bad.parquet")
-    assert str(caught.value).startswith(str(tmp_path / "bad.parquet"))
+    assert refused(message, pn.read_data, tmp_path / "bad.parquet").startswith(str(tmp_path / "bad.parquet"))
 
 
 def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
@@ -514,22 +487,17 @@ def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
         (good[: len(good) // 2], "expected a Parquet file"),
     ]:
         path.write_bytes(content)
-        with pytest.raises(pn.InputError, match=message) as caught:
-            pn.read_data(path)
-        assert str(caught.value).startswith(str(path))
-    with pytest.raises(pn.InputError, match="no such file"):
-        pn.read_data(tmp_path / "none.parquet")
-    with pytest.raises(pn.InputError, match=r"unknown suffix '.xls'; expected .csv or .parquet"):
-        pn.read_data(tmp_path / "a.xls")
+        assert refused(message, pn.read_data, path).startswith(str(path))
+    refused("no such file", pn.read_data, tmp_path / "none.parquet")
+    refused(r"unknown suffix '.xls'; expected .csv or .parquet", pn.read_data, tmp_path / "a.xls")
     (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(pn.InputError, match="a folder; expected a file|expected a Parquet file"):
-        pn.read_data(tmp_path / "folder.parquet")
+    refused("a folder; expected a file|expected a Parquet file", pn.read_data, tmp_path / "folder.parquet")
     pq.write_table(pa.table([["a"], ["b"]], names=["x", "x"]), path)
-    with pytest.raises(pn.InputError, match="column 'x' appears twice"):
-        pn.read_data(path)
+    refused("column 'x' appears twice", pn.read_data, path)
     pq.write_table(pa.table({"x": [0.5]}), path)
-    with pytest.raises(pn.InputError, match="row group 1: column 'x': numbers with fractions"):
-        pn.read_data(path)
+    refused("row group 1: column 'x': numbers with fractions", pn.read_data, path)
+    pq.write_table(pa.table({}), path)
+    refused("no columns; expected at least one", pn.read_data, path)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -566,18 +534,16 @@ def test_weights_in_files(tmp_path: Path) -> None:
     data = pn.read_data(path, weights="n")
     assert data.weights is not None
     assert data.weights.tolist() == [3, 1]
-    with pytest.raises(pn.InputError, match=r"no weight column 'm' \(x, n\)"):
-        pn.read_data(path, weights="m")
+    refused(r"no weight column 'm' \(x, n\)", pn.read_data, path, weights="m")
     path.write_text("x,n\na,3\nb,many\n")
-    with pytest.raises(pn.InputError, match="row 2, weight column 'n': 'many'; expected a whole number from 0 to"):
-        pn.read_data(path, weights="n")
+    refused("row 2, weight column 'n': 'many'; expected a whole number from 0 to", pn.read_data, path, weights="n")
+    path.write_text("x,n\n" + f"a,{10**18 - 1}\n" * 5)
+    refused(r"a.csv: weights add up to more than 2\*\*62; expected a smaller total", pn.read_data, path, weights="n")
     clash = pn.Dataset.from_rows((pn.Variable("weight", ("a",)),), [("a",)], weights=[2])
-    with pytest.raises(pn.InputError, match="'weight' cannot name the weights"):
-        pn.write_data(clash, tmp_path / "b.csv")
+    refused("'weight' cannot name the weights", pn.write_data, clash, tmp_path / "b.csv")
     pq.write_table(pa.table({"x": ["a"], "n": [2]}), tmp_path / "c.parquet")
     assert pn.read_data(tmp_path / "c.parquet", weights="n").total == 2
-    with pytest.raises(pn.InputError, match="no weight column 'm'"):
-        pn.read_data(tmp_path / "c.parquet", weights="m")
+    refused("no weight column 'm'", pn.read_data, tmp_path / "c.parquet", weights="m")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
@@ -587,8 +553,7 @@ def test_a_failing_write_leaves_nothing_and_keeps_the_old_file(tmp_path: Path, n
     shutil.copy(tmp_path / name, tmp_path / f"source-{name}")
     (tmp_path / "bad.csv").write_text("fever,rash\nmild,no\nhihg,no\n")
     stream = pn.scan_data([tmp_path / f"source-{name}", tmp_path / "bad.csv"], variables=DATA)
-    with pytest.raises(pn.InputError, match="'hihg' is not a state"):
-        pn.write_data(stream, tmp_path / name)
+    refused("'hihg' is not a state", pn.write_data, stream, tmp_path / name)
     assert (tmp_path / name).read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, f"source-{name}", "bad.csv"])
 
@@ -603,6 +568,37 @@ def test_a_csv_that_others_can_read(tmp_path: Path) -> None:
     ]
     pn.write_data(DATA, tmp_path / "lists.parquet", layout="lists")
     assert pq.read_table(tmp_path / "lists.parquet").column("fever").to_pylist()[0] == ["mild", "high"]
+
+
+def test_plain_columns_are_carried_to_files_of_any_number_of_rows(tmp_path: Path) -> None:
+    note = pa.array(["p", "q", "r"])
+    for rows in (0, 3):
+        pq.write_table(pa.table({"note": note[:rows], "rash": ["yes", "no", "no"][:rows]}), tmp_path / "in.parquet")
+        for name in LAYOUTS:
+            path = write(pn.read_data(tmp_path / "in.parquet", variables=[RASH]), tmp_path / name)
+            carry_columns(path, tmp_path / "in.parquet", ["note"])
+            assert len(pn.read_data(path, variables=[RASH])) == rows
+            read_back = arrow_csv.read_csv if name == "data.csv" else pq.read_table
+            assert read_back(path).column_names == ["note", "rash"]
+            assert read_back(path).column("note").to_pylist() == note[:rows].to_pylist()
+
+
+def test_columns_that_cannot_be_carried_along_are_named(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"note": [1], "rash": ["yes"]}), tmp_path / "in" / "a.parquet")
+    pq.write_table(pa.table({"note": ["p"], "rash": ["no"]}), tmp_path / "in" / "b.parquet")
+    path = write(pn.scan_data(tmp_path / "in", variables=[RASH]), tmp_path / "data.parquet")
+    with pytest.raises(pn.InputError, match=r"note cannot be carried along .*; expected columns of one type in all"):
+        carry_columns(path, tmp_path / "in", ["note"])
+    pn.write_data(DATA, tmp_path / "own.parquet")
+    with pytest.raises(pn.InputError, match=r"own.parquet: possnet's own file, .*; expected columns of plain values"):
+        carry_columns(path, tmp_path / "own.parquet", ["rash"])
+    assert pn.read_data(path).variables == (RASH,)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "iterdir", mock.Mock(side_effect=PermissionError(13, "Permission denied")))
+    refused("permission denied; expected a file that can be opened", pn.scan_data, tmp_path)
 
 
 @given(names)

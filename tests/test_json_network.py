@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import possnet as pn
 from possnet.io import example_names
 from possnet.io.json_network import decode_network, encode_network
+from tests.refused import refused
 from tests.strategies import names, networks
 
 SCHEMA = json.loads(files("possnet").joinpath("io", "network.schema.json").read_text())
@@ -41,15 +43,8 @@ def test_a_network_survives_json_to_the_last_bit(net: pn.Network, description: s
     support = {v.name: np.full(net.table(v.name).shape[:-1], 3.5) for v in net.variables} if learned else None
     tables = {v.name: net.table(v.name) for v in net.variables}
     description = description.encode(errors="replace").decode()
-    full = pn.Network(
-        net.variables,
-        net.dag,
-        tables,
-        conjunction=net.conjunction,
-        support=support,
-        name="n",
-        description=description,
-    )
+    options: dict[str, Any] = {"conjunction": net.conjunction, "support": support}
+    full = pn.Network(net.variables, net.dag, tables, name="n", description=description, **options)
     text = encode_network(full)
     back = decode_network(text.encode(), "n.json")
     assert back == full
@@ -61,12 +56,10 @@ def test_a_network_survives_json_to_the_last_bit(net: pn.Network, description: s
 @given(st.lists(names, min_size=2, max_size=2, unique=True), st.lists(names, min_size=1, max_size=3, unique=True))
 def test_odd_names_survive_json(pair: list[str], states: list[str]) -> None:
     variables = [pn.Variable(name, tuple(states), ordered=True) for name in pair]
-    shape = (len(states), len(states))
-    net = pn.Network(
-        variables,
-        pn.Dag({pair[0]: (), pair[1]: (pair[0],)}),
-        {pair[0]: np.ones(shape[0]), pair[1]: np.ones(shape)},
-    )
+    first, second = pair
+    size = len(states)
+    tables = {first: np.ones(size), second: np.ones((size, size))}
+    net = pn.Network(variables, pn.Dag({first: (), second: (first,)}), tables)
     assert decode_network(encode_network(net).encode(), "n") == net
 
 
@@ -102,14 +95,16 @@ def test_every_bundled_network_follows_the_schema_and_is_written_as_we_write() -
         assert pn.load_example(name).name == name
 
 
+RASH: dict[str, Any] = {"name": "rash", "states": ["yes", "no"], "parents": [], "degrees": [1, 0.5]}
+
+
 def page(**changes: object) -> dict[str, Any]:
-    rash = {"name": "rash", "states": ["yes", "no"], "parents": [], "degrees": [1, 0.5]}
-    whole = {"format": "possnet-network", "version": 1, "conjunction": "product", "variables": [rash]}
+    whole = {"format": "possnet-network", "version": 1, "conjunction": "product", "variables": [RASH]}
     return whole | changes
 
 
 def variable(**changes: object) -> dict[str, Any]:
-    entry = {"name": "rash", "states": ["yes", "no"], "parents": [], "degrees": [1, 0.5]} | changes
+    entry = RASH | changes
     return page(variables=[{key: value for key, value in entry.items() if value is not None}])
 
 
@@ -141,10 +136,9 @@ BAD_PAGES: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("document", "message"), BAD_PAGES)
 def test_a_wrong_document_is_refused_with_a_sentence(document: object, message: str) -> None:
-    with pytest.raises(pn.InputError) as caught:
-        decode_network(json.dumps(document).encode(), "bad.json")
-    assert str(caught.value).startswith("bad.json: ")
-    assert message in str(caught.value)
+    assert refused(re.escape(message), decode_network, json.dumps(document).encode(), "bad.json").startswith(
+        "bad.json: "
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,13 +152,12 @@ def test_a_wrong_document_is_refused_with_a_sentence(document: object, message: 
         (b'{} {}', "bad.json, line 1, column 5: trailing characters; expected JSON"),
         (b'\x89PNG\x00\xff', "bad.json, line 1, column 1: invalid character; expected JSON"),
         (b'{"a": "\xff"}', "bad.json, line 1, column 8: not UTF-8 text; expected a network as JSON"),
+        (b'{"a": "\\n\xff"}', "bad.json, line 1, column 10: not UTF-8 text; expected a network as JSON"),
         (b"[" * 100_000, "bad.json: nested too deeply; expected a network as JSON"),
     ],
 )  # fmt: skip
 def test_a_malformed_file_is_refused_with_its_place(content: bytes, message: str) -> None:
-    with pytest.raises(pn.InputError) as caught:
-        decode_network(content, "bad.json")
-    assert str(caught.value).startswith(message)
+    assert refused(re.escape(message), decode_network, content, "bad.json").startswith(message)
 
 
 def test_files_that_cannot_be_opened_are_named(tmp_path: Path) -> None:
@@ -174,15 +167,14 @@ def test_files_that_cannot_be_opened_are_named(tmp_path: Path) -> None:
         ("\0.json", "embedded null byte"),
     ]
     for path, message in bad:
-        with pytest.raises(pn.InputError, match=message):
-            pn.read_network(path)
+        refused(message, pn.read_network, path)
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(pn.InputError, match="a folder; expected a file"):
-        pn.read_network(tmp_path / "folder.json")
-    with pytest.raises(pn.InputError, match="the folder .*nowhere does not exist; make it first"):
-        pn.write_network(pn.load_example("asia"), tmp_path / "nowhere" / "n.json")
-    with pytest.raises(pn.InputError, match="a folder; expected a file"):
-        pn.write_network(pn.load_example("asia"), tmp_path / "folder.json")
+    refused("a folder; expected a file", pn.read_network, tmp_path / "folder.json")
+    asia = pn.load_example("asia")
+    refused(
+        "the folder .*nowhere does not exist; make it first", pn.write_network, asia, tmp_path / "nowhere" / "n.json"
+    )
+    refused("a folder; expected a file", pn.write_network, asia, tmp_path / "folder.json")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.json"]
 
 

@@ -2,7 +2,8 @@
 
 A column says which states its cells name (`Column.seen`), and, once the domain is known, becomes bitmaps (`Column.bits`).
 There are three kinds, after the shape in which cells arrive: codes into a list of distinct cells, lists of members, and bit
-masks. Cells that do not fit the domain are noted in a `Report`, which names up to ten of them at once.
+masks; a fourth keeps bitmaps until the domain is known. Cells that do not fit the domain are noted in a `Report`, which
+names up to ten of them at once.
 """
 
 from __future__ import annotations
@@ -36,16 +37,18 @@ _EMPTY = "an empty set; expected at least one state, or nothing at all where not
 
 @dataclass(slots=True)
 class Report:
-    """Cells of one source that cannot be used: the first ten, and how many there are in all."""
+    """Cells of one source that cannot be used: the first ten, and how many there are in all.
+
+    ``first_row`` is the number of rows before those that are looked at, for sources read in batches.
+    """
 
     owner: str
+    first_row: int = 0
     problems: list[tuple[int, str, str]] = field(default_factory=list)
     total: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def add(
-        self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, Finding], first_row: int
-    ) -> None:
+    def add(self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, Finding]) -> None:
         """Note the rows whose code has a finding; the sentences of the first ten are made."""
         if not findings:
             return
@@ -53,7 +56,7 @@ class Report:
         told = []
         for row in bad[:10]:
             finding = findings[int(codes[row])]
-            told.append((first_row + int(row) + 1, column, finding if isinstance(finding, str) else finding()))
+            told.append((self.first_row + int(row) + 1, column, finding if isinstance(finding, str) else finding()))
         with self._lock:
             self.total += len(bad)
             self.problems = sorted([*self.problems, *told])[:10]
@@ -94,11 +97,11 @@ class Column(Protocol):
         """Number of rows."""
         ...
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """What the column says of its domain."""
         ...
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and the bitmap of the unknown cells if there are any; misfits go to the report."""
         ...
 
@@ -123,12 +126,11 @@ class CodedColumn:
         """Number of rows."""
         return len(self.codes)
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """States that the cells name, and the declared ones."""
-        report.add(self.name, self.codes, self.findings, first_row)
         return Seen(frozenset(s for cell in self.cells if cell for s in cell), self.states, self.ordered)
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """Bitmaps by look-up of every row's cell."""
         findings = dict(self.findings)
         needed = len(variable) * (self.rows // 8 + len(self.cells))
@@ -144,7 +146,7 @@ class CodedColumn:
                     cells[number, [variable.index(state) for state in cell]] = True
                 else:
                     findings[number] = partial(misfit, cell, variable)
-        report.add(self.name, self.codes, findings, first_row)
+        report.add(self.name, self.codes, findings)
         words = bitmaps.encode(self.codes, cells)
         return words, bitmaps.encode(self.codes, unknown[:, np.newaxis])[0] if unknown.any() else None
 
@@ -177,17 +179,16 @@ class ListColumn:
         """Number of rows."""
         return len(self.lengths)
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """States in the lists, and the declared ones."""
-        del report, first_row
         return Seen(frozenset(self.texts), self.states, self.ordered)
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """Bitmaps by OR-ing the members of every row into a mask; cells that need a word of explanation go the long way."""
         filled = self.lengths > 0
         explained = filled if self.unknown is None else filled | self.unknown
         if len(variable) > 64 or not explained.all() or not all(text in variable for text in self.texts):
-            return self.coded().bits(variable, report, first_row)
+            return self.coded().bits(variable, report)
         width = next(bits for bits in (8, 16, 32, 64) if len(variable) <= bits)
         bit = np.array([1 << variable.index(text) for text in self.texts] or [0], dtype=f"<u{width // 8}")
         masks = np.zeros(self.rows, dtype=bit.dtype)
@@ -225,12 +226,11 @@ class MaskColumn:
         """Number of rows."""
         return len(self.octets)
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """The states of the variable, all declared."""
-        del report, first_row
         return Seen(frozenset(), self.variable.states, self.variable.ordered)
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """Bitmaps bit by bit if the domain is the column's own and every mask is sound; otherwise the long way."""
         if variable.states == self.variable.states:
             words, absent = _with_unknown(bitmaps.encode_masks(self.octets, len(variable)), self.unknown)
@@ -239,7 +239,7 @@ class MaskColumn:
             in_range = not spare or not self.rows or int(self.octets[:, -1].max()) >> spare == 0
             if in_range and np.array_equal(covered, bitmaps.ones(self.rows)):
                 return words, absent
-        return self.coded().bits(variable, report, first_row)
+        return self.coded().bits(variable, report)
 
     def coded(self) -> CodedColumn:
         """The same column as codes into its distinct cells."""
@@ -270,28 +270,22 @@ class PackedColumn:
     unknown: Words | None
 
     @classmethod
-    def of(cls, column: Column, report: Report, first_row: int) -> PackedColumn:
+    def of(cls, column: Column, report: Report) -> PackedColumn:
         """Pack a column over the states it names or declares."""
-        sight = column.seen(report, first_row)
+        sight = column.seen()
         states = sight.declared or tuple(sorted(sight.states))
-        if not states:
-            nothing = Variable(column.name, ("?",))
-            _, unknown = column.bits(nothing, report, first_row)
-            return cls(column.name, column.rows, sight, (), np.zeros((0, 0), dtype=bitmaps.WORD), unknown)
-        words, unknown = column.bits(Variable(column.name, states), report, first_row)
-        return cls(column.name, column.rows, sight, states, words, unknown)
+        words, unknown = column.bits(Variable(column.name, states or ("?",)), report)
+        return cls(column.name, column.rows, sight, states, words[: len(states)], unknown)
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """What the column said of its domain."""
-        del report, first_row
         return self.sight
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """The same bitmaps in the order of a domain that has all the states."""
-        del report, first_row
+        del report
         words = np.zeros((len(variable), len(bitmaps.zeros(self.rows))), dtype=bitmaps.WORD)
-        if self.states:
-            words[[variable.index(state) for state in self.states]] = self.words
+        words[[variable.index(state) for state in self.states]] = self.words
         if self.unknown is not None:
             words |= self.unknown
         return words, self.unknown

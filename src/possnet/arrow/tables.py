@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "cells_of",
     "columns_of_table",
     "first_line",
     "list_array",
@@ -79,13 +78,10 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     """Pairs (name, Arrow array or Python list); a column that Arrow cannot hold comes as a list."""
     import pyarrow as pa
 
+    if isinstance(frame, Mapping):
+        return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
     try:
-        if _is("pandas", frame):
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-        elif isinstance(frame, Mapping):
-            return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
-        else:
-            table = pa.table(frame)
+        table = pa.Table.from_pandas(frame, preserve_index=False) if _is("pandas", frame) else pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         names = getattr(frame, "columns", None)
         if names is None or not hasattr(frame, "__getitem__"):
@@ -115,6 +111,9 @@ def _arrow_or_list(values: Any) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        if not isinstance(values, Iterable):
+            found = type(values).__name__
+            raise InputError(f"table: the cells of a column are one {found}; expected a list of cells") from None
         return list(values)
 
 
@@ -130,37 +129,24 @@ def _plain(name: str, values: Any) -> Column:
         return CodedColumn(name, np.zeros(len(values), dtype=np.int8), [None])
     if "list_view" in str(kind):  # Arrow's own conversion of these loses members
         return python_column(name, values.to_pylist())
-    if _is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _list_column(name, values)
     return _scalar_column(name, values)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    import pyarrow.types as kinds
-
-    tests = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
-    return any(getattr(kinds, test)(kind) for test in tests if hasattr(kinds, test))
 
 
 def _scalar_column(name: str, values: pa.Array) -> CodedColumn:
     """One state a cell: text, categories, whole numbers, truth values; null is unknown."""
     import pyarrow as pa
 
-    states = None
-    ordered = False
-    if isinstance(values, pa.DictionaryArray):
-        ordered = bool(values.type.ordered)
-        texts = _texts(name, values.dictionary).to_pylist()
-        states = tuple(text for text in texts if text is not None)
-        indices = values.indices
-    else:
-        encoded = _texts(name, values).dictionary_encode()
-        texts, indices = encoded.dictionary.to_pylist(), encoded.indices
+    declares = isinstance(values, pa.DictionaryArray)
+    encoded = values if declares else _texts(name, values).dictionary_encode()
+    texts, indices = _texts(name, encoded.dictionary).to_pylist(), encoded.indices
+    states = tuple(text for text in texts if text is not None) if declares else None
     codes = indices.to_numpy() if not indices.null_count else indices.cast(pa.int64()).fill_null(len(texts)).to_numpy()
     cells: list[Cell] = [None if text is None else (text,) for text in texts]
     if indices.null_count:
         cells.append(None)
-    return CodedColumn(name, codes, cells, states, ordered)
+    return CodedColumn(name, codes, cells, states, ordered=declares and bool(values.type.ordered))
 
 
 def _list_column(name: str, values: pa.Array) -> ListColumn:
@@ -222,7 +208,6 @@ def python_column(name: str, values: Iterable[Any]) -> CodedColumn:
     >>> python_column("rash", ["yes", {"yes", "no"}, "yes"]).codes
     array([0, 1, 0])
     """
-    values = list(values)
     by_text: dict[str | frozenset[str], int] = {}  # cells of nothing but text, which need not be looked at twice
     by_cell: dict[Cell, int] = {}
     codes = []
@@ -231,7 +216,7 @@ def python_column(name: str, values: Iterable[Any]) -> CodedColumn:
         number = -1 if key is None else by_text.get(key, -1)
         if number < 0:
             try:
-                (cell,) = cells_of([value])
+                cell = _cell(value)
             except InputError as error:
                 raise InputError(f"column {name!r}, row {row + 1}: {error}") from None
             number = by_cell.setdefault(cell, len(by_cell))
@@ -247,21 +232,17 @@ def _set_of_texts(value: object) -> frozenset[str] | None:
     return None
 
 
-def cells_of(values: Iterable[Any]) -> list[Cell]:
-    """Python cells as tuples of states, sorted: a state, a set or list of states, or None (also NaN) for unknown.
+def _cell(value: Any) -> Cell:
+    """A Python cell as a sorted tuple of states: a state, a set or list of states, or None (also NaN) for unknown.
 
-    >>> cells_of(["yes", {"yes", "no"}, ["no"], None, float("nan")])
+    >>> [_cell(value) for value in ("yes", {"yes", "no"}, ["no"], None, float("nan"))]
     [('yes',), ('no', 'yes'), ('no',), None, None]
     """
-    cells: list[Cell] = []
-    for value in values:
-        if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value)):
-            cells.append(None)
-        elif isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-            cells.append(tuple(sorted({_state(member) for member in value})))
-        else:
-            cells.append((_state(value),))
-    return cells
+    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value)):
+        return None
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return tuple(sorted({_state(member) for member in value}))
+    return (_state(value),)
 
 
 def _state(value: Any) -> str:
@@ -269,9 +250,7 @@ def _state(value: Any) -> str:
         return value
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()
-    if isinstance(value, int | np.integer):
-        return str(int(value))
-    if isinstance(value, float | np.floating) and float(value).is_integer():
+    if isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and float(value).is_integer()):
         return str(int(value))
     raise InputError(f"{value!r} is of type {type(value).__name__}; expected a state, a set of states, or None")
 
@@ -284,22 +263,20 @@ def table_of_columns(columns: Iterable[CodedColumn], *, as_lists: bool = False) 
     """
     import pyarrow as pa
 
-    arrays, fields = [], []
+    arrays = {}
     for column in columns:
-        states = column.states or ()
         if as_lists or any(cell is not None and len(cell) > 1 for cell in column.cells):
             distinct = pa.array([None if c is None else list(c) for c in column.cells], type=pa.list_(pa.string()))
-            array = distinct.take(pa.array(column.codes))
+            arrays[column.name] = distinct.take(pa.array(column.codes))
         else:
+            states = column.states or ()
             place = {state: k for k, state in enumerate(states)}
             numbers = np.array([-1 if c is None else place[c[0]] for c in column.cells] or [-1], dtype=np.int32)
             indices = numbers[column.codes]
-            array = pa.DictionaryArray.from_arrays(
+            arrays[column.name] = pa.DictionaryArray.from_arrays(
                 pa.array(indices, mask=indices < 0), pa.array(states, type=pa.string()), ordered=column.ordered
             )
-        arrays.append(array)
-        fields.append(pa.field(column.name, array.type))
-    return pa.table(arrays, schema=pa.schema(fields))
+    return pa.table(arrays)
 
 
 def list_array(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from possnet.arrow.columns import Report, Seen
 from possnet.errors import InputError, among
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from possnet.arrow.columns import Column
+    from possnet.arrow import Seen
 
 _MOST_FOUND = 10_000
 
-__all__ = ["found_variables", "require_columns", "seen_variables", "variables_of"]
+__all__ = ["require_columns", "seen_variables", "variables_of"]
 
 
 def variables_of(given: object) -> tuple[Variable, ...]:
@@ -36,14 +35,6 @@ def variables_of(given: object) -> tuple[Variable, ...]:
     if len({v.name for v in variables}) < len(variables):
         raise InputError("variables: two have the same name; expected distinct names")
     return variables
-
-
-def found_variables(columns: Sequence[Column], owner: str) -> list[Variable]:
-    """Variables made from the columns of one table."""
-    report = Report(owner)
-    seen = [(column.name, column.seen(report, 0)) for column in columns]
-    report.raise_if_any()
-    return seen_variables(seen, owner)
 
 
 def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variable]:

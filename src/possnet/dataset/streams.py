@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Protocol
 
 from possnet.dataset.values import Dataset
@@ -52,10 +53,11 @@ def require_rows(given: object, owner: str) -> None:
     Traceback (most recent call last):
         ...
     possnet.errors.InputError: count: 'rows.csv' holds no rows; expected a Dataset or a stream: read files with
-    read_data(...) or scan_data(...)
+    read_data(...) or scan_data(...), frames with Dataset.from_table(...)
     """
     if not isinstance(given, Dataset) and not all(hasattr(given, name) for name in ("variables", "rows", "__iter__")):
+        found = repr(given) if isinstance(given, str | PathLike) else f"a {type(given).__name__}"
         raise InputError(
-            f"{owner}: {given!r} holds no rows; expected a Dataset or a stream: read files with read_data(...) or "
-            "scan_data(...)"
+            f"{owner}: {found} holds no rows; expected a Dataset or a stream: read files with read_data(...) or "
+            "scan_data(...), frames with Dataset.from_table(...)"
         )

@@ -8,15 +8,17 @@ as unknown are marked in one more bitmap, which exists only where there are such
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from itertools import compress
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, table_of_columns
-from possnet.dataset.domains import found_variables, require_columns, variables_of
+from possnet.dataset.domains import require_columns, seen_variables, variables_of
 from possnet.dataset.weights import checked_weights, weights_of_column
 from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps, tally
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +97,7 @@ class Dataset:
         listed = variables_of(variables)
         columns: list[list[Any]] = [[] for _ in listed]
         for number, row in enumerate(rows, start=1):
-            if isinstance(row, str) or len(row) != len(listed):
+            if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != len(listed):
                 raise InputError(
                     f"row {number}: {row!r}; expected {len(listed)} cells ({listing(v.name for v in listed)})"
                 )
@@ -137,7 +139,6 @@ class Dataset:
         variables: Sequence[Variable] | None = None,
         weights: ArrayLike | None = None,
         owner: str = "data",
-        first_row: int = 0,
     ) -> Dataset:
         """Data set of columns (see `possnet.arrow`); cells that do not fit are reported, ten at a time.
 
@@ -147,13 +148,13 @@ class Dataset:
         """
         if variables is None:
             columns = list(columns)
-            variables = found_variables(columns, owner)
+            variables = seen_variables(((column.name, column.seen()) for column in columns), owner)
         wanted = {variable.name: variable for variable in variables}
         report = Report(owner)
         words, unknown, sizes = {}, {}, {}
         for column in columns:
             if column.name in wanted:
-                words[column.name], absent = column.bits(wanted[column.name], report, first_row)
+                words[column.name], absent = column.bits(wanted[column.name], report)
                 sizes[column.name] = column.rows
                 if absent is not None:
                     unknown[column.name] = absent
@@ -220,9 +221,7 @@ class Dataset:
             words = np.vstack([words, absent])
         codes, members = bitmaps.decode(words, self._rows)
         cells = [
-            None
-            if absent is not None and inside[-1]
-            else tuple(state for state, there in zip(variable.states, inside[: len(variable)], strict=True) if there)
+            None if absent is not None and inside[-1] else tuple(compress(variable.states, inside))
             for inside in members
         ]
         return CodedColumn(name, codes, cells, variable.states, variable.ordered)
@@ -238,21 +237,12 @@ class Dataset:
                 f"data: row {number} of {self._rows}; expected a number from {-self._rows} to {self._rows - 1}"
             )
         word, bit = divmod(number % self._rows, 64)
-        return {
-            name: frozenset(
-                state
-                for state, there in zip(
-                    self._variables[name].states, words[:, word] >> np.uint64(bit) & np.uint64(1), strict=True
-                )
-                if there
-            )
-            for name, words in self._bitmaps.items()
-        }
+        row = {}
+        for name, words in self._bitmaps.items():
+            inside = words[:, word] >> np.uint64(bit) & np.uint64(1)
+            row[name] = frozenset(compress(self._variables[name].states, inside))
+        return row
 
-    @overload
-    def __getitem__(self, rows: slice) -> Dataset: ...
-    @overload
-    def __getitem__(self, rows: NDArray[Any] | Sequence[int]) -> Dataset: ...
     def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> Dataset:
         """Some of the rows: a slice, row numbers, or an array of booleans."""
         if isinstance(rows, slice):
@@ -293,7 +283,8 @@ class Dataset:
         first = round(self._rows * share)
         if rng is None:
             return self[:first], self[first:]
-        order = np.random.default_rng(rng).permutation(self._rows)
+        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed_of(rng))
+        order = generator.permutation(self._rows)
         return self[np.sort(order[:first])], self[np.sort(order[first:])]
 
     @classmethod
@@ -433,19 +424,16 @@ class Dataset:
 
         names = list(self._variables)[:12]
         shown = self[:6]
-        unknown = {name: shown.missing(name) for name in names}
-        rows = []
-        for number in range(len(shown)):
-            row = shown.row(number)
-            cells = [
-                "?" if unknown[n][number] else " | ".join(s for s in self._variables[n].states if s in row[n])
-                for n in names
-            ]
-            rows.append([str(number), *cells])
+        columns = [[str(number) for number in range(len(shown))]]
+        for column in map(shown.column, names):
+            texts = ["?" if cell is None else " | ".join(cell) for cell in column.cells]
+            columns.append([texts[code] for code in column.codes])
         left = len(self._variables) - len(names)
         notes = [f"… {self._rows - len(shown):,} more rows"] if self._rows > len(shown) else []
         notes += [f"{left} more variables: {listing(list(self._variables)[12:], 5)}"] if left else []
-        return draw_table(["row", *names], rows, caption=repr(self)[8:-1], note="; ".join(notes))
+        return draw_table(
+            ["row", *names], list(zip(*columns, strict=True)), caption=repr(self)[8:-1], note="; ".join(notes)
+        )
 
     def __repr__(self) -> str:
         variables = len(self._variables)

@@ -38,7 +38,7 @@ def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_ro
                 raise InputError(f"{place}: {found}; expected a whole number from 0 to 10**18 - 1")
             text = "0"
         numbers.append(int(text))
-    return np.take(np.array(numbers or [0], dtype=np.int64), column.codes)
+    return checked_weights(np.take(np.array(numbers or [0], dtype=np.int64), column.codes), column.rows, owner)
 
 
 def checked_weights(weights: ArrayLike, rows: int, owner: str) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ and `Reading.cell` turns that into states of a known domain.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -87,7 +88,7 @@ def _states_of(part: str | tuple[str, str, str], variable: Variable) -> tuple[se
 
 @dataclass(frozen=True, slots=True)
 class CellSyntax:
-    r"""How cells are written: the separator between states, and the escape character (empty: none).
+    r"""How cells are written: the separator between states, the escape character (empty: none), and what parts fields.
 
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
@@ -100,12 +101,20 @@ class CellSyntax:
 
     separator: str = "|"
     escape: str = "\\"
+    delimiter: str = ","
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in "!?*. \t\r\n":
             raise InputError(f"separator {self.separator!r}; expected one character other than ! ? * . and blanks")
         if len(self.escape) > 1 or self.escape == self.separator or (self.escape and self.escape in "!?*. \t\r\n"):
             raise InputError(f"escape {self.escape!r}; expected one character of its own, or nothing")
+        special = {self.separator, self.escape, '"', "!", "?", "*", "."}
+        plain = " " <= self.delimiter <= "~" or self.delimiter == "\t"
+        if len(self.delimiter) != 1 or self.delimiter in special or not plain:
+            raise InputError(
+                f"delimiter {self.delimiter!r}; expected one plain character other than the separator, the escape "
+                "and ! ? * ."
+            )
 
     def parse(self, text: str) -> Reading:
         """Split the text of a cell, without knowing the domain."""
@@ -115,32 +124,20 @@ class CellSyntax:
                 return Reading(unknown=True)
             if self.separator not in bare and bare[0] != "!" and ".." not in bare:
                 return Reading((bare,))
-        return self._parse_marked([*self._marked(text)])
+        escape = f"{re.escape(self.escape)}?" if self.escape else ""
+        return self._parse_marks(_strip(re.findall(f"{escape}.", text, re.DOTALL)))
 
-    def _marked(self, text: str) -> Iterable[tuple[str, bool]]:
-        """Characters, each with whether it is plain (not escaped, so that it may be special)."""
-        escaped = False
-        for character in text:
-            if escaped or character != self.escape:
-                yield character, not escaped
-                escaped = False
-            else:
-                escaped = True
-        if escaped:
-            yield self.escape, True
-
-    def _parse_marked(self, marked: list[tuple[str, bool]]) -> Reading:
-        marked = _strip(marked)
-        if not marked or (len(marked) == 1 and marked[0] in {(mark, True) for mark in _UNKNOWN}):
+    def _parse_marks(self, marks: list[str]) -> Reading:
+        """Split a cell given as its characters, an escaped one with its escape, so that it is not special."""
+        if not marks or (len(marks) == 1 and marks[0] in _UNKNOWN):
             return Reading(unknown=True)
-        all_but = marked[0] == ("!", True)
+        all_but = marks[0] == "!"
         parts: list[str | tuple[str, str, str]] = []
-        for piece in _split(marked[1:] if all_but else marked, self.separator):
+        for piece in _split(marks[1:] if all_but else marks, self.separator):
             stripped = _strip(piece)
-            text = "".join(character for character, _ in stripped)
-            if not text:
+            if not stripped:
                 return Reading(finding=f"an empty place beside {self.separator!r}; expected a state there")
-            ends = _range(stripped)
+            ends, text = _range(stripped), _text(stripped)
             parts.append((*ends, text) if ends else text)
         return Reading(tuple(parts), all_but=all_but)
 
@@ -163,7 +160,7 @@ class CellSyntax:
             return False
         if self.separator in state or (self.escape and self.escape in state):
             return False
-        ends = _range([(character, True) for character in state])
+        ends = _range(list(state))
         return ends is None or not set(ends) <= set(states)
 
     def _write_state(self, state: str) -> str:
@@ -183,19 +180,19 @@ class CellSyntax:
         return self.escape + character
 
 
-def _strip(marked: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    start, stop = 0, len(marked)
-    while start < stop and marked[start][1] and marked[start][0].isspace():
+def _strip(marks: list[str]) -> list[str]:
+    start, stop = 0, len(marks)
+    while start < stop and marks[start].isspace():
         start += 1
-    while stop > start and marked[stop - 1][1] and marked[stop - 1][0].isspace():
+    while stop > start and marks[stop - 1].isspace():
         stop -= 1
-    return marked[start:stop]
+    return marks[start:stop]
 
 
-def _split(marked: list[tuple[str, bool]], separator: str) -> Iterable[list[tuple[str, bool]]]:
-    piece: list[tuple[str, bool]] = []
-    for mark in marked:
-        if mark == (separator, True):
+def _split(marks: list[str], separator: str) -> Iterable[list[str]]:
+    piece: list[str] = []
+    for mark in marks:
+        if mark == separator:
             yield piece
             piece = []
         else:
@@ -203,11 +200,15 @@ def _split(marked: list[tuple[str, bool]], separator: str) -> Iterable[list[tupl
     yield piece
 
 
-def _range(marked: list[tuple[str, bool]]) -> tuple[str, str] | None:
+def _text(marks: list[str]) -> str:
+    return "".join(mark[-1] for mark in marks)
+
+
+def _range(marks: list[str]) -> tuple[str, str] | None:
     """The two ends around the first plain ``..``, if there is one with something on both sides."""
-    for position in range(1, len(marked) - 2):
-        if marked[position] == marked[position + 1] == (".", True):
-            first, last = _strip(marked[:position]), _strip(marked[position + 2 :])
+    for position in range(1, len(marks) - 2):
+        if marks[position] == marks[position + 1] == ".":
+            first, last = _strip(marks[:position]), _strip(marks[position + 2 :])
             if first and last:
-                return "".join(c for c, _ in first), "".join(c for c, _ in last)
+                return _text(first), _text(last)
     return None

@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import csv
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from possnet.arrow import Cell, CodedColumn, Report, Seen
+from possnet.arrow import Cell, CodedColumn, Report, Seen, first_line, require_distinct
 from possnet.dataset import Dataset, weights_of_column
-from possnet.errors import InputError, among
-from possnet.io.cells import CellSyntax, Reading
+from possnet.errors import InputError
 from possnet.io.files import file_error
 from possnet.io.measured import measured_column
-from possnet.io.sources import Batch, error_columns
+from possnet.io.sources import Batch, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from possnet.arrow import Column
-    from possnet.measurements import Measure
+    from possnet.io.cells import CellSyntax, Reading
     from possnet.variables import Variable
 
     Words: TypeAlias = NDArray[np.uint64]
@@ -38,79 +38,43 @@ __all__ = ["CsvColumn", "CsvSource", "csv_blocks", "csv_header"]
 
 _BLOCK = 1 << 23
 _PIECE = 1 << 25
+_ROWS = 1 << 16
 
 
-@dataclass
-class CsvSource:
-    """A CSV file: columns named by its first line, one set-valued cell a field."""
+class CsvSource(Source):
+    """A CSV file: columns named by its first line, one set-valued cell a field; ``whole``: read as one batch."""
 
-    path: Path
-    syntax: CellSyntax = field(default_factory=CellSyntax)
-    delimiter: str = ","
-    weight_column: str | None = None
-    whole: bool = False
-    measures: Mapping[str, Measure] = field(default_factory=dict)
-    _readings: dict[str, Reading] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        self.check_delimiter(self.delimiter, self.syntax)
-        self.owner = str(self.path)
-        self._header = self._read_header()
-
-    @staticmethod
-    def check_delimiter(delimiter: str, syntax: CellSyntax) -> None:
-        """Raise an `InputError` for a delimiter that could be mistaken for something else."""
-        special = {syntax.separator, syntax.escape, '"', "!", "?", "*", "."}
-        if len(delimiter) != 1 or delimiter in special or not (" " <= delimiter <= "~" or delimiter == "\t"):
-            raise InputError(
-                f"delimiter {delimiter!r}; expected one plain character other than the separator, the escape and ! ? * ."
-            )
-
-    def header(self) -> list[str]:
-        """Names of all columns."""
-        return self._header
-
-    def names(self) -> list[str]:
-        """Names of the columns of states, those of weights and of errors of measurements left out."""
-        left_out = {self.weight_column, *error_columns(self.measures)}
-        return [name for name in self._header if name not in left_out]
+    def __init__(self, path: Path, weight_column: str | None, syntax: CellSyntax, *, whole: bool) -> None:
+        super().__init__(path, weight_column)
+        self.syntax, self.whole = syntax, whole
+        self._readings: dict[str, Reading] = {}
+        self.header = self._read_header()
+        self.require_weights()
 
     def raw(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of some columns as they are written."""
         return self._tables(list(names))
 
-    def declared(self) -> None:
-        """A CSV file declares no domains."""
-        return
-
-    def rows(self) -> None:
-        """A CSV file does not say how many rows it has."""
-        return
-
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """Batches of columns; the whole file as one batch if the source was made for that."""
         names = [name for name in self.names() if name in wanted]
-        errors = [m.error for name, m in self.measures.items() if name in names and isinstance(m.error, str)]
-        weighing = [self.weight_column] if self.weight_column else []
+        included = [column for name in names for column in self.needed(name)]
+        included += [self.weight_column] if self.weight_column else []
         first_row = 0
-        for table in self._tables(list(dict.fromkeys([*names, *errors, *weighing]))):
+        for table in self._tables(list(dict.fromkeys(included))):
             weights = None
             if self.weight_column:
-                column = self._texts(self.weight_column, table)
-                weights = weights_of_column([column.as_texts()], self.weight_column, self.owner, first_row)
-            yield Batch([partial(self._column, name, table) for name in names], weights)
+                codes, texts = _coded(table.column(self.weight_column))
+                column = CodedColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
+                weights = weights_of_column([column], self.weight_column, self.owner, first_row)
+            yield Batch([partial(self._column, name, table, first_row) for name in names], weights)
             first_row += table.num_rows
 
-    def _column(self, name: str, table: Any) -> Column:
-        measure = self.measures.get(name)
-        return self._texts(name, table) if measure is None else measured_column(name, measure, table)
-
-    def _texts(self, name: str, table: Any) -> CsvColumn:
-        chunks = table.column(name).unify_dictionaries().chunks
-        texts = chunks[0].dictionary.to_pylist() if chunks else []
-        indices = [chunk.indices.to_numpy() for chunk in chunks]
-        codes = indices[0] if len(indices) == 1 else np.concatenate(indices or [np.zeros(0, dtype=np.int32)])
-        return CsvColumn(name, codes, [self._read(text) for text in texts], texts)
+    def _column(self, name: str, table: Any, first_row: int) -> Column:
+        if name in self.measures:
+            return measured_column(name, self.measures[name], table)
+        codes, texts = _coded(table.column(name))
+        return CsvColumn(name, codes, [self._read(text) for text in texts], first_row)
 
     def _read(self, text: str) -> Reading:
         reading = self._readings.get(text)
@@ -124,7 +88,7 @@ class CsvSource:
         """Rows of fields, read plainly; a byte that is not UTF-8 becomes a lone surrogate."""
         try:
             with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
-                yield from csv.reader(lines, delimiter=self.delimiter)
+                yield from csv.reader(lines, delimiter=self.syntax.delimiter)
         except (OSError, ValueError) as error:
             raise file_error(self.path, error) from None
 
@@ -141,13 +105,7 @@ class CsvSource:
             raise InputError(
                 f"{self.owner}, line 1: column {header.index('') + 1} has no name; expected a name for every column"
             )
-        twice = [name for name in header if header.count(name) > 1] if len(set(header)) < len(header) else []
-        if twice:
-            raise InputError(f"{self.owner}, line 1: column {twice[0]!r} appears twice; expected distinct names")
-        if self.weight_column and self.weight_column not in header:
-            raise InputError(
-                f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, header)}"
-            )
+        require_distinct(header, f"{self.owner}, line 1")
         return header
 
     def _tables(self, included: list[str]) -> Iterator[Any]:
@@ -160,15 +118,16 @@ class CsvSource:
             quotes = self._has_quotes()
             options = {
                 "parse_options": arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=quotes, ignore_empty_lines=len(self._header) > 1
+                    delimiter=self.syntax.delimiter,
+                    newlines_in_values=quotes,
+                    ignore_empty_lines=len(self.header) > 1,
                 ),
                 "convert_options": arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
                 ),
             }
             if not self._has_rows():
-                none = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
-                yield pa.table([none] * len(included), names=included)
+                yield pa.schema([(name, text) for name in included]).empty_table()
             elif self.whole:
                 yield arrow_csv.read_csv(self.path, read_options=arrow_csv.ReadOptions(block_size=_BLOCK), **options)
             elif quotes:
@@ -178,18 +137,18 @@ class CsvSource:
             else:
                 for number, piece in enumerate(self._pieces()):
                     reading = arrow_csv.ReadOptions(
-                        column_names=self._header, skip_rows=int(number == 0), block_size=_BLOCK
+                        column_names=self.header, skip_rows=int(number == 0), block_size=_BLOCK
                     )
                     yield arrow_csv.read_csv(pa.BufferReader(piece), read_options=reading, **options)
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise self._explained(str(error)) from None
+            raise self._explained(error) from None
 
     def _has_rows(self) -> bool:
         """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
         rows = self._lines()
         next(rows, None)
         try:
-            return any(row or len(self._header) == 1 for row in rows)
+            return any(row or len(self.header) == 1 for row in rows)
         except csv.Error:
             return True
 
@@ -218,35 +177,40 @@ class CsvSource:
         with self.path.open("rb") as content:
             return any(b'"' in block for block in iter(partial(content.read, 1 << 20), b""))
 
-    def _explained(self, message: str) -> InputError:
+    def _explained(self, error: Exception) -> InputError:
         """What is wrong with a file that cannot be parsed, found by reading it plainly; at most ten findings."""
-        findings: list[str] = []
-        more = 0
-        with suppress(csv.Error):
-            rows = (row for row in self._lines() if row or len(self._header) == 1)
-            next(rows)
-            for number, row in enumerate(rows, start=1):
-                found = self._findings(number, row)
-                more += max(len(findings) + len(found) - 10, 0)
-                findings += found[: 10 - len(findings)]
-        if not findings:
-            return InputError(f"{self.owner}: {message.splitlines()[0].rstrip('.')}; expected a CSV file")
-        return InputError("\n".join([*findings, *([f"... and {more:,} more like these"] if more else [])]))
+        findings = self._findings()
+        told = list(islice(findings, 10))
+        if not told:
+            return InputError(f"{self.owner}: {first_line(error)}; expected a CSV file")
+        more = sum(1 for _ in findings)
+        return InputError("\n".join([*told, *([f"... and {more:,} more like these"] if more else [])]))
 
-    def _findings(self, number: int, row: list[str]) -> list[str]:
-        """Too few or too many fields, and cells that are no text."""
-        wanted, found = len(self._header), []
-        if len(row) != wanted and (row or wanted > 1):
-            found.append(
-                f"{self.owner}, row {number}: {len(row)} fields; expected {wanted}, as in the first line. "
-                f"Quote a field that holds {self.delimiter!r}"
-            )
-        for name, cell in zip(self._header, row, strict=False):
-            if _undecodable(cell):
-                raw = cell.encode(errors="surrogateescape")
-                place = f"{self.owner}, row {number}, column {name!r}"
-                found.append(f"{place}: {raw!r} is not UTF-8 text; save the file as UTF-8")
-        return found
+    def _findings(self) -> Iterator[str]:
+        """Rows of too few or too many fields, and cells that are no text, as far as the file can be read."""
+        wanted = len(self.header)
+        with suppress(csv.Error):
+            rows = (row for row in self._lines() if row or wanted == 1)
+            next(rows, None)
+            for number, row in enumerate(rows, start=1):
+                if len(row) != wanted and (row or wanted > 1):
+                    yield (
+                        f"{self.owner}, row {number}: {len(row)} fields; expected {wanted}, as in the first line. "
+                        f"Quote a field that holds {self.syntax.delimiter!r}"
+                    )
+                for name, cell in zip(self.header, row, strict=False):
+                    if _undecodable(cell):
+                        found = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
+                        yield f"{self.owner}, row {number}, column {name!r}: {found}"
+
+
+def _coded(column: Any) -> tuple[NDArray[np.integer[Any]], list[str]]:
+    """For every row of a dictionary-encoded column the number of its text, and the distinct texts."""
+    chunks = column.unify_dictionaries().chunks
+    texts = chunks[0].dictionary.to_pylist() if chunks else []
+    indices = [chunk.indices.to_numpy() for chunk in chunks]
+    codes = indices[0] if len(indices) == 1 else np.concatenate(indices or [np.zeros(0, dtype=np.int32)])
+    return codes, texts
 
 
 def _undecodable(text: str) -> bool:
@@ -255,59 +219,56 @@ def _undecodable(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CsvColumn:
-    """A column of a CSV file: for every row the number of its text, and the distinct texts, read as far as they can be."""
+    """A column of a CSV file: for every row the number of its text, and the distinct texts, read as far as they can be.
+
+    ``first_row`` is the number of rows before these.
+    """
 
     name: str
     codes: NDArray[np.integer[Any]]
     readings: list[Reading]
-    texts: list[str]
+    first_row: int
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return len(self.codes)
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """States that the texts name, those of "everything but" included.
 
         A text with ``..`` names a state, unless it looks like a range of others; that can be told when all are known.
         """
-        del report
         states = set().union(*(reading.states() for reading in self.readings))
         ranges = set()
         for number, reading in enumerate(self.readings):
             if reading.ranges():
-                row = first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
+                row = self.first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
                 ranges |= {(*part, row) for part in reading.ranges()}
         return Seen(frozenset(states), ranges=frozenset(ranges))
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """Bitmaps by look-up, after the distinct texts are read in the domain."""
         found = [reading.cell(variable) for reading in self.readings]
         findings = {number: finding for number, (_, finding) in enumerate(found) if finding}
         cells: list[Cell] = [cell for cell, _ in found]
-        return CodedColumn(self.name, self.codes, cells, findings=findings).bits(variable, report, first_row)
-
-    def as_texts(self) -> CodedColumn:
-        """The texts as they stand, one state each."""
-        return CodedColumn(self.name, self.codes, [(text.strip(),) for text in self.texts])
+        return CodedColumn(self.name, self.codes, cells, findings=findings).bits(variable, report)
 
 
-def csv_header(variables: Iterable[Variable], delimiter: str, weight_column: str | None) -> bytes:
+def csv_header(variables: Iterable[Variable], syntax: CellSyntax, weight_column: str | None) -> bytes:
     """The first line of a CSV file."""
     names = [*(v.name for v in variables), *([weight_column] if weight_column else [])]
-    return (delimiter.join(_quoted(name, delimiter) for name in names) + "\n").encode()
+    return (syntax.delimiter.join(_quoted(name, syntax.delimiter) for name in names) + "\n").encode()
 
 
-def csv_blocks(
-    data: Dataset, syntax: CellSyntax, delimiter: str, *, weighted: bool, block: int = 1 << 16
-) -> Iterable[bytes]:
+def csv_blocks(data: Dataset, syntax: CellSyntax, *, weighted: bool) -> Iterable[bytes]:
     """The rows of a CSV file, a block at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for start in range(0, len(data), block):
-        part = data[start : start + block]
+    delimiter = syntax.delimiter
+    for start in range(0, len(data), _ROWS):
+        part = data[start : start + _ROWS]
         fields = []
         for variable in part.variables:
             column = part.column(variable.name)

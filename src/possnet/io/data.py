@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import glob
-import queue
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report
-from possnet.dataset import Dataset, batches_of, variables_of
+from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, require_known
 from possnet.io.cells import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
@@ -81,9 +79,8 @@ def read_data(
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
-    source = _source(path, weights, CellSyntax(separator, escape), delimiter, whole=True)
-    _measure([source], measures, variables)
-    domain = known_domain([source], variables)
+    syntax = CellSyntax(separator, escape, delimiter)
+    (source,), domain = _opened([path], variables, weights, syntax, measures, whole=True)
     batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
         batches = list(_kept(source, batches))
@@ -115,10 +112,8 @@ def scan_data(
     ...     [len(batch) for batch in stream], [len(batch) for batch in stream]
     ([2, 2], [2, 2])
     """
-    syntax = CellSyntax(separator, escape)
-    sources = [_source(path, weights, syntax, delimiter, whole=False) for path in _files(paths)]
-    _measure(sources, measures, variables)
-    domain = known_domain(sources, variables)
+    syntax = CellSyntax(separator, escape, delimiter)
+    sources, domain = _opened(_files(paths), variables, weights, syntax, measures, whole=False)
     if domain is None:
         domain = found_domain([(source, source.batches(source.names())) for source in sources])
     return DataStream(sources, domain)
@@ -137,9 +132,8 @@ def carry_columns(
     ...     written.read_text()
     'note,fever\n!urgent,mild\n'
     """
-    attach_columns(
-        written, [_source(path, None, CellSyntax(), delimiter, whole=False) for path in _files(paths)], names
-    )
+    syntax = CellSyntax(delimiter=delimiter)
+    attach_columns(Path(written), [_source(path, None, syntax, whole=False) for path in _files(paths)], names)
 
 
 def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",") -> tuple[str, ...]:
@@ -151,7 +145,7 @@ def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",")
     ...     column_names(Path(folder) / "a.csv")
     ('fever', 'rash')
     """
-    return tuple(_source(_files(paths)[0], None, CellSyntax(), delimiter, whole=False).names())
+    return tuple(_source(_files(paths)[0], None, CellSyntax(delimiter=delimiter), whole=False).names())
 
 
 class DataStream:
@@ -183,7 +177,7 @@ class DataStream:
     @property
     def rows(self) -> int | None:
         """Number of rows of all files, if all of them say so (Parquet does, CSV does not)."""
-        counts = [source.rows() for source in self._sources]
+        counts = [source.rows for source in self._sources]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def __iter__(self) -> Iterator[Dataset]:
@@ -227,23 +221,27 @@ def write_data(
     'rash\nyes\nno|yes\n?\n'
     """
     suffix = suffix_of(path, DATA_SUFFIXES)
+    require_rows(data, "write_data")
     require_known(layout, get_args(Layout), f"{path}: layout")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
     if weighted and (not weights or weights in {v.name for v in data.variables}):
         raise InputError(f"{path}: {weights!r} cannot name the weights; expected a name that no variable has, weights=")
     batches = _counted(data, progress)
     if suffix == ".csv":
-        syntax = CellSyntax(separator, escape)
-        CsvSource.check_delimiter(delimiter, syntax)
-        header = csv_header(data.variables, delimiter, weights if weighted else None)
+        syntax = CellSyntax(separator, escape, delimiter)
         with replacing(path) as beside, beside.open("wb") as out:
-            out.write(header)
+            out.write(csv_header(data.variables, syntax, weights if weighted else None))
             for batch in batches:
-                for block in csv_blocks(batch, syntax, delimiter, weighted=weighted):
+                for block in csv_blocks(batch, syntax, weighted=weighted):
                     out.write(block)
     else:
+        import pyarrow.parquet as pq
+
         schema = parquet_schema(data.variables, weights if weighted else None, layout)
-        _write_parquet(batches, path, schema, layout)
+        with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+            for batch in batches:
+                for start in range(0, len(batch), _GROUP):
+                    writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
 
 
 def _counted(data: Dataset | Batches, progress: Callable[[int, int], None] | None) -> Iterator[Dataset]:
@@ -256,19 +254,29 @@ def _counted(data: Dataset | Batches, progress: Callable[[int, int], None] | Non
             progress(done, total)
 
 
-def _write_parquet(batches: Iterator[Dataset], path: str | Path, schema: Any, layout: Layout) -> None:
-    import pyarrow.parquet as pq
-
-    with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
-        for batch in batches:
-            for start in range(0, len(batch), _GROUP):
-                writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
-
-
-def _source(path: str | Path, weights: str | None, syntax: CellSyntax, delimiter: str, *, whole: bool) -> Source:
+def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole: bool) -> Source:
     if suffix_of(path, DATA_SUFFIXES) == ".csv":
-        return CsvSource(Path(path), syntax, delimiter, weights, whole)
+        return CsvSource(Path(path), weights, syntax, whole=whole)
     return ParquetSource(Path(path), weights)
+
+
+def _opened(
+    paths: Sequence[str | Path],
+    variables: object | None,
+    weights: str | None,
+    syntax: CellSyntax,
+    measures: Mapping[str, Measure] | None,
+    *,
+    whole: bool,
+) -> tuple[list[Source], tuple[Variable, ...] | None]:
+    """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
+    sources = [_source(path, weights, syntax, whole=whole) for path in paths]
+    given = None if variables is None else variables_of(variables)
+    if measures:
+        settled = settle(measures, sources, given)
+        for source in sources:
+            source.measures = settled
+    return sources, known_domain(sources, given)
 
 
 def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -277,46 +285,37 @@ def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
         return [file for path in paths for file in _files(path)] or _none(paths)
     path = Path(paths)
     try:
-        is_folder, is_there = path.is_dir(), path.exists()
+        if path.is_dir():
+            found = [p for p in path.iterdir() if p.suffix.lower() in DATA_SUFFIXES and p.is_file()]
+        elif path.exists() or not glob.has_magic(str(paths)):
+            return [path]
+        else:
+            found = [Path(name) for name in glob.glob(str(paths), recursive=True)]  # noqa: PTH207
     except (OSError, ValueError) as error:
         raise file_error(path, error) from None
-    if is_folder:
-        return sorted(p for p in path.iterdir() if p.suffix.lower() in DATA_SUFFIXES and p.is_file()) or _none(paths)
-    if is_there or not glob.has_magic(str(paths)):
-        return [path]
-    return sorted(Path(name) for name in glob.glob(str(paths), recursive=True)) or _none(paths)  # noqa: PTH207
+    return sorted(found) or _none(paths)
 
 
 def _none(paths: object) -> list[Path]:
     raise InputError(f"{paths}: no {' or '.join(DATA_SUFFIXES)} file there; expected at least one")
 
 
-def _measure(sources: Sequence[Source], measures: Mapping[str, Measure] | None, variables: object | None) -> None:
-    """Tell the sources which of their columns are measurements."""
-    if not measures:
-        return
-    settled = settle(measures, sources, None if variables is None else variables_of(variables))
-    for source in sources:
-        source.measures = settled
-
-
 def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
-    first_row = 0
     report = Report(source.owner)
     for batch in batches:
-        columns = _in_threads(partial(_keep, report=report, first_row=first_row), batch.columns)
+        columns = _in_threads(partial(_keep, report=report), batch.columns)
         yield Batch([partial(lambda column: column, column) for column in columns], batch.weights)
-        first_row += columns[0].rows
+        report.first_row += columns[0].rows
     report.raise_if_any()
 
 
-def _keep(read: Callable[[], Column], report: Report, first_row: int) -> Column:
+def _keep(read: Callable[[], Column], report: Report) -> Column:
     column = read()
     if isinstance(column, CsvColumn):
         return column
     try:
-        return PackedColumn.of(column, report, first_row)
+        return PackedColumn.of(column, report)
     except InputError as error:
         raise InputError(f"{report.owner}: {error}") from None
 
@@ -326,10 +325,9 @@ def _datasets(
 ) -> Iterator[Dataset]:
     """Data sets of batches; cells that do not fit are told batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}
-    first_row = 0
     report = Report(source.owner)
     for batch in batches:
-        columns = _in_threads(partial(_bits, domains=domains, report=report, first_row=first_row), batch.columns)
+        columns = _in_threads(partial(_bits, domains=domains, report=report), batch.columns)
         if not at_once:
             report.raise_if_any()
         rows = columns[0][1]
@@ -340,15 +338,15 @@ def _datasets(
             unknown={name: absent for name, _, _, absent in columns if absent is not None},
             weights=batch.weights,
         )
-        first_row += rows
+        report.first_row += rows
     report.raise_if_any()
 
 
 def _bits(
-    read: Callable[[], Column], domains: dict[str, Variable], report: Report, first_row: int
+    read: Callable[[], Column], domains: dict[str, Variable], report: Report
 ) -> tuple[str, int, Words, Words | None]:
     column = read()
-    return column.name, column.rows, *column.bits(domains[column.name], report, first_row)
+    return column.name, column.rows, *column.bits(domains[column.name], report)
 
 
 def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
@@ -361,34 +359,8 @@ def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
 
 def _prefetched(batches: Iterator[Dataset]) -> Iterator[Dataset]:
     """The same batches, each read by a thread while the one before is in use."""
-    ready: queue.Queue[Dataset | BaseException | None] = queue.Queue(maxsize=1)
-    stopped = threading.Event()
-
-    def hand_over(item: Dataset | BaseException | None) -> bool:
-        while not stopped.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    def read() -> None:
-        try:
-            for batch in batches:
-                if not hand_over(batch):
-                    return
-            hand_over(None)
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            hand_over(error)
-
-    reader = threading.Thread(target=read, name="possnet-prefetch", daemon=True)
-    reader.start()
-    try:
-        while (item := ready.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stopped.set()
-        reader.join()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="possnet-prefetch") as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from possnet.arrow import Report, Seen
-from possnet.dataset import require_columns, seen_variables, variables_of
+from possnet.arrow import Seen
+from possnet.dataset import require_columns, seen_variables
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["found_domain", "known_domain"]
 
 
-def known_domain(sources: Sequence[Source], given: object | None) -> tuple[Variable, ...] | None:
+def known_domain(sources: Sequence[Source], given: tuple[Variable, ...] | None) -> tuple[Variable, ...] | None:
     """Variables that are given, or that every file declares alike; otherwise None."""
     if given is not None:
-        variables = variables_of(given)
         for source in sources:
-            require_columns(source.names(), variables, source.owner)
-        return variables
+            require_columns(source.names(), given, source.owner)
+        return given
     first = sources[0]
+    if not first.names():
+        raise InputError(f"{first.owner}: no columns; expected at least one")
     for source in sources[1:]:
         odd = sorted(set(source.names()) ^ set(first.names()))
         if odd:
@@ -41,17 +42,11 @@ def found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Varia
     """
     first, _ = files[0]
     seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
-    for source, batches in files:
-        report = Report(source.owner)
-        first_row = 0
+    for _, batches in files:
         for batch in batches:
-            rows = 0
             for read in batch.columns:
                 column = read()
-                rows = column.rows
-                seen[column.name].add(column.seen(report, first_row))
-            first_row += rows
-        report.raise_if_any()
+                seen[column.name].add(column.seen())
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
     return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
 

@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError
+from possnet.limits import memory_limit, readable_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DATA_SUFFIXES", "file_error", "position_of", "read_bytes", "replacing", "suffix_of", "write_text"]
+__all__ = [
+    "DATA_SUFFIXES",
+    "file_error",
+    "position_of",
+    "read_bytes",
+    "read_plain_or_gzipped",
+    "replacing",
+    "suffix_of",
+    "write_text",
+]
 
 DATA_SUFFIXES = (".csv", ".parquet")
 
@@ -47,6 +57,26 @@ def read_bytes(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise file_error(path, error) from None
+
+
+def read_plain_or_gzipped(path: str | Path) -> bytes:
+    """Content of a file, unpacked if its name ends in ``.gz``; refused if it unpacks to more than memory allows."""
+    if Path(path).suffix.lower() != ".gz":
+        return read_bytes(path)
+    import gzip
+    import zlib
+
+    limit = memory_limit()
+    try:
+        with gzip.open(path) as packed:
+            content = packed.read(limit + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: {str(error) or 'cannot be unpacked'}; expected a gzipped file, whole") from None
+    except (OSError, ValueError) as error:
+        raise file_error(path, error) from None
+    if len(content) > limit:
+        raise InputError(f"{path}: unpacks to more than {readable_bytes(limit)}; expected less")
+    return content
 
 
 def file_error(path: str | Path, error: OSError | ValueError) -> InputError:

@@ -16,12 +16,14 @@ from possnet.counting import Counts, Focal
 from possnet.errors import InputError
 from possnet.graph import Dag
 from possnet.io.files import read_bytes, write_text
-from possnet.io.json_files import explain, parse_object, require_format
+from possnet.io.json_files import converted, parse_object, require_format
 from possnet.kernels.tally import Tally
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from possnet.io.json_pages import Cells, CountsPage, Family
 
 __all__ = ["read_counts", "write_counts"]
 
@@ -72,37 +74,16 @@ def read_counts(path: str | Path) -> Counts:
     owner = str(path)
     document = parse_object(read_bytes(path), owner, "counts as JSON")
     require_format(document, owner, FORMAT, VERSION)
-    import msgspec
+    from possnet.io.json_pages import CountsPage
 
-    focal = msgspec.defstruct("Focal", [("cells", list[str]), ("counts", list[int])], forbid_unknown_fields=True)
-    entry = msgspec.defstruct(
-        "Entry",
-        [
-            ("name", str),
-            ("states", list[str]),
-            ("ordered", bool),
-            ("parents", list[str]),
-            ("cell_sizes", int),
-            ("contexts", list[list[int]]),
-            ("counts", list[list[int]]),
-            ("totals", list[int]),
-            ("focal", focal | None, None),
-        ],
-        forbid_unknown_fields=True,
-    )
-    fields = [("format", str), ("version", int), ("rows", int), ("variables", list[entry])]  # type: ignore[valid-type]
-    page = msgspec.defstruct("Page", fields, forbid_unknown_fields=True)
+    page = converted(document, CountsPage, owner, "expected what write_counts writes")
     try:
-        found: Any = msgspec.convert(document, page)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{owner}: {explain(str(error))}; expected what write_counts writes") from None
-    try:
-        return _counts(found)
+        return _counts(page)
     except InputError as error:
         raise InputError(f"{owner}: {error}") from None
 
 
-def _counts(page: Any) -> Counts:
+def _counts(page: CountsPage) -> Counts:
     variables = tuple(Variable(e.name, tuple(e.states), ordered=e.ordered) for e in page.variables)
     domains = {variable.name: variable for variable in variables}
     if len(domains) < len(variables):
@@ -129,7 +110,7 @@ def _counts(page: Any) -> Counts:
     )
 
 
-def _tally(entry: Any, scope: list[Variable], rows: int) -> Tally:
+def _tally(entry: Family, scope: list[Variable], rows: int) -> Tally:
     *parents, child = scope
     owner = f"counts of {entry.name!r}"
     contexts = _numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
@@ -150,7 +131,7 @@ def _tally(entry: Any, scope: list[Variable], rows: int) -> Tally:
     return Tally(contexts.astype(np.int32), counts, totals)
 
 
-def _focal(name: str, entry: Any, scope: list[Variable], rows: int) -> Focal:
+def _focal(name: str, entry: Cells, scope: list[Variable], rows: int) -> Focal:
     owner = f"focal counts of {name!r}"
     width = sum(-(-len(variable) // 8) for variable in scope)
     counts = _numbers(entry.counts, (len(entry.cells),), owner)

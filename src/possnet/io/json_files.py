@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from possnet.errors import InputError
 from possnet.io.files import position_of
 
-__all__ = ["explain", "parse_object", "require_format"]
+__all__ = ["converted", "explain", "parse_object", "require_format"]
+
+Page = TypeVar("Page")
 
 _KINDS = {
     "possnet-counts": "a file of counts",
@@ -64,6 +66,16 @@ def require_format(document: dict[str, Any], owner: str, name: str, number: int)
     if version != number or isinstance(version, bool):
         remedy = "update possnet" if isinstance(version, int) and version > number else "check the file"
         raise InputError(f"{owner}: version {version!r} of {name}; this possnet reads version {number}; {remedy}")
+
+
+def converted(document: dict[str, Any], page: type[Page], owner: str, remedy: str) -> Page:
+    """The object as a value of a type; an `InputError` says what does not fit it, and ends with a remedy."""
+    import msgspec
+
+    try:
+        return msgspec.convert(document, page)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{owner}: {explain(str(error))}; {remedy}") from None
 
 
 def explain(message: str) -> str:

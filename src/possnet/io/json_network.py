@@ -7,38 +7,26 @@ written in the shortest form that reads back as the same float64.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING
 
-from possnet.errors import InputError, did_you_mean
+from possnet.errors import InputError, among
 from possnet.graph import Dag
-from possnet.io.files import read_bytes, write_text
-from possnet.io.json_files import explain, parse_object, require_format
+from possnet.io.json_files import converted, parse_object, require_format
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT, Conjunction
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FORMAT", "VERSION", "decode_network", "encode_network", "read_json", "write_json"]
+__all__ = ["decode_network", "encode_network"]
 
 FORMAT = "possnet-network"
 VERSION = 1
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 _LARGEST_EXACT = 2**53
-
-
-def read_json(path: str | Path) -> Network:
-    """Network of a JSON file."""
-    return decode_network(read_bytes(path), str(path))
-
-
-def write_json(network: Network, path: str | Path) -> None:
-    """Write a network as JSON, whole or not at all."""
-    write_text(path, encode_network(network))
 
 
 def decode_network(content: bytes, owner: str) -> Network:
@@ -50,12 +38,9 @@ def decode_network(content: bytes, owner: str) -> Network:
     """
     document = parse_object(content, owner, "a network as JSON")
     require_format(document, owner, FORMAT, VERSION)
-    import msgspec
+    from possnet.io.json_pages import NetworkPage
 
-    try:
-        page = msgspec.convert(document, _page_type())
-    except msgspec.ValidationError as error:
-        raise InputError(f"{owner}: {explain(str(error))}; see the JSON Schema of {FORMAT} {VERSION}") from None
+    page = converted(document, NetworkPage, owner, f"see the JSON Schema of {FORMAT} {VERSION}")
     build = Network.subnormal if page.subnormal else Network
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     try:
@@ -75,48 +60,9 @@ def decode_network(content: bytes, owner: str) -> Network:
         raise InputError(f"{owner}: {error}") from None
 
 
-def _page_type() -> type[Any]:
-    """The JSON document as types; built on first use so that `import possnet` stays light."""
-    global _PAGE  # noqa: PLW0603
-    if _PAGE is None:
-        import msgspec
-
-        entry = msgspec.defstruct(
-            "Entry",
-            [
-                ("name", str),
-                ("states", list[str]),
-                ("parents", list[str]),
-                ("degrees", list[Any]),
-                ("ordered", bool, False),
-                ("support", list[Any] | float | None, None),
-            ],
-            forbid_unknown_fields=True,
-        )
-        _PAGE = msgspec.defstruct(
-            "Page",
-            [
-                ("format", str),
-                ("version", int),
-                ("variables", list[entry]),  # type: ignore[valid-type]
-                ("conjunction", str),
-                ("name", str, ""),
-                ("description", str, ""),
-                ("subnormal", bool, False),
-            ],
-            forbid_unknown_fields=True,
-        )
-    return _PAGE
-
-
-_PAGE: type[Any] | None = None
-
-
 def _conjunction(name: str) -> Conjunction:
     if name not in _CONJUNCTIONS:
-        raise InputError(
-            f"conjunction {name!r} is unknown ({', '.join(_CONJUNCTIONS)}){did_you_mean(name, _CONJUNCTIONS)}"
-        )
+        raise InputError(f"conjunction {name!r} is unknown{among(name, _CONJUNCTIONS)}")
     return _CONJUNCTIONS[name]
 
 
@@ -158,8 +104,6 @@ def encode_network(network: Network) -> str:
 
 
 def _text(value: str | bool | tuple[str, ...]) -> str:  # noqa: FBT001
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from possnet.errors import InputError, among
+from possnet.arrow import first_line
+from possnet.errors import InputError, among, listing
 from possnet.io.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from possnet.io.sources import Source
 
 __all__ = ["attach_columns"]
 
 
-def attach_columns(written: str | Path, sources: Sequence[Source], names: Sequence[str]) -> None:
+def attach_columns(written: Path, sources: Sequence[Source], names: Sequence[str]) -> None:
     """Write a ``.csv`` or ``.parquet`` file again with columns of other files beside its own, row by row.
 
     Columns stand in the order of the other files.
     """
     for source in sources:
-        header = source.header()
         for name in names:
-            if name not in header:
-                raise InputError(f"{source.owner}: no column {name!r}{among(name, header)}")
+            if name not in source.header:
+                raise InputError(f"{source.owner}: no column {name!r}{among(name, source.header)}")
+        if source.declared() is not None:
+            raise InputError(
+                f"{source.owner}: possnet's own file, whose columns are all set-valued; expected columns of plain "
+                "values to carry along. Convert it to CSV first"
+            )
     tables = (table for source in sources for table in source.raw(names))
-    attach = _attach_csv if str(written).lower().endswith(".csv") else _attach_parquet
-    attach(Path(written), tables, names, list(sources[0].header()))
+    attach = _attach_csv if written.suffix.lower() == ".csv" else _attach_parquet
+    attach(written, tables, names, sources[0].header)
 
 
 def _ordered(own: Sequence[str], names: Sequence[str], header: Sequence[str]) -> list[str]:
@@ -38,14 +43,14 @@ def _ordered(own: Sequence[str], names: Sequence[str], header: Sequence[str]) ->
     return [*(name for name in header if name in everything), *(name for name in everything if name not in header)]
 
 
-def _attach_csv(file: Path, tables: Iterator[Any], names: Sequence[str], header: Sequence[str]) -> None:
+def _attach_csv(written: Path, tables: Iterator[Any], names: Sequence[str], header: Sequence[str]) -> None:
     def values() -> Iterator[tuple[object, ...]]:
         for table in tables:
             yield from zip(*(table.column(name).to_pylist() for name in names), strict=True)
 
     with (
-        replacing(file) as beside,
-        file.open(encoding="utf-8", newline="") as left,
+        replacing(written) as beside,
+        written.open(encoding="utf-8", newline="") as left,
         beside.open("w", encoding="utf-8", newline="") as out,
     ):
         rows, writer = csv.reader(left), csv.writer(out, lineterminator="\n")
@@ -63,21 +68,25 @@ def _attach_parquet(written: Path, tables: Iterator[Any], names: Sequence[str], 
     import pyarrow.parquet as pq
 
     with replacing(written) as beside, pq.ParquetFile(written) as file:
-        writer = None
-        waiting: list[Any] = []
-        for group in range(file.num_row_groups):
-            own = file.read_row_group(group)
-            while sum(map(len, waiting)) < len(own):
-                waiting.append(next(tables))
-            more = pa.concat_tables(waiting, promote_options="permissive")
-            for name in names:
-                column = more.column(name)
-                plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-                own = own.append_column(name, plain.slice(0, len(own)).combine_chunks())
-            own = own.select(_ordered([n for n in own.column_names if n not in names], names, header))
-            waiting = [more.slice(len(own))]
-            if writer is None:
-                writer = pq.ParquetWriter(beside, own.schema)
-            writer.write_table(own.cast(writer.schema))
-        if writer is not None:
-            writer.close()
+        own, waiting = file.schema_arrow, next(tables)
+        kinds = {name: waiting.schema.field(name).type for name in names}
+        plain = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}
+        fields = {
+            **{name: pa.field(name, kind) for name, kind in plain.items()},
+            **{field.name: field for field in own},
+        }
+        schema = pa.schema([fields[name] for name in _ordered(own.names, names, header)], own.metadata)
+        with pq.ParquetWriter(beside, schema) as writer:
+            for number in range(file.num_row_groups):
+                group = file.read_row_group(number)
+                try:
+                    while len(waiting) < len(group):
+                        waiting = pa.concat_tables([waiting, next(tables)], promote_options="permissive")
+                    kept = {name: waiting.column(name).slice(0, len(group)) for name in names}
+                    columns = {**kept, **dict(zip(own.names, group.columns, strict=True))}
+                    whole = pa.table({name: columns[name] for name in schema.names}).cast(schema)
+                except pa.ArrowException as error:
+                    found = f"{listing(names)} cannot be carried along ({first_line(error)})"
+                    raise InputError(f"{written}: {found}; expected columns of one type in all files") from None
+                writer.write_table(whole)
+                waiting = waiting.slice(len(group))

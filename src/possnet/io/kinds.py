@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from possnet.io.examples import example_names
+from possnet.io.files import DATA_SUFFIXES
 
 __all__ = ["Kind", "looks_like"]
 
@@ -31,7 +32,7 @@ def looks_like(name: str) -> Kind | None:
         if path.is_dir():
             if (path / "experiment.json").is_file():
                 return "experiment"
-            return "data" if any(p.suffix.lower() in {".csv", ".parquet"} for p in path.iterdir()) else None
+            return "data" if any(p.suffix.lower() in DATA_SUFFIXES for p in path.iterdir()) else None
         if not path.is_file():
             return "network" if name in example_names() else None
         with path.open("rb") as file:

@@ -58,7 +58,7 @@ def _readings(name: str, values: Any) -> Readings:
     ):
         raise InputError(f"column {name!r} holds {kind}; expected numbers, or texts such as <5, >=10 and 3..7")
     texts = ["" if text is None else text for text in values.dictionary.to_pylist()]
-    codes = values.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    codes = values.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
     return read_texts([*texts, ""]).take(codes)
 
 
@@ -78,10 +78,13 @@ def settle(
                 f"measure of {name!r}: {measure!r}; expected a Measure, such as Measure([36, 37.5], error=0.2)"
             )
         for source in sources:
-            header = source.header()
-            for column in (name, *([measure.error] if isinstance(measure.error, str) else [])):
-                if column not in header:
-                    raise InputError(f"{source.owner}: no column {column!r} to measure{among(column, header)}")
+            for column in (name, measure.error):
+                if isinstance(column, str) and column not in source.header:
+                    raise InputError(f"{source.owner}: no column {column!r} to measure{among(column, source.header)}")
+            if source.declared() is not None:
+                raise InputError(
+                    f"{source.owner}: possnet's own file, whose cells are states already; expected numbers to measure"
+                )
         if variables is not None and name not in known:
             raise InputError(
                 f"measure of {name!r}: not among the variables ({listing(known)}); expected one of these"
@@ -96,13 +99,13 @@ def settle(
 
 def _numbers(name: str, source: Source) -> Numbers:
     """What edges are computed from, of all rows of a file."""
-    try:
-        return np.concatenate(
-            [np.zeros(0), *(_readings(name, table.column(name)).middles() for table in source.raw([name]))]
-        )
-    except InputError as error:
-        place = "" if str(error).startswith(source.owner) else f"{source.owner}: "
-        raise InputError(f"{place}{error}") from None
+    found = []
+    for table in source.raw([name]):
+        try:
+            found.append(_readings(name, table.column(name)).middles())
+        except InputError as error:
+            raise InputError(f"{source.owner}: {error}") from None
+    return np.concatenate(found)
 
 
 def _named_after(measure: Measure, name: str, variable: Variable | None) -> Measure:

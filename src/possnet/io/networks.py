@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.io.files import suffix_of
-from possnet.io.json_network import read_json, write_json
+from possnet.io.files import read_plain_or_gzipped, suffix_of, write_text
+from possnet.io.json_network import decode_network, encode_network
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from possnet.io.uai import Preamble
     from possnet.network import Network
     from possnet.transforms import Transform
@@ -36,19 +35,20 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
     True
     """
     suffix = suffix_of(path, NETWORK_SUFFIXES)
-    if suffix == ".json":
-        return read_json(path)
-    if suffix.startswith(".bif"):
-        from possnet.io.bif import read_bif
-
-        return read_bif(path, transform)
     if suffix.startswith(".uai"):
         from possnet.io.uai import read_uai
 
         return read_uai(path, transform)
-    from possnet.io.xmlbif import read_xmlbif
+    content, owner, name = read_plain_or_gzipped(path), str(path), Path(path).name.split(".")[0]
+    if suffix == ".json":
+        return decode_network(content, owner)
+    if suffix.startswith(".bif"):
+        from possnet.io.bif import decode_bif
 
-    return read_xmlbif(path, transform)
+        return decode_bif(content, owner, transform, name=name)
+    from possnet.io.xmlbif import decode_xmlbif
+
+    return decode_xmlbif(content, owner, transform, name=name)
 
 
 def write_network(network: Network, path: str | Path, *, preamble: Preamble = "MARKOV") -> None:
@@ -68,7 +68,7 @@ def write_network(network: Network, path: str | Path, *, preamble: Preamble = "M
     possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json or .uai
     """
     if suffix_of(path, (".json", ".uai")) == ".json":
-        write_json(network, path)
+        write_text(path, encode_network(network))
     else:
         from possnet.io.uai import write_uai
 

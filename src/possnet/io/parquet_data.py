@@ -13,30 +13,30 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table, first_line, require_distinct
 from possnet.dataset import weights_of_column
-from possnet.errors import InputError, among
+from possnet.errors import InputError
 from possnet.io.files import file_error
 from possnet.io.measured import measured_column
-from possnet.io.sources import Batch, error_columns
+from possnet.io.sources import Batch, Source
 from possnet.kernels import bitmaps
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
     from possnet.arrow import Column
     from possnet.dataset import Dataset
-    from possnet.measurements import Measure
 
 __all__ = ["Layout", "ParquetSource", "parquet_schema", "parquet_table"]
 
@@ -47,82 +47,59 @@ _VERSION = 1
 _INDEX_PREFIX = "__index_level_"
 
 
-@dataclass
-class ParquetSource:
+class ParquetSource(Source):
     """A Parquet file of set-valued cells, in any layout."""
 
-    path: Path
-    weight_column: str | None = None
-    measures: Mapping[str, Measure] = field(default_factory=dict)
-    _domains: dict[str, Variable] | None = field(default=None, repr=False)
-    _layout: str = field(default="", repr=False)
-
-    def __post_init__(self) -> None:
-        self.owner = str(self.path)
+    def __init__(self, path: Path, weight_column: str | None) -> None:
+        super().__init__(path, weight_column)
+        self._domains: dict[str, Variable] | None = None
+        self._layout = ""
         with self._open() as opened:
-            schema = opened.schema_arrow
-            self._rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
+            self._schema = schema = opened.schema_arrow
+            self.rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
+            leaves = [opened.schema.column(leaf).path for leaf in range(len(opened.schema))]
         metadata = schema.metadata or {}
         has_index = b"pandas" in metadata and _KEY not in metadata
-        self._header = [name for name in schema.names if not (has_index and name.startswith(_INDEX_PREFIX))]
-        require_distinct(self._header, self.owner)
-        self._nested = {name: str(schema.field(name).type) for name in self._header}
-        self._categories = {
-            name for name in self._header if "dictionary" in self._nested[name] or "enum" in self._nested[name]
-        }
+        self.header = [name for name in schema.names if not (has_index and name.startswith(_INDEX_PREFIX))]
+        require_distinct(self.header, self.owner)
+        paths = iter(leaves)  # those of a column follow one another; names alone do not tell dots from nesting
+        self._leaves = {column.name: list(islice(paths, _count_leaves(column.type))) for column in schema}
+        kinds = {name: str(schema.field(name).type) for name in self.header}
+        self._categories = {name for name in self.header if "dictionary" in kinds[name]}
+        self._texts = {name for name in self.header if "string" in kinds[name]} - self._categories
         if _KEY in metadata:
             self._domains, own_weights, self._layout = _read_metadata(metadata[_KEY], self.owner)
             self.weight_column = self.weight_column or own_weights
             if self.weight_column in self._domains:
                 raise InputError(f"{self.owner}: {self.weight_column!r} is a variable; expected another weight column")
-            lacking = [name for name in self._domains if name not in self._header]
+            lacking = [name for name in self._domains if name not in self.header]
             if lacking:
                 raise InputError(
                     f"{self.owner}: no column {lacking[0]!r}, which its metadata describe; the file is damaged"
                 )
-        if self.weight_column and self.weight_column not in self._header:
-            raise InputError(
-                f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, self._header)}"
-            )
-
-    def header(self) -> list[str]:
-        """Names of all columns."""
-        return self._header
+        self.require_weights()
 
     def names(self) -> list[str]:
-        """Names of the columns of states, those of weights and of errors of measurements left out."""
-        if self._domains is not None:
-            return list(self._domains)
-        left_out = {self.weight_column, *error_columns(self.measures)}
-        return [name for name in self._header if name not in left_out]
+        """Names of the columns of states: those of the domains in the metadata, if there are any."""
+        return super().names() if self._domains is None else list(self._domains)
 
     def raw(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of some columns as they are written, a row group at a time."""
+        if not self._groups:
+            yield self._schema.empty_table().select(names)
         with self._open() as opened:
             for group in range(self._groups):
-                yield self._table(opened, group, names)
-
-    def _table(self, opened: Any, group: int, names: Sequence[str]) -> Any:
-        import pyarrow as pa
-
-        if self._domains is not None:
-            raise InputError(
-                f"{self.owner}: possnet's own file, whose cells are states already; expected numbers to measure"
-            )
-        return pa.table({name: self._read(opened, group, name).column(name) for name in names})
+                yield self._read(opened, group, names)
 
     def declared(self) -> tuple[Variable, ...] | None:
         """The domains in the metadata of possnet's own layout, otherwise None."""
-        return None if self._domains is None or self.measures else tuple(self._domains.values())
-
-    def rows(self) -> int:
-        """Number of rows."""
-        return int(self._rows)
+        return None if self._domains is None else tuple(self._domains.values())
 
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
         names = [name for name in self.names() if name in wanted]
-        leaves = self._text_leaves(names)
+        # text is handed over as dictionaries, so that no string is hashed twice
+        leaves = [leaf for name in names if name in self._texts for leaf in self._leaves[name]]
         handles: dict[int, Any] = {}
 
         def handle() -> Any:
@@ -136,29 +113,23 @@ class ParquetSource:
             for group in range(self._groups):
                 weights = None
                 if self.weight_column:
-                    table = self._read(handle(), group, self.weight_column)
-                    weights = weights_of_column(columns_of_table(table), self.weight_column, self.owner, first_row)
+                    columns = columns_of_table(self._read(handle(), group, [self.weight_column]))
+                    weights = weights_of_column(columns, self.weight_column, self.owner, first_row)
                     first_row += len(weights)
                 yield Batch([partial(self._column, handle, group, name) for name in names], weights)
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
-                columns = [partial(CodedColumn, name, none, []) for name in names]
-                yield Batch(columns, none if self.weight_column else None)
+                empty = [partial(CodedColumn, name, none, []) for name in names]
+                yield Batch(empty, none if self.weight_column else None)
         finally:
             for opened in handles.values():
                 opened.close()
 
     def _column(self, handle: Callable[[], Any], group: int, name: str) -> Column:
-        measure = self.measures.get(name)
-        if measure is not None:
-            errors = [measure.error] if isinstance(measure.error, str) else []
-            try:
-                return measured_column(name, measure, self._table(handle(), group, [name, *errors]))
-            except InputError as error:
-                place = "" if str(error).startswith(self.owner) else f"{self.owner}, row group {group + 1}: "
-                raise InputError(f"{place}{error}") from None
-        table = self._read(handle(), group, name)
+        table = self._read(handle(), group, self.needed(name))
         try:
+            if name in self.measures:
+                return measured_column(name, self.measures[name], table)
             if self._domains is not None and self._layout == "masks":
                 return _mask_column(self._domains[name], table.column(name))
             (column,) = columns_of_table(table, [name])
@@ -180,38 +151,22 @@ class ParquetSource:
             finding = "the file is empty" if _is_empty(self.path) else first_line(error)
             raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
 
-    def _read(self, opened: Any, group: int, name: str) -> Any:
+    def _read(self, opened: Any, group: int, names: Sequence[str]) -> Any:
+        """Table of some columns of a row group."""
         import pyarrow as pa
 
-        try:
-            index = self._header_index(opened, name)
-            table = opened.read_row_group(group, columns=index, use_threads=False)
-            table.validate(full=self._layout != "masks")
-        except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
-            raise InputError(
-                f"{self.owner}, row group {group + 1}, column {name!r}: {first_line(error)}; the file is damaged, "
-                "or holds something else than states"
-            ) from None
-        return table
-
-    def _header_index(self, opened: Any, name: str) -> list[str]:
-        """Paths of the leaves of a column: names with dots are told apart from nested ones by the schema."""
-        schema = opened.schema
-        top = opened.schema_arrow.names.index(name)
-        tops = _leaf_owners(opened.schema_arrow, schema)
-        return [schema.column(leaf).path for leaf, owner in enumerate(tops) if owner == top]
-
-    def _text_leaves(self, names: list[str]) -> list[str]:
-        """Leaves of text that Parquet should hand over as dictionaries, so that no string is hashed twice."""
-        if self._layout == "masks":
-            return []
-        with self._open() as opened:
-            return [
-                path
-                for name in names
-                if "string" in self._nested[name] and "dictionary" not in self._nested[name]
-                for path in self._header_index(opened, name)
-            ]
+        columns = {}
+        for name in names:
+            try:
+                table = opened.read_row_group(group, columns=self._leaves[name], use_threads=False)
+                table.validate(full=self._layout != "masks")
+            except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
+                raise InputError(
+                    f"{self.owner}, row group {group + 1}, column {name!r}: {first_line(error)}; the file is damaged, "
+                    "or holds something else than states"
+                ) from None
+            columns[name] = table.column(name)
+        return pa.table(columns)
 
 
 def _is_empty(path: Path) -> bool:
@@ -220,18 +175,11 @@ def _is_empty(path: Path) -> bool:
     return False
 
 
-def _leaf_owners(arrow_schema: Any, parquet_schema: Any) -> list[int]:
-    """For every leaf of the Parquet schema, the position of the top-level column it belongs to."""
-    owners: list[int] = []
-    for top, field_ in enumerate(arrow_schema):
-        owners += [top] * _leaves(field_.type)
-    return owners[: len(parquet_schema)]
-
-
-def _leaves(kind: Any) -> int:
+def _count_leaves(kind: Any) -> int:
+    """Number of columns of the file that hold a column of this type."""
     if kind.num_fields == 0 or str(kind).startswith("dictionary"):
         return 1
-    return sum(_leaves(kind.field(k).type) for k in range(kind.num_fields))
+    return sum(_count_leaves(kind.field(k).type) for k in range(kind.num_fields))
 
 
 def _mask_column(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError
+from possnet.errors import InputError, did_you_mean, listing
 from possnet.graph import Dag
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.transforms import Transform, to_possibility
+from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from possnet.variables import Variable
-
     FloatArray: TypeAlias = NDArray[np.float64]
+    Fail: TypeAlias = Callable[[str], NoReturn]
 
-__all__ = ["bayesian_network", "check_table_size"]
+__all__ = ["Draft", "bayesian_network", "check_table_size", "numbers_of"]
 
 _SUM_TOLERANCE = 0.01
 _SURELY_FITS = 1 << 20
@@ -36,6 +37,68 @@ def check_table_size(owner: str, child: str, sizes: Sequence[int]) -> int:
             entries * 8, f"{owner}: the table of {child!r} ({len(sizes) - 1} parents)", "use fewer parents or states"
         )
     return entries
+
+
+def numbers_of(words: Sequence[str] | Sequence[bytes]) -> FloatArray:
+    """Numbers of words, NaN for a word that is none.
+
+    >>> numbers_of(["1e-3", "many"])
+    array([0.001,   nan])
+    """
+    try:
+        return np.array(words, dtype=np.float64)
+    except ValueError:
+        return np.array([_number(word) for word in words])
+
+
+def _number(word: str | bytes) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return np.nan
+
+
+@dataclass(slots=True)
+class Draft:
+    """Variables and tables of a file, checked as they are found; ``block`` is what the file calls the place of a table.
+
+    What is wrong is told to ``fail``, which raises it with its place in the file.
+    """
+
+    owner: str
+    block: str
+    variables: dict[str, Variable] = field(default_factory=dict)
+    parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: dict[str, FloatArray] = field(default_factory=dict)
+
+    def declare(self, name: str, states: Sequence[str], fail: Fail) -> None:
+        """A variable."""
+        if name in self.variables:
+            fail(f"variable {name!r} is declared twice; expected distinct names")
+        try:
+            self.variables[name] = Variable(name, tuple(states))
+        except InputError as error:
+            fail(str(error))
+
+    def shape(self, child: str, given: Sequence[str], fail: Fail) -> list[int]:
+        """Numbers of states along the axes of a table: the parents, then the child."""
+        for name in (child, *given):
+            if name not in self.variables:
+                near = did_you_mean(name, self.variables)
+                fail(f"{name!r} is not a variable{near}; expected a declared variable")
+        if child in self.tables:
+            fail(f"a second {self.block} for {child!r}; expected one for every variable")
+        shape = [len(self.variables[name]) for name in (*given, child)]
+        check_table_size(self.owner, child, shape)
+        return shape
+
+    def network(self, transform: Transform, name: str) -> Network:
+        """The whole, its probabilities turned into possibilities."""
+        lacking = [variable for variable in self.variables if variable not in self.tables]
+        if lacking:
+            raise InputError(f"{self.owner}: no {self.block} for {listing(lacking)}; expected one for every variable")
+        variables = list(self.variables.values())
+        return bayesian_network(self.owner, variables, self.parents, self.tables, transform, name=name)
 
 
 def bayesian_network(
@@ -58,23 +121,20 @@ def bayesian_network(
     degrees = {}
     for variable in variables:
         table = tables[variable.name]
-        sums = table.sum(axis=-1)
-        wrong = np.argwhere(~(np.abs(sums - 1.0) <= _SUM_TOLERANCE))
-        if len(wrong) or (table < 0.0).any():
+        off = np.argwhere(~(np.abs(table.sum(axis=-1) - 1.0) <= _SUM_TOLERANCE))
+        negative = np.argwhere((table < 0.0).any(axis=-1))
+        if len(off) or len(negative):
+            place = off[0] if len(off) else negative[0]
+            row = table[tuple(place)]
+            found = (
+                f"add up to {row.sum():.6g}; expected 1" if len(off) else f"hold {row.min():.6g}; expected numbers >= 0"
+            )
             by_name = {v.name: v for v in variables}
-            place = wrong[0] if len(wrong) else np.argwhere((table < 0.0).any(axis=-1))[0]
             context = ", ".join(
                 f"{parent}={by_name[parent].states[k]}" for parent, k in zip(parents[variable.name], place, strict=True)
             )
-            row = table[tuple(place)]
-            finding = (
-                f"add up to {row.sum():.6g}; expected 1"
-                if len(wrong)
-                else f"hold {row.min():.6g}; expected numbers >= 0"
-            )
-            raise InputError(
-                f"{owner}: the probabilities of {variable.name!r}{f' given ({context})' if context else ''} {finding}"
-            )
+            given = f" given ({context})" if context else ""
+            raise InputError(f"{owner}: the probabilities of {variable.name!r}{given} {found}")
         degrees[variable.name] = to_possibility(table, transform)
     description = f"Probabilities turned into possibilities with the transformation '{transform}'."
     return Network.unchecked(variables, dag, degrees, name=name, description=description)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from possnet.measurements import Measure
     from possnet.variables import Variable
 
-__all__ = ["Batch", "Source", "error_columns"]
+__all__ = ["Batch", "Source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,38 +30,41 @@ class Batch:
     weights: NDArray[np.int64] | None = None
 
 
-class Source(Protocol):
-    """One file of rows."""
+class Source(ABC):
+    """One file of rows: the names of all its columns, and the number of its rows if the file says so."""
 
-    owner: str
-    weight_column: str | None
-    measures: Mapping[str, Measure]
+    header: list[str]
+    rows: int | None = None
 
-    def header(self) -> Sequence[str]:
-        """Names of all columns."""
-        ...
+    def __init__(self, path: Path, weight_column: str | None) -> None:
+        self.path, self.owner, self.weight_column = path, str(path), weight_column
+        self.measures: Mapping[str, Measure] = {}
 
-    def names(self) -> Sequence[str]:
+    def require_weights(self) -> None:
+        """Raise an `InputError` if the file lacks its weight column."""
+        if self.weight_column and self.weight_column not in self.header:
+            raise InputError(
+                f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, self.header)}"
+            )
+
+    def names(self) -> list[str]:
         """Names of the columns of states, those of weights and of errors of measurements left out."""
-        ...
+        errors = {column for name in self.measures for column in self.needed(name)} - self.measures.keys()
+        return [name for name in self.header if name not in errors and name != self.weight_column]
 
-    def raw(self, names: Sequence[str]) -> Iterator[Any]:
-        """Arrow tables of some columns as they are written."""
-        ...
+    def needed(self, name: str) -> list[str]:
+        """Columns that a column of states is made from: itself and, of measurements, that of their errors."""
+        measure = self.measures.get(name)
+        return [name, measure.error] if measure is not None and isinstance(measure.error, str) else [name]
 
     def declared(self) -> tuple[Variable, ...] | None:
         """Variables that the file itself declares, all of them, or None."""
-        ...
+        return None
 
-    def rows(self) -> int | None:
-        """Number of rows, if the file says so."""
-        ...
+    @abstractmethod
+    def raw(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of some columns as they are written, one at least."""
 
+    @abstractmethod
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """Batches of the wanted columns."""
-        ...
-
-
-def error_columns(measures: Mapping[str, Measure]) -> set[str]:
-    """Columns that hold errors of measurements and nothing else."""
-    return {measure.error for measure in measures.values() if isinstance(measure.error, str)} - measures.keys()

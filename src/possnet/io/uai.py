@@ -19,15 +19,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
 from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
-from possnet.io.bif import read_plain_or_gzipped
-from possnet.io.files import position_of, read_bytes, write_text
-from possnet.io.probability_tables import bayesian_network, check_table_size
+from possnet.io.files import position_of, read_bytes, read_plain_or_gzipped, write_text
+from possnet.io.probability_tables import bayesian_network, check_table_size, numbers_of
 from possnet.network import Network, network_of_factors
 from possnet.possibility import PRODUCT, SNAP
 from possnet.variables import Variable
@@ -50,12 +49,13 @@ _MOST_STATES = 1_000_000
 
 
 def names_file(path: str | Path) -> Path:
-    """The side file that holds the names for a UAI file.
+    """The side file that holds the names for a UAI file, gzipped or not.
 
-    >>> names_file("asia.uai").name
-    'asia.uai.names.json'
+    >>> names_file("asia.uai").name, names_file("asia.uai.gz").name
+    ('asia.uai.names.json', 'asia.uai.names.json')
     """
-    return Path(f"{path}.names.json")
+    plain = Path(path)
+    return Path(f"{plain.with_suffix('') if plain.suffix.lower() == '.gz' else plain}.names.json")
 
 
 def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV") -> None:
@@ -100,16 +100,20 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
     variables = [Variable(f"v{k}", tuple(f"s{j}" for j in range(size))) for k, size in enumerate(sizes)]
     if names_file(path).exists():
         name, description, variables = _read_names(names_file(path), sizes)
-    families = _families(factors, len(variables))
+    families = _families(factors, [variable.name for variable in variables])
     if families is not None:
-        names = [variable.name for variable in variables]
-        parents = {names[child]: tuple(names[k] for k in scope[:-1]) for child, (scope, _) in families.items()}
-        tables = {names[child]: table for child, (_, table) in families.items()}
-        if all(_peaks_at_one(table) for table in tables.values()):
-            return Network(variables, Dag(parents), tables, name=name, description=description)
-        if preamble == "BAYES":
-            return bayesian_network(owner, variables, parents, tables, transform, name=name)
-    if preamble == "BAYES":
+        parents, tables = families
+        try:
+            dag = Dag(parents)
+        except InputError as error:
+            if preamble == "BAYES":
+                raise InputError(f"{owner}: {error}") from None
+        else:
+            if all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
+                return Network(variables, dag, tables, name=name, description=description)
+            if preamble == "BAYES":
+                return bayesian_network(owner, variables, parents, tables, transform, name=name)
+    elif preamble == "BAYES":
         raise InputError(
             f"{owner}: some variable is not last in exactly one factor; expected a table for every variable"
         )
@@ -119,34 +123,28 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
         raise InputError(f"{owner}: {error}") from None
 
 
-def _families(factors: Sequence[Factor], count: int) -> dict[int, Factor] | None:
-    """The factors as tables of their last variables, if every variable is last exactly once and no cycle appears."""
-    families = {scope[-1]: (scope, table) for scope, table in factors if scope}
-    if len(families) != count or len(factors) != count:
+def _families(
+    factors: Sequence[Factor], names: Sequence[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, NDArray[np.float64]]] | None:
+    """Parents and tables of all variables, if every one is the last of exactly one factor."""
+    parents = {names[scope[-1]]: tuple(names[k] for k in scope[:-1]) for scope, _ in factors if scope}
+    if len(parents) != len(names) or len(factors) != len(names):
         return None
-    try:
-        Dag({str(child): [str(k) for k in scope[:-1]] for child, (scope, _) in families.items()})
-    except InputError:
-        return None
-    return {child: families[child] for child in range(count)}
-
-
-def _peaks_at_one(table: NDArray[np.float64]) -> bool:
-    return bool((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all())
+    return parents, {names[scope[-1]]: table for scope, table in factors}
 
 
 def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor]]:
     """Preamble, numbers of states, and factors of a UAI file."""
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected a UAI file")
-    tokens = content.split()
-    preamble = tokens[0].decode(errors="replace").upper()
-    if preamble not in {"MARKOV", "BAYES"}:
+    reader = _Tokens(content, owner)
+    preamble: Any = reader.tokens[0].decode(errors="replace").upper()
+    if preamble not in get_args(Preamble):
         raise InputError(f"{owner}, line 1: {preamble[:40]!r}; expected MARKOV or BAYES")
-    reader = _Tokens(tokens, owner, content)
+    reader.position = 1
     count = reader.number("the number of variables", 1)
     sizes = [reader.number(f"the number of states of variable {k}", 1) for k in reader.each(count)]
-    if sum(sizes) > _MOST_STATES + len(tokens):
+    if sum(sizes) > _MOST_STATES + len(reader.tokens):
         raise TooLarge(f"{owner}: {sum(sizes):,} states in all; expected no more than the file could speak of")
     scopes = []
     for factor in reader.each(reader.number("the number of factors", 0)):
@@ -162,17 +160,15 @@ def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor
         if found != entries:
             reader.fail(f"factor {number} has {found} entries", f"{entries}, the product of its numbers of states")
         factors.append((scope, reader.values(entries, number).reshape([sizes[k] for k in scope])))
-    if reader.position < len(tokens):
-        reader.position += 1
-        reader.fail("something after the last factor", "the end of the file")
-    return ("MARKOV" if preamble == "MARKOV" else "BAYES"), sizes, factors
+    reader.end("factor")
+    return preamble, sizes, factors
 
 
 class _Tokens:
     """The words of a file, read one after the other; a wrong one is told with its line and column."""
 
-    def __init__(self, tokens: list[bytes], owner: str, content: bytes) -> None:
-        self.tokens, self.owner, self.content, self.position = tokens, owner, content, 1
+    def __init__(self, content: bytes, owner: str) -> None:
+        self.tokens, self.owner, self.content, self.position = content.split(), owner, content, 0
 
     def each(self, count: int) -> range:
         """Range of so many things, each of at least one word; refused at once if the file has fewer words left."""
@@ -196,34 +192,28 @@ class _Tokens:
         """So many entries of a factor."""
         self.each(count)
         words = self.tokens[self.position : self.position + count]
-        try:
-            values = np.array(words, dtype=np.bytes_).astype(np.float64) if words else np.zeros(0)
-        except ValueError:
-            values = np.full(count, np.nan)
+        values = numbers_of(words)
         wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
         if len(wrong):
-            where = next((k for k, word in enumerate(words) if not _is_entry(word)), int(wrong[0]))
-            self.position += where + 1
-            self.fail(f"{_shown(words[where])} in factor {factor}", "a number >= 0")
+            self.position += int(wrong[0]) + 1
+            self.fail(f"{_shown(words[wrong[0]])} in factor {factor}", "a number >= 0")
         self.position += count
         return values + 0.0
 
-    def fail(self, finding: str, expected: str) -> None:
+    def end(self, what: str) -> None:
+        """Nothing is left."""
+        if self.position < len(self.tokens):
+            self.position += 1
+            self.fail(f"something after the last {what}", "the end of the file")
+
+    def fail(self, finding: str, expected: str) -> NoReturn:
         """Raise an `InputError` at the last word read."""
         offset = 0
         for token in self.tokens[: self.position]:
             offset = self.content.index(token, offset) + len(token)
-        last = self.tokens[self.position - 1] if self.position <= len(self.tokens) else b""
+        last = self.tokens[self.position - 1]
         where = position_of(self.content, offset - len(last))
         raise InputError(f"{self.owner}, {where}: {finding}; expected {expected}")
-
-
-def _is_entry(word: bytes) -> bool:
-    try:
-        value = float(word)
-    except ValueError:
-        return False
-    return 0.0 <= value < float("inf")
 
 
 def _shown(token: bytes) -> str:
@@ -258,8 +248,8 @@ def write_evidence(evidence: Mapping[str, str], network: Network, path: str | Pa
     place = {variable.name: number for number, variable in enumerate(network.variables)}
     pairs = []
     for name, state in evidence.items():
-        variable = network.variable(name)
-        pairs.append(f"{place[name]} {variable.index(state)}")
+        number = network.variable(name).index(state)
+        pairs.append(f"{place[name]} {number}")
     write_text(path, " ".join([str(len(pairs)), *pairs]) + "\n")
 
 
@@ -274,15 +264,11 @@ def read_evidence(path: str | Path, network: Network) -> dict[str, str]:
     ...     pn.read_evidence(Path(folder) / "a.evid", pn.load_example("asia"))
     {'asia': 'no', 'xray': 'yes'}
     """
-    owner = str(path)
-    content = read_bytes(path)
-    tokens = content.split()
-    if not tokens:
-        raise InputError(f"{owner}: the file is empty; expected the number of observations, then pairs")
-    reader = _Tokens(tokens, owner, content)
-    reader.position = 0
+    reader = _Tokens(read_bytes(path), str(path))
+    if not reader.tokens:
+        raise InputError(f"{path}: the file is empty; expected the number of observations, then pairs")
     count = reader.number("the number of observations", 0)
-    if count == 1 and len(tokens) != 3 and len(tokens) == 2 + 2 * _whole(tokens[1] if len(tokens) > 1 else b""):
+    if count == 1 and len(reader.tokens) % 2 == 0:  # pairs and one number in front are odd in number
         count = reader.number("the number of observations", 0)
     variables = network.variables
     evidence: dict[str, str] = {}
@@ -291,11 +277,5 @@ def read_evidence(path: str | Path, network: Network) -> dict[str, str]:
         if variable.name in evidence:
             reader.fail(f"{variable.name!r} is observed twice", "every variable once")
         evidence[variable.name] = variable.states[reader.number(f"a state of {variable.name!r}", 0, len(variable) - 1)]
-    if reader.position < len(tokens):
-        reader.position += 1
-        reader.fail("something after the last observation", "the end of the file")
+    reader.end("observation")
     return evidence
-
-
-def _whole(token: bytes) -> int:
-    return int(token) if token.isdigit() and len(token) < 19 else -1

@@ -8,29 +8,23 @@ declarations are refused: no network needs them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
-from possnet.io.files import read_bytes
-from possnet.io.probability_tables import bayesian_network, check_table_size
-from possnet.variables import Variable
+from possnet.errors import InputError
+from possnet.io.probability_tables import Draft
 
 if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.transforms import Transform
 
-__all__ = ["decode_xmlbif", "read_xmlbif"]
+__all__ = ["decode_xmlbif"]
 
 _TEXT = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE"}
-
-
-def read_xmlbif(path: str | Path, transform: Transform) -> Network:
-    """Network of an XMLBIF file, its probabilities turned into possibilities."""
-    return decode_xmlbif(read_bytes(path), str(path), transform, name=Path(path).name.split(".")[0])
 
 
 @dataclass
@@ -47,31 +41,17 @@ def decode_xmlbif(content: bytes, owner: str, transform: Transform = "optimal", 
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected an XMLBIF file")
     blocks, title = _parse(content, owner)
-    variables: dict[str, Variable] = {}
+    draft = Draft(owner, "DEFINITION")
     for block in blocks:
         if block.kind == "VARIABLE":
-            states = tuple(block.texts.get("OUTCOME") or block.texts.get("VALUE") or ())
-            try:
-                variable = Variable("".join(block.texts.get("NAME", [])), states)
-            except InputError as error:
-                raise InputError(f"{owner}, line {block.line}: {error}") from None
-            if variable.name in variables:
-                _fail(owner, block, f"variable {variable.name!r} is declared twice", "distinct names")
-            variables[variable.name] = variable
-    if not variables:
+            states = block.texts.get("OUTCOME") or block.texts.get("VALUE") or ()
+            draft.declare("".join(block.texts.get("NAME", [])), states, partial(_fail, owner, block))
+    if not draft.variables:
         raise InputError(f"{owner}: no VARIABLE element; expected an XMLBIF file")
-    parents: dict[str, tuple[str, ...]] = {}
-    tables = {}
     for block in blocks:
         if block.kind == "DEFINITION":
-            child, given, table = _definition(owner, block, variables)
-            if child in tables:
-                _fail(owner, block, f"a second DEFINITION for {child!r}", "one for every variable")
-            parents[child], tables[child] = given, table
-    lacking = [variable for variable in variables if variable not in tables]
-    if lacking:
-        raise InputError(f"{owner}: no DEFINITION for {listing(lacking)}; expected one for every variable")
-    return bayesian_network(owner, list(variables.values()), parents, tables, transform, name=title or name)
+            _define(draft, block)
+    return draft.network(transform, title or name)
 
 
 def _parse(content: bytes, owner: str) -> tuple[list[_Block], str]:
@@ -115,27 +95,23 @@ def _parse(content: bytes, owner: str) -> tuple[list[_Block], str]:
     return blocks, "".join(titles[:1])
 
 
-def _definition(
-    owner: str, block: _Block, variables: dict[str, Variable]
-) -> tuple[str, tuple[str, ...], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+def _define(draft: Draft, block: _Block) -> None:
+    """One table."""
+    fail = partial(_fail, draft.owner, block)
     names = block.texts.get("FOR", [])
     if len(names) != 1:
-        _fail(owner, block, f"a DEFINITION for {len(names)} variables", "one FOR")
+        fail(f"a DEFINITION for {len(names)} variables; expected one FOR")
     child, given = names[0], tuple(block.texts.get("GIVEN", []))
-    for name in (child, *given):
-        if name not in variables:
-            _fail(owner, block, f"{name!r} is not a variable{did_you_mean(name, variables)}", "a declared variable")
-    sizes = [len(variables[name]) for name in (*given, child)]
-    entries = check_table_size(owner, child, sizes)
-    parts = " ".join(block.texts.get("TABLE", [])).replace(",", " ").split()
+    shape = draft.shape(child, given, fail)
+    words = " ".join(block.texts.get("TABLE", [])).replace(",", " ").split()
     try:
-        values = np.array(parts, dtype=np.float64)
+        values = np.array(words, dtype=np.float64)
     except ValueError:
-        _fail(owner, block, f"the table of {child!r} holds something else than numbers", "probabilities")
-    if len(values) != entries or not np.isfinite(values).all():
-        _fail(owner, block, f"the table of {child!r} has {len(values)} numbers", f"{entries} finite ones")
-    return child, given, values.reshape(sizes)
+        fail(f"the table of {child!r} holds something else than numbers; expected probabilities")
+    if len(values) != prod(shape) or not np.isfinite(values).all():
+        fail(f"the table of {child!r} has {len(values)} numbers; expected {prod(shape)} finite ones")
+    draft.parents[child], draft.tables[child] = given, values.reshape(shape)
 
 
-def _fail(owner: str, block: _Block, finding: str, expected: str) -> NoReturn:
-    raise InputError(f"{owner}, line {block.line}: {finding}; expected {expected}")
+def _fail(owner: str, block: _Block, sentence: str) -> NoReturn:
+    raise InputError(f"{owner}, line {block.line}: {sentence}")

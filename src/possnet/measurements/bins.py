@@ -71,35 +71,30 @@ class BinnedColumn:
         for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True):
             yield None if first < 0 else frozenset(states[first : last + 1])
 
-    def seen(self, report: Report, first_row: int) -> Seen:
+    def seen(self) -> Seen:
         """The bins, all declared.
 
         >>> import possnet as pn
-        >>> pn.bin_measurements([1], edges=[5]).seen(Report("file"), 0).declared
+        >>> pn.bin_measurements([1], edges=[5]).seen().declared
         ('<5', '>=5')
         """
-        del report, first_row
         return Seen(frozenset(), self.variable.states, self.variable.ordered)
 
-    def bits(self, variable: Variable, report: Report, first_row: int) -> tuple[Words, Words | None]:
+    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and of the unknown cells if there are any; misfits go to the report.
 
         >>> import possnet as pn
         >>> column = pn.bin_measurements([4, "3..7", None], edges=[5])
-        >>> column.bits(column.variable, Report("file"), 0)
+        >>> column.bits(column.variable, Report("file"))
         (array([[7], [6]], dtype=uint64), array([4], dtype=uint64))
         """
-        if self.issues is not None and self.findings:
-            report.add(self.name, self.issues, self.findings, first_row)
+        if self.issues is not None:
+            report.add(self.name, self.issues, self.findings)
         if variable.states != self.variable.states:
-            return self.coded().bits(variable, report, first_row)
+            return self.coded().bits(variable, report)
         unknown = self.first < 0
-        words = bitmaps.pack(
-            np.array([unknown | ((self.first <= k) & (k <= self.last)) for k in range(len(variable))]).reshape(
-                len(variable), -1
-            )
-        )
-        return words, bitmaps.pack(unknown) if unknown.any() else None
+        inside = [unknown | ((self.first <= k) & (k <= self.last)) for k in range(len(variable))]
+        return bitmaps.pack(np.array(inside)), bitmaps.pack(unknown) if unknown.any() else None
 
     def coded(self) -> CodedColumn:
         """The same column as codes into its distinct cells.
@@ -165,8 +160,7 @@ def computed_edges(numbers: Numbers, how: Literal["quantile", "width"], bins: in
     """Edges of bins with equally many numbers, or of equal width, rounded so that they can be read.
 
     Rounding takes the fewest decimals that move no edge by more than a hundredth of the narrowest bin, and no number to
-    another bin. Numbers that occur
-    very often can make quantiles coincide; then there are fewer bins.
+    another bin. Numbers that occur very often can make quantiles coincide; then there are fewer bins.
 
     >>> computed_edges(np.arange(101.0), "quantile", 4, "temp"), computed_edges(np.array([0.0, 1.0]), "width", 3, "temp")
     ((25.0, 50.0, 75.0), (0.333, 0.667))

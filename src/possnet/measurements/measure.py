@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def bin_measurements(
     readings = readings_of(values, "bin_measurements")
     column = measure.settled(readings.middles(), "bin_measurements").cells(readings, error, name=name)
     report = Report("bin_measurements")
-    report.add(name, column.issues, column.findings, 0)  # type: ignore[arg-type]
+    report.add(name, column.issues, column.findings)  # type: ignore[arg-type]
     report.raise_if_any()
     return column
 
@@ -110,11 +110,10 @@ class Measure:
     open_ended: bool = True
 
     def __post_init__(self) -> None:
-        given: Any = self.edges
-        if isinstance(given, str):
-            self._check_way(given)
+        if isinstance(self.edges, str):
+            self._check_way(self.edges)
         else:
-            object.__setattr__(self, "edges", _checked_edges(given, 1 if self.open_ended else 2))
+            object.__setattr__(self, "edges", _checked_edges(self.edges, 1 if self.open_ended else 2))
             if self.bins is not None:
                 raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
         if not isinstance(self.error, str):
@@ -177,7 +176,6 @@ class Measure:
         """
         variable = self.variable(name)
         errors = _error_array(self.error if error is None else error, len(readings))
-        negative = errors < 0
         half = np.where(readings.plain, errors + self._share_of(readings.lower), readings.own)
         lower, upper, slack = _widened(readings, half)
         edges = np.array(self.edges if self.open_ended else self.edges[1:-1], dtype=np.float64)
@@ -186,7 +184,7 @@ class Measure:
         below = np.flatnonzero(readings.below)
         last[below] = np.searchsorted(edges, upper[below], side="left")
         issues = readings.issues.copy()
-        issues[negative & readings.plain] = _NEGATIVE
+        issues[(errors < 0) & readings.plain] = _NEGATIVE
         unknown = np.isnan(lower) | np.isnan(upper) | (issues > 0)
         if not self.open_ended:
             start, end = float(self.edges[0]), float(self.edges[-1])

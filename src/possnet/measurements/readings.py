@@ -104,8 +104,7 @@ def readings_of(values: object, owner: str = "measurements") -> Readings:
         return read_numbers(array)
     if array.dtype.kind not in "OUTS" and type(array.dtype).__name__ != "StringDType":
         raise InputError(f"{owner}: values of type {array.dtype}; expected numbers, or texts such as <5, >=10 and 3..7")
-    listed = array.tolist()
-    texts = [value if isinstance(value, str) else _text(value) for value in listed]
+    texts = [value if isinstance(value, str) else _text(value) for value in array.tolist()]
     codes: dict[str, int] = {}
     numbers = np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
     return read_texts(list(codes)).take(numbers)
