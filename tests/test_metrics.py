@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import possnet as pn
 from possnet.metrics import METRICS, compare, information_affinity, rank_agreement, structure_metrics, top_agreement
-from possnet.metrics import compare as compare_function
 from tests import oracles, strategies
 
 
@@ -51,14 +50,22 @@ def test_rank_agreement_is_kendalls_tau_b(size: int, data: st.DataObject) -> Non
     assert rank_agreement(first, second) == pytest.approx(kendall(first, second))
 
 
+@pytest.mark.parametrize("measure", [information_affinity, rank_agreement, top_agreement])
+def test_what_is_no_pair_of_distributions_is_refused(measure: Any) -> None:
+    for first, second in (([1, 0], [1, 0, 0]), ("abc", [1]), ([1, 0], [[1], [1, 0]]), (None, {}), ([], []), (1, 1)):
+        with pytest.raises(pn.InputError, match="distributions.*expected"):
+            measure(first, second)
+    assert measure(np.ones((0, 3)), np.ones((0, 3))).shape == (0,)
+
+
 def test_top_agreement_compares_cores() -> None:
     assert top_agreement([1, 1, 0.2], [1, 0.5, 1]) == pytest.approx(1 / 3)
     assert top_agreement(np.array([[0.5, 0.2], [1, 1]]), np.array([[1, 0], [1, 1]])).tolist() == [1.0, 1.0]
 
 
-def two_nodes(child: list[list[float]], conjunction: pn.Conjunction = pn.PRODUCT) -> pn.Network:
+def two_nodes(child: list[list[float]]) -> pn.Network:
     x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
-    return pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": child}, conjunction=conjunction)
+    return pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": child})
 
 
 def test_measures_computed_by_hand() -> None:
@@ -89,10 +96,8 @@ def test_measures_computed_by_hand() -> None:
 
 
 def test_contexts_that_the_truth_calls_impossible_are_left_out() -> None:
-    x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
-    dag = pn.Dag({"x": (), "y": ("x",)})
-    truth = pn.Network((x, y), dag, {"x": [1, 0], "y": np.array([[1, 0.2], [0.1, 1]])})
-    found = compare(truth, pn.Network((x, y), dag, {"x": [1, 0], "y": np.array([[1, 0.2], [1, 0]])}))
+    truth = two_nodes([[1, 0.2], [0.1, 1]]).with_table("x", [1, 0])
+    found = compare(truth, two_nodes([[1, 0.2], [1, 0]]).with_table("x", [1, 0]))
     assert found["child_mean_error"].value == 0.0
     assert found["contexts_left_out"].value == 1.0
 
@@ -108,7 +113,7 @@ def test_raw_tables_are_normalised_and_their_gap_is_told() -> None:
 
 @given(strategies.networks(max_variables=4), st.integers(0, 2**16))
 def test_a_network_is_at_no_distance_from_itself(net: pn.Network, seed: int) -> None:
-    found = compare_function(net, net, limit=net, rng=seed)
+    found = compare(net, net, limit=net, rng=seed)
     for name, measured in found.items():
         if name == "contexts_left_out":
             continue
