@@ -158,8 +158,8 @@ def mutual_information(contour: ArrayLike, reading: Reading = "product") -> floa
     degrees, joined = _divided(contour), independent(contour, reading)
     logs = np.log2(np.divide(degrees, joined, out=np.ones_like(degrees), where=(degrees > 0.0) & (joined > 0.0)))
     if reading == "min":
-        return max(float(-(degrees * logs).sum()), 0.0)
-    return max(float((degrees * logs - (degrees - joined) / log(2.0)).sum()), 0.0)
+        return max(0.0, float(-(degrees * logs).sum()))  # in this order: never -0
+    return max(0.0, float((degrees * logs - (degrees - joined) / log(2.0)).sum()))
 
 
 def measure(name: ContourMeasure, contour: ArrayLike, reading: Reading = "product") -> float:

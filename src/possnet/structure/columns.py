@@ -107,9 +107,9 @@ class Columns:
         return [len(found) for found in self.sets]
 
     @property
-    def is_precise(self) -> bool:
-        """Whether every cell is a single state."""
-        return all(bool((found.sum(axis=1) == 1).all()) for found in self.sets)
+    def vague(self) -> list[str]:
+        """Variables that have cells of several states."""
+        return [v.name for v, found in zip(self.variables, self.sets, strict=True) if (found.sum(axis=1) != 1).any()]
 
     def some(self, most: int) -> Columns | None:
         """Some of the rows, drawn without replacement and always the same ones; None if there are no more than that."""

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.dataset import Dataset
-from possnet.errors import InputError
 from possnet.kernels import bitmaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from possnet.dataset import Batches
     from possnet.graph import Dag
     from possnet.structure.results import LearnedStructure
 
@@ -23,7 +21,7 @@ __all__ = ["with_confidence"]
 
 def with_confidence(
     found: LearnedStructure,
-    data: Dataset | Batches,
+    data: Dataset,
     runs: int,
     learn: Callable[[Dataset], Dag],
     chance: np.random.Generator,
@@ -33,10 +31,6 @@ def with_confidence(
 
     A sample has as many rows as the data, drawn with replacement: the same rows with other weights.
     """
-    if not isinstance(data, Dataset):
-        raise InputError(
-            "learn_structure: bootstrap of a stream; expected rows in memory: read them with read_data(...)"
-        )
     names = [variable.name for variable in data.variables]
     words = {name: data.bitmaps(name) for name in names}
     unknown = {name: bitmaps.pack(data.missing(name)) for name in names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -71,9 +71,7 @@ def order_of(order: Iterable[str] | None, names: list[str]) -> list[int] | None:
     """
     if order is None:
         return None
-    if isinstance(order, str) or not isinstance(order, Iterable):
-        raise InputError(f"{_OWNER}: order {order!r}; expected the names of all variables, first to last")
-    listed = list(order)
+    listed = _listed(order, "order", "the names of all variables, first to last")
     place = {name: k for k, name in enumerate(names)}
     for name in listed:
         _known(name, place, "order")
@@ -106,10 +104,9 @@ def check_order(order: list[int], constraints: Constraints, names: list[str]) ->
 
 def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:
     matrix = np.zeros((len(place), len(place)), dtype=np.bool_)
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise InputError(f"{_OWNER}: {what} {edges!r}; expected pairs (parent, child)")
-    for edge in edges:
-        if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
+    for edge in _listed(edges, what, "pairs (parent, child)"):
+        pair = _listed(edge, f"{what} edge", "a pair (parent, child)")
+        if len(pair) != 2:
             raise InputError(f"{_OWNER}: {what} edge {edge!r}; expected a pair (parent, child)")
         parent, child = (_known(name, place, f"{what} edge") for name in pair)
         if parent == child:
@@ -119,18 +116,20 @@ def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:
 
 
 def _levels(tiers: object, place: dict[str, int]) -> dict[int, int]:
-    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
-        raise InputError(f"{_OWNER}: tiers {tiers!r}; expected lists of names, causes first")
     found: dict[int, int] = {}
-    for level, names in enumerate(tiers):
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise InputError(f"{_OWNER}: tier {names!r}; expected a list of names")
-        for name in names:
+    for level, names in enumerate(_listed(tiers, "tiers", "lists of names, causes first")):
+        for name in _listed(names, "tier", "a list of names"):
             number = _known(name, place, "tier")
             if number in found:
                 raise InputError(f"{_OWNER}: {name!r} stands in two tiers; expected one")
             found[number] = level
     return found
+
+
+def _listed(given: object, what: str, expected: str) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"{_OWNER}: {what} {given!r}; expected {expected}")
+    return list(given)
 
 
 def _known(name: object, place: dict[str, int], what: str) -> int:

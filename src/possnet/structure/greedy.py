@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from possnet.structure.graphs import Graph
-from possnet.structure.walks import ACTIONS, Found, restart, walk
+from possnet.structure.walks import ACTIONS, Found, climb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.structure.graphs import Constraints
-    from possnet.structure.scores import FamilyScore
+    from possnet.structure.options import Options
+    from possnet.structure.scores import SetScore
     from possnet.structure.walks import Step
 
     Bools: TypeAlias = NDArray[np.bool_]
@@ -33,7 +34,7 @@ _SHAKES: Final = 8
 class _Climber:
     """A graph and the gains of all its moves."""
 
-    def __init__(self, score: FamilyScore, graph: Graph) -> None:
+    def __init__(self, score: SetScore, graph: Graph) -> None:
         self.score, self.graph = score, graph
         size = score.size
         self.families = np.zeros(size)
@@ -104,26 +105,14 @@ class _Climber:
 
 
 def climb_greedily(
-    score: FamilyScore,
-    constraints: Constraints,
-    *,
-    tabu: int,
-    restarts: int,
-    max_steps: int | None,
-    chance: np.random.Generator,
-    progress: Callable[[int, int], None] | None = None,
+    score: SetScore, constraints: Constraints, options: Options, progress: Callable[[int, int], None] | None
 ) -> Found:
     """The best structure found from the required edges alone, and from random changes of it."""
 
     def begin(edges: Bools) -> _Climber:
-        return _Climber(score, Graph(score.size, constraints, edges))
+        return _Climber(score, Graph(constraints, edges))
 
-    climber = begin(constraints.required)
-    best = Found(climber.graph.edges.copy(), climber.total, [])
-    walk(climber, best, tabu=tabu, max_steps=max_steps, progress=progress)
-    best = restart(
-        begin, best, restarts=restarts, shakes=_SHAKES, chance=chance, tabu=tabu, max_steps=max_steps, progress=progress
-    )
+    best = climb(begin, constraints.required, [], options, tabu=options.tabu, shakes=_SHAKES, progress=progress)
     _left_over(begin(best.edges), best)
     return best
 

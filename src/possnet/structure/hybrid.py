@@ -17,6 +17,7 @@ After R. Sangüesa, U. Cortés and A. Gisolfi (1998), whose exact formulas are n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -60,11 +61,12 @@ def tested(
     must = constraints.required | constraints.required.T
     possible = constraints.allowed | constraints.allowed.T
     strength = np.zeros((size, size))
-    parted: dict[tuple[int, int], tuple[int, ...]] = {}
     for a, b in combinations(range(size), 2):
         strength[a, b] = strength[b, a] = counts.dependence(a, b, (), errors)
     joined: Bools = (strength > 0.0) & possible | must
-    parted.update({(a, b): () for a, b in combinations(range(size), 2) if not joined[a, b]})
+    parted: dict[tuple[int, int], tuple[int, ...]] = {
+        (a, b): () for a, b in combinations(range(size), 2) if not joined[a, b]
+    }
     for depth in range(1, deepest + 1):
         before = joined.copy()
         pairs = [(int(a), int(b)) for a, b in np.argwhere(np.triu(before))]
@@ -130,7 +132,7 @@ def hybrid_dag(
 ) -> tuple[Found, list[int]]:
     """Parents that lower conditional non-specificity, among the pairs that the tests left, in the order they suggest."""
     order = _order(_directed(constraints, left), left.joined, constraints)
-    found = k2(gains, order, constraints, threshold, within=left.joined)
+    found = k2(gains, order, replace(constraints, allowed=constraints.allowed & left.joined), threshold)
     gains.finish(found, constraints.required)
     return found, order
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.dataset import require_rows
+from possnet.dataset import Dataset, require_rows
 from possnet.dependence import count_pairs
 from possnet.dependence import measure as measured
-from possnet.errors import TooLarge
+from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
@@ -20,7 +21,7 @@ from possnet.structure.graphs import parents_of
 from possnet.structure.greedy import climb_greedily
 from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
 from possnet.structure.options import Options
-from possnet.structure.orders import ScoreGains, best_of_orders, random_order
+from possnet.structure.orders import ScoreGains, best_of_orders, some_order
 from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.scores import SetScore
 from possnet.structure.traced import TracedScore
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.dataset import Batches, Dataset
+    from possnet.dataset import Batches
     from possnet.structure.graphs import Constraints
     from possnet.structure.options import Measure, Method
     from possnet.structure.orders import Gains
@@ -120,6 +121,10 @@ def learn_structure(
     options = Options(
         method, measure, conjunction, orders, tabu, restarts, max_steps, threshold, errors, bootstrap, rng
     )
+    if bootstrap and not isinstance(data, Dataset):
+        raise InputError(
+            "learn_structure: bootstrap of a stream; expected rows in memory: read them with read_data(...)"
+        )
     names = [variable.name for variable in data.variables]
     if max_parents is None and options.unpriced:
         max_parents = _CONTOUR_PARENTS
@@ -129,7 +134,7 @@ def learn_structure(
         check_order(sequence, limits, names)
     try:
         found = _learned(data, names, options, limits, sequence, progress)
-        if not bootstrap:
+        if not bootstrap or not isinstance(data, Dataset):
             return found
         return with_confidence(
             found,
@@ -162,12 +167,10 @@ def _learned(
     columns = Columns(data, missing=options.measure == "traced-bic")
     order: list[int] | None = None
     if options.method == "greedy":
-        search = {"tabu": options.tabu, "restarts": options.restarts, "max_steps": options.max_steps}
         if options.measure == "traced-bic":
-            found = climb_traced(TracedScore(columns), limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
+            found = climb_traced(TracedScore(columns), limits, options, progress)
         else:
-            score = _set_score(columns, options)
-            found = climb_greedily(score, limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
+            found = climb_greedily(SetScore(columns, options.measure), limits, options, progress)
     elif options.method == "mwst":
         found = _score_tree(columns, options, limits, names)
     elif options.method == "k2":
@@ -185,16 +188,12 @@ def _learned(
     return _told(found, names, options, columns.total, order)
 
 
-def _set_score(columns: Columns, options: Options) -> SetScore:
-    return SetScore(columns, options.measure)  # type: ignore[arg-type]
-
-
 def _gains(columns: Columns, options: Options) -> Gains:
     if options.by_contours:
         return ContourGains(columns, options.measure, options.reading)  # type: ignore[arg-type]
     if options.measure == "traced-bic":
         return TracedGains(TracedScore(columns))
-    return ScoreGains(_set_score(columns, options))
+    return ScoreGains(SetScore(columns, options.measure))
 
 
 def _score_tree(columns: Columns, options: Options, limits: Constraints, names: list[str]) -> Found:
@@ -205,7 +204,7 @@ def _score_tree(columns: Columns, options: Options, limits: Constraints, names: 
         found = spanning_tree(weights, limits, options.threshold, names, traced.total([()] * traced.size))
         told_by_em(traced, found)
         return found
-    score = _set_score(columns, options)
+    score = SetScore(columns, options.measure)
     alone = [score.family(k, ()) for k in range(score.size)]
     weights = np.stack([score.additions(k, ()) - alone[k] for k in range(score.size)], axis=1)
     needed = limits.required | np.isfinite(weights.T) | (options.threshold < 0.0)
@@ -221,31 +220,18 @@ def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, p
     """Measure of every pair, as (parent, child)."""
     pairs = count_pairs(data, progress=progress)
     weights = np.full((len(names), len(names)), -np.inf)
-    for a, first in enumerate(names):
-        for b, second in enumerate(names):
-            if a < b:
-                contour = pairs.contour(first, second)
-                weights[a, b] = measured(options.measure, contour, options.reading)  # type: ignore[arg-type]
-                if options.measure == "specificity-ratio":
-                    weights[b, a] = measured("specificity-ratio", contour.T, options.reading)
-                else:
-                    weights[b, a] = weights[a, b]
+    for a, b in combinations(range(len(names)), 2):
+        contour = pairs.contour(names[a], names[b])
+        weights[a, b] = weights[b, a] = measured(options.measure, contour, options.reading)  # type: ignore[arg-type]
+        if options.measure == "specificity-ratio":
+            weights[b, a] = measured("specificity-ratio", contour.T, options.reading)
     return weights, pairs.rows
 
 
 def _orders(limits: Constraints, options: Options) -> list[list[int]]:
     """The order of the data, as far as the constraints let it be, and random ones."""
     chance = options.chance
-    first = random_order(limits, _First())  # type: ignore[arg-type]
-    return [first, *(random_order(limits, chance) for _ in range(options.orders - 1))]
-
-
-class _First:
-    """A generator that always takes the first."""
-
-    def integers(self, _: int) -> int:
-        """Zero."""
-        return 0
+    return [some_order(limits, None), *(some_order(limits, chance) for _ in range(options.orders - 1))]
 
 
 def _told(found: Found, names: list[str], options: Options, rows: int, order: list[int] | None) -> LearnedStructure:
@@ -256,7 +242,7 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         LearnedEdge(
             parent,
             child,
-            -found.gains.get(("delete", names.index(parent), names.index(child)), 0.0),
+            -found.gains["delete", names.index(parent), names.index(child)],
             frozenset((parent, child)) in opened,
         )
         for parent, child in dag.edges

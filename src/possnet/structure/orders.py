@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.structure.graphs import Constraints
-    from possnet.structure.scores import FamilyScore
+    from possnet.structure.scores import SetScore
 
     Bools: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "random_order"]
+__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "some_order"]
 
 
 class Gains(Protocol):
@@ -47,7 +47,7 @@ class Gains(Protocol):
 class ScoreGains:
     """Gains by a score that falls apart into families."""
 
-    def __init__(self, score: FamilyScore) -> None:
+    def __init__(self, score: SetScore) -> None:
         self.score, self.size = score, score.size
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
@@ -67,9 +67,7 @@ class ScoreGains:
             found.gains["delete", parent, child] = self.score.family(child, rest) - found.families[child]
 
 
-def k2(
-    gains: Gains, order: list[int], constraints: Constraints, threshold: float, within: Bools | None = None
-) -> Found:
+def k2(gains: Gains, order: list[int], constraints: Constraints, threshold: float) -> Found:
     """Parents of every variable, best first, while each adds more than the threshold.
 
     >>> from possnet.structure.graphs import Constraints
@@ -92,15 +90,12 @@ def k2(
         before = np.zeros(gains.size, dtype=np.bool_)
         before[order[:place]] = True
         before &= constraints.allowed[:, child]
-        if within is not None:
-            before &= within[:, child]
         while True:
             parents = parents_of(edges, child)
             among = before & ~edges[:, child]
             values = np.where(among, gains.gains(child, parents, among, edges), -np.inf)
             best = int(values.argmax())
-            enough = values[best] > threshold and len(parents) < constraints.max_parents
-            if not enough:
+            if values[best] <= threshold or len(parents) >= constraints.max_parents:
                 for k in np.flatnonzero(np.isfinite(values)).tolist():
                     left["add", k, child] = float(values[k])
                 break
@@ -113,17 +108,18 @@ def k2(
     return Found(edges, total, moves, left)
 
 
-def random_order(constraints: Constraints, chance: np.random.Generator) -> list[int]:
-    """A random order in which required parents stand before their children, and tiers are kept where they can be."""
-    size = len(constraints.required)
+def some_order(constraints: Constraints, chance: np.random.Generator | None) -> list[int]:
+    """An order in which required parents stand before their children, and tiers are kept where they can be.
+
+    A random one, or without ``chance`` the first: that of the data where nothing is in its way.
+    """
     one_way = constraints.allowed & ~constraints.allowed.T
     order: list[int] = []
-    left = set(range(size))
+    left = list(range(len(constraints.required)))
     while left:
-        kept = sorted(left)
-        ready = [k for k in kept if not any(constraints.required[j, k] or one_way[j, k] for j in kept)]
-        ready = ready or [k for k in kept if not any(constraints.required[j, k] for j in kept)]
-        chosen = ready[int(chance.integers(len(ready)))]
+        ready = [k for k in left if not (constraints.required[left, k] | one_way[left, k]).any()]
+        ready = ready or [k for k in left if not constraints.required[left, k].any()]
+        chosen = ready[0 if chance is None else int(chance.integers(len(ready)))]
         order.append(chosen)
         left.remove(chosen)
     return order
@@ -137,13 +133,11 @@ def best_of_orders(
     progress: Callable[[int, int], None] | None,
 ) -> tuple[Found, list[int]]:
     """The order whose families gain most in all, and what K2 finds along it."""
-    best: tuple[Found, list[int]] | None = None
+    tried = []
     for done, order in enumerate(orders, start=1):
-        found = k2(gains, order, constraints, threshold)
-        if best is None or found.score > best[0].score:
-            best = found, order
+        tried.append((k2(gains, order, constraints, threshold), order))
         if progress is not None:
             progress(done, len(orders))
-    assert best is not None  # noqa: S101
+    best = max(tried, key=lambda found: found[0].score)
     gains.finish(best[0], constraints.required)
     return best

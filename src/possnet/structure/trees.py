@@ -91,7 +91,7 @@ def _hung(
         if any(not constraints.allowed[arrow] or constraints.required[arrow[::-1]] for arrow in arrows):
             continue
         total = float(sum(weights[arrow] for arrow in arrows))
-        if best is None or total > best[0] + 1e-9 * max(abs(best[0]), 1.0):
+        if best is None or total > best[0] + _ROUNDING * max(abs(best[0]), 1.0):
             best = total, arrows
     if best is None:
         raise InputError(
@@ -101,9 +101,10 @@ def _hung(
     return best[1]
 
 
-def _away(root: int, near: list[list[int]]) -> list[tuple[int, int]]:
+def _away(root: int, near: list[list[int]], above: int = -1) -> list[tuple[int, int]]:
+    """Edges of a tree, directed away from a root; without the part that lies above it."""
     arrows: list[tuple[int, int]] = []
-    waiting = [(root, -1)]
+    waiting = [(root, above)]
     while waiting:
         node, above = waiting.pop(0)
         for other in near[node]:
@@ -137,15 +138,10 @@ def _moves(
 def _ties(a: int, b: int, both: Table, near: list[list[int]]) -> list[tuple[int, int]]:
     """Pairs that weigh the same as an edge and join the two parts that the tree falls into without it."""
     beyond = np.zeros(len(both), dtype=np.bool_)
-    waiting = [(b, a)]
-    while waiting:
-        node, above = waiting.pop()
-        beyond[node] = True
-        waiting += [(other, node) for other in near[node] if other != above]
+    beyond[[b, *(child for _, child in _away(b, near, above=a))]] = True
     same = np.abs(both - both[a, b]) <= _ROUNDING * max(abs(both[a, b]), 1.0)
     same[a, b] = same[b, a] = False
-    found = np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1))
-    return [(int(first), int(second)) for first, second in found]
+    return [(a, b) for a, b in np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1)).tolist()]
 
 
 def _better(a: int, b: int, weights: Table, constraints: Constraints) -> tuple[int, int]:
