@@ -263,7 +263,7 @@ def test_work_is_stopped_when_the_caller_stops() -> None:
     running = completed(slow, list(range(50)), lambda _: workers(2))
     assert next(running) == (0, 0)
     begin = time.monotonic()
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert time.monotonic() - begin < 20  # the rest would take minutes
 
 
@@ -333,6 +333,8 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         ({"workers": "2"}, "workers '2'"),
         ({"networks": None}, "networks None; expected"),
         ({"networks": {"a": 3}}, "called 'a', is not a network"),
+        ({"networks": {1: pn.load_example("asia")}}, "a network is called 1; expected a name"),
+        ({"executor": 3}, "executor 3; expected one of concurrent.futures"),
         ({"process": ["traced", ["a"]]}, "expected alpha-cut"),
         ({"out": 3}, "out 3; expected the name of a folder"),
         ({"rng": -1}, "rng -1"),
@@ -341,6 +343,19 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
     with pytest.raises(pn.InputError, match=message):
         pn.evaluate(**{"networks": ["asia"], "rows": 10, "repeats": 1, **how})
+
+
+def test_a_metric_that_a_learner_does_not_have_is_not_a_failure() -> None:
+    """EM has no known limit, so no noise around it."""
+    how: dict[str, Any] = {"rows": 30, "imprecision": 1, "process": "traced", "repeats": 1, "workers": 1}
+    found = pn.evaluate(["asia"], learners=["em", "likelihood"], **how)
+    assert found.table_rows("child_noise")[1][4] == ""
+    assert found.table_rows("child_noise")[1][5] != ""
+    assert "em" not in found.sentences("child_noise")[0]
+    assert pn.evaluate(["asia"], learners="em", **how).sentences("child_noise")[0].endswith("30 rows: not defined")
+    for told in (found.summary, found.table, found.sentences):
+        with pytest.raises(pn.InputError, match="metric 'afinity'; expected .*did you mean 'affinity'"):
+            told("afinity")
 
 
 def test_intervals_are_those_of_student() -> None:

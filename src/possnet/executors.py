@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
 __all__ = ["completed", "cores", "workers"]
@@ -86,7 +86,7 @@ def _watch_parent() -> None:  # pragma: no cover - runs in the workers
 
 def completed(
     work: Callable[[Any], T], items: Sequence[Any], make: Callable[[int | None], Executor], *, keep: bool = False
-) -> Iterator[tuple[int, T | BaseException]]:
+) -> Generator[tuple[int, T | BaseException]]:
     """Number and result (or error) of every item, as they are done.
 
     ``make`` gives the executor; it is told 1 if it shall have a single worker. If an executor breaks because a worker was
@@ -127,7 +127,7 @@ def completed(
 
 def _run(
     work: Callable[[Any], T], items: Mapping[int, Any], executor: Executor, lost: set[int], *, keep: bool
-) -> Iterator[tuple[int, T | BaseException]]:
+) -> Generator[tuple[int, T | BaseException]]:
     """Results of one executor, until all are there or it breaks; ``lost`` gets what was under way when it broke."""
     todo = iter(items.items())
     waiting: dict[Future[T], int] = {}

@@ -12,9 +12,10 @@ import numpy as np
 
 from possnet.em import fit_em
 from possnet.errors import InputError, did_you_mean, listing, require_known, require_whole
+from possnet.io.json_network import encode_network
 from possnet.network import Network
 from possnet.parameters import fit
-from possnet.structure import MEASURES, METHODS, learn_structure
+from possnet.structure import METHODS, learn_structure
 from possnet.structure.options import fitting_measure
 
 if TYPE_CHECKING:
@@ -83,11 +84,6 @@ def _structures(learn: Iterable[object]) -> tuple[str, ...]:
                 f"evaluate: learn {text!r}; expected 'given', or a method ({listing(METHODS)}) and perhaps a measure, "
                 f"such as 'greedy:random-set-bic'{did_you_mean(method, ('given', *METHODS))}"
             )
-        elif measure and measure not in MEASURES:
-            raise InputError(
-                f"evaluate: learn {text!r}; expected one of the measures {listing(MEASURES, most=len(MEASURES))}"
-                f"{did_you_mean(measure, MEASURES)}"
-            )
         else:
             fitting_measure(method, measure or None, f"evaluate: learn {text!r}")
             found.append(f"@{text}")
@@ -115,6 +111,11 @@ class Cell:
     rows: int
     learner: str
     repeat: int
+
+    @property
+    def setting(self) -> tuple[str, str, float, int, str]:
+        """What its repeats have in common."""
+        return self.network, self.process, self.imprecision, self.rows, self.learner
 
     @property
     def key(self) -> str:
@@ -155,8 +156,10 @@ class Grid:
         if not networks:
             raise InputError("evaluate: no networks; expected at least one")
         for name, network in networks.items():
-            given: object = network
-            if not isinstance(given, Network):
+            given: tuple[object, object] = name, network
+            if not isinstance(given[0], str):
+                raise InputError(f"evaluate: a network is called {name!r}; expected a name, as text")
+            if not isinstance(given[1], Network):
                 raise InputError(f"evaluate: {network!r}, called {name!r}, is not a network")
             if not network.is_normalised:
                 raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
@@ -191,8 +194,6 @@ class Grid:
 
     def description(self) -> dict[str, Any]:
         """The grid as plain values: two experiments are the same if these are."""
-        from possnet.io.json_network import encode_network
-
         return {
             "format": "possnet-experiment",
             "version": 1,
