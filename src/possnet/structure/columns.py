@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.dataset import Batches, Dataset
+    from possnet.structure.graphs import Bools
+    from possnet.structure.tables import Numbers
     from possnet.variables import Variable
 
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
     Codes: TypeAlias = NDArray[np.integer]
 
 __all__ = ["Columns"]

@@ -12,9 +12,8 @@ from possnet.graph import Dag
 from possnet.structure.graphs import Constraints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from possnet.structure.graphs import Bools
 
-    Bools: TypeAlias = NDArray[np.bool_]
     Edges: TypeAlias = Iterable[tuple[str, str]]
 
 __all__ = ["check_order", "constraints_of", "order_of"]

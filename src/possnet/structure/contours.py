@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,15 +12,11 @@ from possnet.structure.kept import Kept
 from possnet.structure.tables import Tables
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.columns import Columns
+    from possnet.structure.graphs import Bools
+    from possnet.structure.tables import Numbers, Table
     from possnet.structure.walks import Found
-
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
 
 __all__ = ["ContourGains", "StateCounts"]
 

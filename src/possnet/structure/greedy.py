@@ -5,7 +5,7 @@ A move changes one or two families, and the score is a sum over families, so tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -13,17 +13,13 @@ from possnet.structure.graphs import Graph
 from possnet.structure.walks import ACTIONS, Found, climb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
-    from numpy.typing import NDArray
-
-    from possnet.structure.graphs import Constraints
+    from possnet.structure.graphs import Bools, Constraints
     from possnet.structure.options import Options
     from possnet.structure.scores import SetScore
-    from possnet.structure.walks import Step
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Progress, Step
 
 __all__ = ["climb_greedily"]
 
@@ -104,9 +100,7 @@ class _Climber:
         self.refresh(child)
 
 
-def climb_greedily(
-    score: SetScore, constraints: Constraints, options: Options, progress: Callable[[int, int], None] | None
-) -> Found:
+def climb_greedily(score: SetScore, constraints: Constraints, options: Options, progress: Progress) -> Found:
     """The best structure found from the required edges alone, and from random changes of it."""
 
     def begin(edges: Bools) -> _Climber:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from possnet.dependence import count_pairs
 from possnet.dependence import measure as measured
 from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
+from possnet.kernels import bitmaps
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
-from possnet.structure.confidence import with_confidence
 from possnet.structure.constraints import check_order, constraints_of, order_of
 from possnet.structure.contours import ContourGains, StateCounts
 from possnet.structure.graphs import parents_of
@@ -29,18 +30,14 @@ from possnet.structure.traced_search import TracedGains, climb_traced, told_by_e
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterable, Iterator
 
     from possnet.dataset import Batches
     from possnet.structure.graphs import Constraints
     from possnet.structure.options import Measure, Method
     from possnet.structure.orders import Gains
-    from possnet.structure.walks import Found
-
-    Table: TypeAlias = NDArray[np.float64]
-    Progress: TypeAlias = Callable[[int, int], None] | None
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Found, Progress
 
 __all__ = ["learn_structure"]
 
@@ -132,18 +129,16 @@ def learn_structure(
     sequence = order_of(order, names)
     if method == "k2" and sequence is not None:
         check_order(sequence, limits, names)
+    tell = _silent if progress is None else progress
     try:
-        found = _learned(data, names, options, limits, sequence, progress)
-        if not bootstrap or not isinstance(data, Dataset):
-            return found
-        return with_confidence(
-            found,
-            data,
-            bootstrap,
-            lambda rows: _learned(rows, names, options, limits, sequence, None).dag,
-            np.random.default_rng([options.seed, 1]),
-            progress,
-        )
+        found = _learned(data, names, options, limits, sequence, tell)
+        if bootstrap and isinstance(data, Dataset):
+            learned: dict[tuple[str, str], int] = {}
+            for done, rows in enumerate(_samples(data, bootstrap, options.seed), start=1):
+                for pair in _learned(rows, names, options, limits, sequence, _silent).dag.edges:
+                    learned[pair] = learned.get(pair, 0) + 1
+                tell(done, bootstrap)
+            found = _with_confidence(found, learned, bootstrap)
     except TooLarge:
         raise
     except MemoryError:
@@ -151,6 +146,36 @@ def learn_structure(
             f"learn_structure: {method} by {options.measure} of {len(names)} variables does not fit into memory; set "
             "max_parents, or use fewer rows, variables or states"
         ) from None
+    return found
+
+
+def _silent(done: int, total: int) -> None:
+    """Tell nobody of the progress."""
+
+
+def _samples(data: Dataset, number: int, seed: int) -> Iterator[Dataset]:
+    """Samples of as many rows as the data, drawn with replacement: the same rows with other weights."""
+    chance = np.random.default_rng([seed, 1])
+    names = [variable.name for variable in data.variables]
+    words = {name: data.bitmaps(name) for name in names}
+    unknown = {name: bitmaps.pack(data.missing(name)) for name in names}
+    weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
+    shares = weights / max(float(weights.sum()), 1.0)
+    for _ in range(number):
+        drawn = chance.multinomial(data.total, shares) if len(data) else np.zeros(0, dtype=np.int64)
+        yield Dataset.unchecked(data.variables, words, len(data), unknown=unknown, weights=drawn)
+
+
+def _with_confidence(found: LearnedStructure, times: dict[tuple[str, str], int], runs: int) -> LearnedStructure:
+    """The same structure, with the share of samples that join, and that direct, the two ends of each edge.
+
+    How sure an edge is: Friedman, Goldszmidt and Wyner 1999.
+    """
+    edges = []
+    for edge in found.edges:
+        so, otherwise = times.get((edge.parent, edge.child), 0), times.get((edge.child, edge.parent), 0)
+        edges.append(edge._replace(confidence=(so + otherwise) / runs, direction=so / runs))
+    return replace(found, edges=tuple(edges), bootstrap=runs)
 
 
 def _learned(
@@ -163,9 +188,8 @@ def _learned(
 ) -> LearnedStructure:
     if options.method == "mwst" and options.by_contours:
         weights, rows = _pair_weights(data, names, options, progress)
-        return _told(spanning_tree(weights, limits, options.threshold, names), names, options, rows, None)
+        return _told(spanning_tree(weights, limits, options.threshold, names), names, options, rows)
     columns = Columns(data, missing=options.measure == "traced-bic")
-    order: list[int] | None = None
     if options.method == "greedy":
         if options.measure == "traced-bic":
             found = climb_traced(TracedScore(columns), limits, options, progress)
@@ -175,7 +199,7 @@ def _learned(
         found = _score_tree(columns, options, limits, names)
     elif options.method == "k2":
         listed = [sequence] if sequence is not None else _orders(limits, options)
-        found, order = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
+        found = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
     else:
         counts = StateCounts(columns)
         deepest = 1 if options.method == "hybrid-tree" else 2
@@ -184,8 +208,8 @@ def _learned(
             found = hybrid_tree(counts, limits, names, left)
         else:
             gains = ContourGains(columns, "specificity-gain", options.reading)
-            found, order = hybrid_dag(gains, limits, left, options.threshold)
-    return _told(found, names, options, columns.total, order)
+            found = hybrid_dag(gains, limits, left, options.threshold)
+    return _told(found, names, options, columns.total)
 
 
 def _gains(columns: Columns, options: Options) -> Gains:
@@ -234,38 +258,26 @@ def _orders(limits: Constraints, options: Options) -> list[list[int]]:
     return [some_order(limits, None), *(some_order(limits, chance) for _ in range(options.orders - 1))]
 
 
-def _told(found: Found, names: list[str], options: Options, rows: int, order: list[int] | None) -> LearnedStructure:
+def _told(found: Found, names: list[str], options: Options, rows: int) -> LearnedStructure:
     dag = Dag({name: [names[p] for p in parents_of(found.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()
     opened = {frozenset(edge) for edge in essential.undirected}
     edges = tuple(
-        LearnedEdge(
-            parent,
-            child,
-            -found.gains["delete", names.index(parent), names.index(child)],
-            frozenset((parent, child)) in opened,
-        )
-        for parent, child in dag.edges
+        LearnedEdge(p, c, -found.gains["delete", names.index(p), names.index(c)], frozenset((p, c)) in opened)
+        for p, c in dag.edges
     )
+
+    def named(action: str, parent: int, child: int) -> tuple[str, str, str]:
+        return action, names[parent], names[child]
+
     steps = tuple(
-        SearchStep(
-            m.action,
-            names[m.parent],
-            names[m.child],
-            m.gain,
-            m.score,
-            tuple((action, names[p], names[c]) for action, p, c in m.ties),
-        )
-        for m in found.moves
+        SearchStep(*named(*move[:3]), move.gain, move.score, tuple(named(*tie) for tie in move.ties))
+        for move in found.moves
     )
-    misses = sorted(
-        (
-            NearMiss(action, names[p], names[c], gain)
-            for (action, p, c), gain in found.gains.items()
-            if action == "add" and np.isfinite(gain)
-        ),
-        key=lambda miss: -miss.gain,
-    )
+    misses = [
+        NearMiss(*named(*move), gain) for move, gain in found.gains.items() if move[0] == "add" and np.isfinite(gain)
+    ]
+    misses.sort(key=lambda miss: -miss.gain)
     return LearnedStructure(
         dag,
         essential,
@@ -277,7 +289,7 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         steps,
         tuple(misses[:_NEAR]),
         rows,
-        None if order is None else tuple(names[k] for k in order),
+        None if found.order is None else tuple(names[k] for k in found.order),
     )
 
 

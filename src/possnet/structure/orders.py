@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -10,15 +10,10 @@ from possnet.structure.graphs import families_of, parents_of
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from possnet.structure.graphs import Constraints
+    from possnet.structure.graphs import Bools, Constraints
     from possnet.structure.scores import SetScore
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Progress
 
 __all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "some_order"]
 
@@ -105,7 +100,7 @@ def k2(gains: Gains, order: list[int], constraints: Constraints, threshold: floa
             moves.append(Move("add", best, child, float(values[best]), total, tuple(("add", k, child) for k in ties)))
     for move in moves:
         left["delete", move.parent, move.child] = -move.gain
-    return Found(edges, total, moves, left)
+    return Found(edges, total, moves, left, order=order)
 
 
 def some_order(constraints: Constraints, chance: np.random.Generator | None) -> list[int]:
@@ -126,18 +121,13 @@ def some_order(constraints: Constraints, chance: np.random.Generator | None) -> 
 
 
 def best_of_orders(
-    gains: Gains,
-    orders: list[list[int]],
-    constraints: Constraints,
-    threshold: float,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[Found, list[int]]:
-    """The order whose families gain most in all, and what K2 finds along it."""
+    gains: Gains, orders: list[list[int]], constraints: Constraints, threshold: float, progress: Progress
+) -> Found:
+    """What K2 finds along the order whose families gain most in all."""
     tried = []
     for done, order in enumerate(orders, start=1):
-        tried.append((k2(gains, order, constraints, threshold), order))
-        if progress is not None:
-            progress(done, len(orders))
-    best = max(tried, key=lambda found: found[0].score)
-    gains.finish(best[0], constraints.required)
+        tried.append(k2(gains, order, constraints, threshold))
+        progress(done, len(orders))
+    best = max(tried, key=lambda found: found.score)
+    gains.finish(best, constraints.required)
     return best

@@ -16,7 +16,7 @@ All three are score-equivalent: structures with the same essential graph have th
 from __future__ import annotations
 
 from math import inf, log, prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,12 +26,8 @@ from possnet.limits import refuse_over
 from possnet.structure.tables import DENSE, Tables
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from possnet.structure.columns import Columns
-    from possnet.structure.tables import Crossed
-
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.tables import Counted, Crossed, Table
 
 __all__ = ["SetScore", "logged"]
 
@@ -157,13 +153,13 @@ class SetScore:
         for k, value in zip(found.candidates, values.tolist(), strict=True):
             self._sums.setdefault(mask | 1 << k, value)
 
-    def _logged(self, counts: NDArray[np.int64] | NDArray[np.float64]) -> Table:
+    def _logged(self, counts: Counted) -> Table:
         if self._logs is not None and counts.dtype == np.int64:
             return np.take(self._logs, counts.astype(np.int64, copy=False))
         return logged(counts)
 
 
-def logged(counts: NDArray[np.int64] | NDArray[np.float64]) -> Table:
+def logged(counts: Counted) -> Table:
     """The numbers n ln n.
 
     >>> logged(np.array([0, 1, 2])).round(3)

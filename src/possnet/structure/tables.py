@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Words: TypeAlias = NDArray[np.uint64]
     Numbers: TypeAlias = NDArray[np.int64]
     Table: TypeAlias = NDArray[np.float64]
+    Counted: TypeAlias = Numbers | Table
 
 __all__ = ["DENSE", "Crossed", "Tables"]
 
@@ -45,9 +46,9 @@ class Crossed(NamedTuple):
 
     candidates: list[int]
     starts: list[int]
-    counts: NDArray[np.int64] | NDArray[np.float64]
+    counts: Counted
 
-    def table(self, place: int) -> NDArray[np.int64] | NDArray[np.float64]:
+    def table(self, place: int) -> Counted:
         """Table of one candidate."""
         stop = self.starts[place + 1] if place + 1 < len(self.starts) else self.counts.shape[2]
         return self.counts[:, :, self.starts[place] : stop]

@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.structure.columns import Columns
+    from possnet.structure.tables import Numbers, Table
 
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
-    Table: TypeAlias = NDArray[np.float64]
     Family: TypeAlias = tuple[int, tuple[int, ...]]
 
 __all__ = ["Component", "TracedScore"]

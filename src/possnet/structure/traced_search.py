@@ -14,7 +14,7 @@ is for few variables only, where all moves can be tried.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,16 +22,13 @@ from possnet.structure.graphs import Constraints, Graph, families_of
 from possnet.structure.walks import ACTIONS, Found, Move, climb, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
-    from numpy.typing import NDArray
-
+    from possnet.structure.graphs import Bools
     from possnet.structure.options import Options
+    from possnet.structure.tables import Table
     from possnet.structure.traced import TracedScore
-    from possnet.structure.walks import Step
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.walks import Progress, Step
 
 __all__ = ["TracedGains", "climb_traced", "told_by_em"]
 
@@ -211,9 +208,7 @@ def _changed(edges: Bools, move: Step) -> Bools:
     return after
 
 
-def climb_traced(
-    score: TracedScore, constraints: Constraints, options: Options, progress: Callable[[int, int], None] | None
-) -> Found:
+def climb_traced(score: TracedScore, constraints: Constraints, options: Options, progress: Progress) -> Found:
     """The best structure found from the required edges alone, and from random changes of it."""
     some = score.some(_SOME)
     edges, begun = constraints.required, list[Move]()
@@ -239,11 +234,7 @@ def _is_small(score: TracedScore) -> bool:
 
 
 def _climb_on_some(
-    score: TracedScore,
-    some: TracedScore,
-    constraints: Constraints,
-    options: Options,
-    progress: Callable[[int, int], None] | None,
+    score: TracedScore, some: TracedScore, constraints: Constraints, options: Options, progress: Progress
 ) -> tuple[Bools, list[Move]]:
     """Where a climb on some of the rows ends, and its moves; their gains and scores on all rows are estimated."""
     search = _Search(some, Graph(constraints), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -10,12 +10,8 @@ from possnet.errors import InputError
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from possnet.structure.graphs import Constraints
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.graphs import Bools, Constraints
+    from possnet.structure.tables import Table
 
 __all__ = ["spanning_tree"]
 

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     import numpy as np
-    from numpy.typing import NDArray
 
-    from possnet.structure.graphs import Graph
+    from possnet.structure.graphs import Bools, Graph
     from possnet.structure.options import Options
 
-    Bools: TypeAlias = NDArray[np.bool_]
     Step: TypeAlias = tuple[int, int, int]
-    Progress: TypeAlias = Callable[[int, int], None] | None
+    Progress: TypeAlias = Callable[[int, int], None]
 
 __all__ = ["ACTIONS", "Found", "Move", "Walker", "climb", "walk"]
 
@@ -43,13 +41,14 @@ class Move(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """Where a search ended: the edges, the score, the moves that led there, and gains of moves not made."""
+    """Where a search ended: edges, score, the moves that led there, gains of moves not made, the order if one was used."""
 
     edges: Bools
     score: float
     moves: list[Move]
     gains: dict[tuple[str, int, int], float] = field(default_factory=dict)
     families: list[float] | None = None
+    order: list[int] | None = None
 
 
 class Walker(Protocol):
@@ -104,8 +103,7 @@ def walk(walker: Walker, best: Found, *, tabu: int, max_steps: int | None, progr
             downhill = 0
         else:
             downhill += 1
-        if progress is not None:
-            progress(len(moves), 0)
+        progress(len(moves), 0)
 
 
 def climb(
