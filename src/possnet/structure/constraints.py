@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Edges: TypeAlias = Iterable[tuple[str, str]]
 
-__all__ = ["check_order", "constraints_of", "order_of"]
+__all__ = ["constraints_of", "order_of"]
 
 _OWNER = "learn_structure"
 
@@ -39,11 +40,10 @@ def constraints_of(
     must = _matrix(required, place, "required")
     allowed = ~_matrix(forbidden, place, "forbidden") & ~np.eye(len(names), dtype=np.bool_)
     levels = _levels(tiers, place)
-    for later, level in levels.items():
-        for earlier, other in levels.items():
-            if level > other:
-                allowed[later, earlier] = False
-    most = max(len(names) - 1, 0)
+    for later, earlier in permutations(levels, 2):
+        if levels[later] > levels[earlier]:
+            allowed[later, earlier] = False
+    most = len(names) - 1
     if max_parents is not None:
         most = require_whole(max_parents, 0, f"{_OWNER}: max_parents")
     for parent, child in np.argwhere(must & ~allowed).tolist():
@@ -62,43 +62,33 @@ def constraints_of(
     return Constraints(must, allowed, most)
 
 
-def order_of(order: Iterable[str] | None, names: list[str]) -> list[int] | None:
-    """An order of the variables as numbers.
+def order_of(order: Iterable[str], names: list[str], required: Bools) -> list[int]:
+    """An order of the variables as numbers; an `InputError` if a required child stands before its parent.
 
-    >>> order_of(["b", "a"], ["a", "b"])
+    >>> order_of(["b", "a"], ["a", "b"], np.zeros((2, 2), dtype=bool))
     [1, 0]
-    """
-    if order is None:
-        return None
-    listed = _listed(order, "order", "the names of all variables, first to last")
-    place = {name: k for k, name in enumerate(names)}
-    for name in listed:
-        _known(name, place, "order")
-    if sorted(listed) != sorted(names):
-        lacking = [name for name in names if name not in listed]
-        raise InputError(
-            f"{_OWNER}: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected every "
-            "variable once"
-        )
-    return [place[name] for name in listed]
-
-
-def check_order(order: list[int], constraints: Constraints, names: list[str]) -> None:
-    """Raise an `InputError` for an order in which a required child stands before its parent.
-
-    >>> check_order([1, 0], constraints_of(["a", "b"], required=[("a", "b")]), ["a", "b"])
+    >>> order_of(["b", "a"], ["a", "b"], constraints_of(["a", "b"], required=[("a", "b")]).required)
     Traceback (most recent call last):
         ...
     possnet.errors.InputError: learn_structure: order has 'b' before 'a', but 'a' -> 'b' is required; expected parents
     before their children
     """
-    place = {number: k for k, number in enumerate(order)}
-    for parent, child in np.argwhere(constraints.required).tolist():
-        if place[child] < place[parent]:
+    listed = _listed(order, "order", "the names of all variables, first to last")
+    place = {name: k for k, name in enumerate(names)}
+    found = [_known(name, place, "order") for name in listed]
+    if sorted(found) != list(range(len(names))):
+        lacking = [name for name in names if name not in listed]
+        raise InputError(
+            f"{_OWNER}: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected every "
+            "variable once"
+        )
+    for parent, child in np.argwhere(required).tolist():
+        if found.index(child) < found.index(parent):
             raise InputError(
                 f"{_OWNER}: order has {names[child]!r} before {names[parent]!r}, but {names[parent]!r} -> "
                 f"{names[child]!r} is required; expected parents before their children"
             )
+    return found
 
 
 def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:

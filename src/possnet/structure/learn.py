@@ -16,7 +16,7 @@ from possnet.graph import Dag
 from possnet.kernels import bitmaps
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
-from possnet.structure.constraints import check_order, constraints_of, order_of
+from possnet.structure.constraints import constraints_of, order_of
 from possnet.structure.contours import ContourGains, StateCounts
 from possnet.structure.graphs import parents_of
 from possnet.structure.greedy import climb_greedily
@@ -126,9 +126,8 @@ def learn_structure(
     if max_parents is None and options.unpriced:
         max_parents = _CONTOUR_PARENTS
     limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
-    sequence = order_of(order, names)
-    if method == "k2" and sequence is not None:
-        check_order(sequence, limits, names)
+    before = limits.required if method == "k2" else np.zeros_like(limits.required)  # other methods use no order
+    sequence = None if order is None else order_of(order, names, before)
     tell = _silent if progress is None else progress
     try:
         found = _learned(data, names, options, limits, sequence, tell)

@@ -29,7 +29,7 @@ ACTIONS = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 
 
 class Move(NamedTuple):
-    """One step: what was done to which edge (as it was, or is), the gain, the score after it, and how many tied."""
+    """One step: what was done to which edge (as it was, or is), the gain, the score after it, and what tied."""
 
     action: str
     parent: int
