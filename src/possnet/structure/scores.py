@@ -55,7 +55,7 @@ class SetScore:
             )
         self.tables = Tables(columns)
         self.size = len(columns.variables)
-        self._columns = columns
+        self.columns = columns
         self._sizes = self.tables.kinds if name == "random-set-bic" else self.tables.states
         self._shared = name == "mdl" and bool(columns.vague)
         self._price = log(max(columns.total, 2)) / 2.0
@@ -102,7 +102,7 @@ class SetScore:
         """Count the family with each candidate, all at once, unless that is known."""
         base = self._mask((*parents, child))
         lacking = [k for k in candidates if base | 1 << k not in self._sums]
-        if lacking and self._columns.rows:
+        if lacking and self.columns.rows:
             self._fill(child, parents, lacking)
 
     @staticmethod
@@ -123,7 +123,7 @@ class SetScore:
         if not self._shared:
             return float(self._logged(self.tables.amounts(chosen)).sum())
         _, combinations = self.tables.group(chosen)
-        cells = [self._columns.sets[k] for k in chosen]
+        cells = [self.columns.sets[k] for k in chosen]
         amounts = self.tables.amounts(chosen)
         return float(self._logged(tally.shares(list(combinations.T), amounts, cells, _refuse).counts).sum())
 
