@@ -23,12 +23,6 @@ from possnet.metrics import (
 from tests import oracles, strategies
 
 
-def test_published_affinities() -> None:
-    assert information_affinity([1, 0], [0, 1]) == pytest.approx(0)
-    assert information_affinity([1, 0], [1, 1]) == pytest.approx(0.75)
-    assert information_affinity([0.1, 1], [1, 0.5]) == pytest.approx(0.4)
-
-
 @given(strategies.possibilities(), st.data())
 def test_affinity_is_1_exactly_for_equal_distributions_and_symmetric(pi: pn.Possibility, data: st.DataObject) -> None:
     size = len(pi.degrees)

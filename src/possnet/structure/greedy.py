@@ -13,7 +13,7 @@ from possnet.structure.graphs import Graph
 from possnet.structure.walks import ACTIONS, Found, climb
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from possnet.structure.graphs import Bools, Constraints
     from possnet.structure.options import Options
@@ -82,13 +82,13 @@ class _Climber:
         top = float(gains.max(initial=-np.inf))
         if not np.isfinite(top) or (upward and top <= margin):
             return None
-        step = _step(gains.argmax(), gains.shape)
-        return step, [tie for tie in map(_triple, np.argwhere(gains >= top - margin)) if tie != step]
+        ties = _steps(gains >= top - margin)
+        step = max(ties, key=lambda tie: gains[tie])
+        return step, [tie for tie in ties if tie != step]
 
     def random_step(self, chance: np.random.Generator) -> Step | None:
-        gains = self.gains()
-        possible = np.flatnonzero(np.isfinite(gains))
-        return _step(chance.choice(possible), gains.shape) if len(possible) else None
+        possible = _steps(np.isfinite(self.gains()))
+        return possible[chance.choice(len(possible))] if possible else None
 
     def make(self, step: Step) -> None:
         action, parent, child = step
@@ -115,16 +115,11 @@ def _left_over(climber: _Climber, best: Found) -> None:
     """Gains of all moves from the best structure: what each edge is worth, and what nearly made it."""
     gains = climber.gains()
     best.families = climber.families.tolist()
-    for action, parent, child in np.argwhere(np.isfinite(gains)).tolist():
+    for action, parent, child in _steps(np.isfinite(gains)):
         best.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
     for parent, child in np.argwhere(best.edges).tolist():  # required edges cannot be removed, but are worth something
         best.gains["delete", parent, child] = float(climber.removing[parent, child])
 
 
-def _step(flat: np.integer, shape: tuple[int, ...]) -> Step:
-    return _triple(np.unravel_index(int(flat), shape))
-
-
-def _triple(numbers: Iterable[np.integer]) -> Step:
-    action, parent, child = (int(k) for k in numbers)
-    return action, parent, child
+def _steps(chosen: Bools) -> list[Step]:
+    return [(action, parent, child) for action, parent, child in np.argwhere(chosen).tolist()]
