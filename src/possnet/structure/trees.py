@@ -10,7 +10,7 @@ from possnet.errors import InputError
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
-    from possnet.structure.graphs import Bools, Constraints
+    from possnet.structure.graphs import Constraints
     from possnet.structure.tables import Table
 
 __all__ = ["spanning_tree"]
@@ -64,10 +64,15 @@ def spanning_tree(
         members = [k for k in range(size) if trees[k] == tree]
         for parent, child in _hung(members, near, weights, constraints, names):
             edges[parent, child] = True
-    moves = _moves(edges, joined, weights, np.where(possible & ~must, both, -np.inf), must, near, base)
-    found = Found(edges, moves[-1].score if moves else base, moves)
-    for move in moves:
-        found.gains["delete", move.parent, move.child] = -move.gain
+    found = Found(edges, base, [])
+    others = np.where(possible & ~must, both, -np.inf)
+    for a, b in joined:
+        parent, child = (a, b) if edges[a, b] else (b, a)
+        gain = float(weights[parent, child])
+        found.score += gain
+        ties = () if must[a, b] else tuple(("add", *pair) for pair in _ties(a, b, others, near))
+        found.moves.append(Move("add", parent, child, gain, found.score, ties))
+        found.gains["delete", parent, child] = -gain
     weakest = _weakest(np.where(must, np.inf, both), near)  # what is required cannot be replaced
     for a, b in listed:
         lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
@@ -108,27 +113,6 @@ def _away(root: int, near: list[list[int]], above: int = -1) -> list[tuple[int, 
                 arrows.append((node, other))
                 waiting.append((other, node))
     return arrows
-
-
-def _moves(
-    edges: Bools,
-    joined: list[tuple[int, int]],
-    weights: Table,
-    both: Table,
-    must: Bools,
-    near: list[list[int]],
-    base: float,
-) -> list[Move]:
-    """The edges in the order in which they were taken, and the pairs that would have done as well in place of each."""
-    moves = []
-    total = base
-    for a, b in joined:
-        parent, child = (a, b) if edges[a, b] else (b, a)
-        gain = float(weights[parent, child])
-        total += gain
-        ties = () if must[a, b] else _ties(a, b, both, near)
-        moves.append(Move("add", parent, child, gain, total, tuple(("add", *pair) for pair in ties)))
-    return moves
 
 
 def _ties(a: int, b: int, both: Table, near: list[list[int]]) -> list[tuple[int, int]]:
