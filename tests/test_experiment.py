@@ -339,9 +339,10 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         ({"rng": -1}, "rng -1"),
     ],
 )
-def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
+def test_wrong_options_are_told(how: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(pn.InputError, match=message):
-        pn.evaluate(**{"networks": ["asia"], "rows": 10, "repeats": 1, **how})
+        pn.evaluate(**{"networks": ["asia"], "rows": 10, "repeats": 1, "out": tmp_path / "run", **how})
+    assert not (tmp_path / "run").exists()  # told before anything is written
 
 
 def test_a_metric_that_a_learner_does_not_have_is_not_a_failure() -> None:
