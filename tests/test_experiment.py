@@ -24,6 +24,7 @@ from tests.commands import COMMAND, run
 from tests.work import die_on_three, die_once, fail, slow
 
 SMALL: dict[str, Any] = {"rows": [50, 200], "imprecision": [0.5, 1], "process": "traced", "repeats": 2, "rng": 3}
+ONE: dict[str, Any] = {"rows": 50, "imprecision": 1, "process": "traced", "repeats": 1, "rng": 1, "workers": 1}
 
 
 def test_the_grid_has_every_combination_once() -> None:
@@ -44,11 +45,10 @@ def test_learners_share_their_rows_and_repeats_do_not() -> None:
 
 def test_a_cell_is_sample_learn_compare() -> None:
     net = pn.load_example("clinic")
-    found = pn.evaluate(
-        {"c": net}, rows=300, imprecision=0.5, process="alpha-cut-text", learners="likelihood", repeats=1, rng=9
-    )
+    how: dict[str, Any] = {"imprecision": 0.5, "process": "alpha-cut-text"}
+    found = pn.evaluate({"c": net}, learners="likelihood", **{**ONE, **how})
     (cell,) = found.cells
-    data = pn.sample(net, 300, imprecision=0.5, law="text", rng=cell.seed(9, encode_network(net)))
+    data = pn.sample(net, 50, imprecision=0.5, law="text", rng=cell.seed(1, encode_network(net)))
     limit = pn.sampling_limit(net, imprecision=0.5, law="text")
     expected = pn.compare(net, pn.fit(net.dag, data), limit=limit)
     assert found.outcomes[0].measures == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
@@ -56,9 +56,7 @@ def test_a_cell_is_sample_learn_compare() -> None:
 
 @pytest.mark.parametrize("process", PROCESSES)
 def test_every_learner_learns_from_every_process(process: str) -> None:
-    found = pn.evaluate(
-        ["survey"], rows=60, imprecision=[0.0, 0.5], process=process, learners=LEARNERS, repeats=1, rng=1, workers=1
-    )
+    found = pn.evaluate(["survey"], learners=LEARNERS, **{**ONE, "imprecision": [0.0, 0.5], "process": process})
     assert found.failed == []
     assert {cell.learner for cell in found.cells} == set(LEARNERS)
 
@@ -96,10 +94,8 @@ def test_a_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     pn.evaluate(["asia"], **SMALL, workers=1, out=whole)
     broken = tmp_path / "broken"
-    seen: list[tuple[int, int]] = []
 
-    def stop(done: int, total: int) -> None:
-        seen.append((done, total))
+    def stop(done: int, _: int) -> None:
         if done == 5:
             raise KeyboardInterrupt
 
@@ -173,6 +169,11 @@ def children(pid: int) -> set[int]:
     return found
 
 
+def cells_in(out: Path) -> set[str]:
+    """Files of finished cells."""
+    return {file.name for file in (out / "cells").glob("*.json")}
+
+
 def wait_for(condition: Any, seconds: float = 30.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -192,17 +193,17 @@ def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path: Path) -
     out = tmp_path / "killed"
     command = [str(COMMAND), *ARGUMENTS, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert wait_for(lambda: (out / "cells").is_dir() and len(list((out / "cells").iterdir())) >= 4)
+    assert wait_for(lambda: len(cells_in(out)) >= 4)
     below = children(process.pid)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert below
     assert wait_for(lambda: not any(alive(pid) for pid in below))
-    done = {file.name for file in (out / "cells").iterdir() if file.suffix == ".json"}
+    done = cells_in(out)
     assert not (out / "results.csv").exists()
     again = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert "All measures" in again.stdout
-    assert done <= {file.name for file in (out / "cells").iterdir()}
+    assert done <= cells_in(out)
     pn.evaluate(["asia"], **GRID, workers=1, out=tmp_path / "unbroken")
     for name in ("results.csv", "results.parquet"):
         assert (out / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
@@ -213,7 +214,7 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     out = tmp_path / "run"
     script = f"import possnet as pn; print(pn.evaluate(['asia'], **{GRID}, workers=2, out={str(out)!r}))"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert wait_for(lambda: (out / "cells").is_dir() and any((out / "cells").iterdir()))
+    assert wait_for(lambda: cells_in(out))
     victims = [
         pid
         for pid in children(process.pid)
@@ -231,7 +232,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [COMMAND, *ARGUMENTS, "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert wait_for(lambda: (out / "cells").is_dir() and any((out / "cells").iterdir()))
+    assert wait_for(lambda: cells_in(out))
     below = children(process.pid)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -263,7 +264,7 @@ def test_work_is_stopped_when_the_caller_stops() -> None:
     running = completed(slow, list(range(50)), lambda _: workers(2))
     assert next(running) == (0, 0)
     begin = time.monotonic()
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert time.monotonic() - begin < 20  # the rest would take minutes
 
 
@@ -278,9 +279,7 @@ def test_one_failing_cell_does_not_sink_the_rest(tmp_path: Path, monkeypatch: py
         raise RuntimeError("this learner needs 3 TiB")
 
     monkeypatch.setitem(LEARNERS, "capped", broken)
-    found = pn.evaluate(
-        ["asia"], rows=50, learners=["likelihood", "capped"], repeats=1, workers=1, out=tmp_path / "run"
-    )
+    found = pn.evaluate(["asia"], learners=["likelihood", "capped"], out=tmp_path / "run", **ONE)
     assert {cell.learner for cell, _ in found.failed} == {"capped"}
     assert found.failed[0][1] == "RuntimeError: this learner needs 3 TiB"
     assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text()
@@ -333,20 +332,33 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         ({"workers": "2"}, "workers '2'"),
         ({"networks": None}, "networks None; expected"),
         ({"networks": {"a": 3}}, "called 'a', is not a network"),
+        ({"networks": {1: pn.load_example("asia")}}, "a network is called 1; expected a name"),
+        ({"executor": 3}, "executor 3; expected one of concurrent.futures"),
         ({"process": ["traced", ["a"]]}, "expected alpha-cut"),
         ({"out": 3}, "out 3; expected the name of a folder"),
         ({"rng": -1}, "rng -1"),
     ],
 )
-def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
+def test_wrong_options_are_told(how: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(pn.InputError, match=message):
-        pn.evaluate(**{"networks": ["asia"], "rows": 10, "repeats": 1, **how})
+        pn.evaluate(**{"networks": ["asia"], "rows": 10, "repeats": 1, "out": tmp_path / "run", **how})
+    assert not (tmp_path / "run").exists()  # told before anything is written
+
+
+def test_a_metric_that_a_learner_does_not_have_is_not_a_failure() -> None:
+    """EM has no known limit, so no noise around it."""
+    found = pn.evaluate(["asia"], learners=["em", "likelihood"], **ONE)
+    em, likelihood = found.table_rows("child_noise")[1][4:6]
+    assert (em, bool(likelihood)) == ("", True)
+    assert "em" not in found.sentences("child_noise")[0]
+    assert pn.evaluate(["asia"], learners="em", **ONE).sentences("child_noise")[0].endswith("50 rows: not defined")
+    for told in (found.summary, found.table, found.sentences):
+        with pytest.raises(pn.InputError, match="metric 'afinity'; expected .*did you mean 'affinity'"):
+            told("afinity")
 
 
 def test_intervals_are_those_of_student() -> None:
-    found = pn.evaluate(
-        ["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=4, rng=1, workers=1
-    )
+    found = pn.evaluate(["asia"], learners="likelihood", **{**ONE, "repeats": 4})
     values = [o.measures["affinity"][0] for o in found.outcomes]
     (summary,) = found.summary("affinity")
     assert summary.mean == pytest.approx(np.mean(values))
@@ -412,7 +424,6 @@ def test_compare_shows_every_measure(tmp_path: Path) -> None:
     clinic = pn.load_example("clinic")
     pn.write_network(pn.fit(clinic.dag, pn.sample(clinic, 500, rng=1)), tmp_path / "learned.json")
     shown = run("compare", "clinic", tmp_path / "learned.json").stdout
-    assert "child_affinity" in shown
-    assert "ignorance" in shown
+    assert all(part in shown for part in ("child_affinity", "ignorance"))
     found = json.loads(run("compare", "clinic", tmp_path / "learned.json", "--json").stdout)
     assert 0 < found["affinity"]["value"] < 1

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
 __all__ = ["completed", "cores", "workers"]
@@ -86,7 +86,7 @@ def _watch_parent() -> None:  # pragma: no cover - runs in the workers
 
 def completed(
     work: Callable[[Any], T], items: Sequence[Any], make: Callable[[int | None], Executor], *, keep: bool = False
-) -> Iterator[tuple[int, T | BaseException]]:
+) -> Generator[tuple[int, T | BaseException]]:
     """Number and result (or error) of every item, as they are done.
 
     ``make`` gives the executor; it is told 1 if it shall have a single worker. If an executor breaks because a worker was
@@ -127,23 +127,19 @@ def completed(
 
 def _run(
     work: Callable[[Any], T], items: Mapping[int, Any], executor: Executor, lost: set[int], *, keep: bool
-) -> Iterator[tuple[int, T | BaseException]]:
+) -> Generator[tuple[int, T | BaseException]]:
     """Results of one executor, until all are there or it breaks; ``lost`` gets what was under way when it broke."""
-    todo = iter(items.items())
+    todo = list(items.items())[::-1]
     waiting: dict[Future[T], int] = {}
     window = 2 * getattr(executor, "_max_workers", cores())
-    broken = False
     try:
         while True:
-            while len(waiting) < window and not broken:
-                entry = next(todo, None)
-                if entry is None:
-                    break
+            while todo and len(waiting) < window and not lost:
+                number, item = todo.pop()
                 try:
-                    waiting[_submitted(executor, work, entry[1])] = entry[0]
+                    waiting[_submitted(executor, work, item)] = number
                 except BrokenExecutor:
-                    broken = True
-                    lost.add(entry[0])
+                    lost.add(number)
             if not waiting:
                 return
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
@@ -151,7 +147,6 @@ def _run(
                 number = waiting.pop(future)
                 error = future.exception()
                 if isinstance(error, BrokenExecutor):
-                    broken = True
                     lost.add(number)
                 else:
                     yield number, future.result() if error is None else error
@@ -159,7 +154,10 @@ def _run(
         for future in waiting:
             future.cancel()
         if not keep:
-            _stop(executor, at_once=bool(waiting))
+            if waiting:  # running work is not waited for
+                for process in list((getattr(executor, "_processes", None) or {}).values()):
+                    process.terminate()
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _submitted(executor: Executor, work: Callable[[Any], T], item: object) -> Future[T]:
@@ -171,11 +169,3 @@ def _submitted(executor: Executor, work: Callable[[Any], T], item: object) -> Fu
         return executor.submit(work, item)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _stop(executor: Executor, *, at_once: bool) -> None:
-    """Shut an executor down; at once means that running work is not waited for."""
-    if at_once:
-        for process in list((getattr(executor, "_processes", None) or {}).values()):
-            process.terminate()
-    executor.shutdown(wait=True, cancel_futures=True)

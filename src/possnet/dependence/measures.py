@@ -72,7 +72,9 @@ def nonspecificity(contour: ArrayLike) -> float:
     >>> nonspecificity([1, 0.5]), round(nonspecificity([[1, 0.5], [0.5, 0.25]]), 6)
     (0.5, 0.896241)
     """
-    return float(_nonspecificities(_divided(contour).reshape(1, -1))[0])
+    ascending = np.sort(_divided(contour), axis=None)
+    steps = np.diff(ascending, prepend=0.0)
+    return float(steps @ np.log2(np.arange(len(steps), 0, -1, dtype=np.float64)))
 
 
 def independent(contour: ArrayLike, reading: Reading = "product") -> Table:
@@ -83,8 +85,10 @@ def independent(contour: ArrayLike, reading: Reading = "product") -> Table:
     """
     require_known(reading, get_args(Reading), "dependence: reading")
     degrees = _divided(contour)
-    joined: Table = _joined(degrees.reshape(-1, degrees.shape[-1]), reading).reshape(degrees.shape)
-    return joined
+    flat = degrees.reshape(-1, degrees.shape[-1])
+    first, second = flat.max(axis=1, keepdims=True), flat.max(axis=0, keepdims=True)
+    joined: Table = first * second if reading == "product" else np.minimum(first, second)
+    return joined.reshape(degrees.shape)
 
 
 def specificity_gain(contour: ArrayLike) -> float:
@@ -134,10 +138,8 @@ def chi2(contour: ArrayLike, reading: Reading = "product", *, weighted: bool = F
     >>> chi2([[1, 0.5], [0.5, 0.25]]), chi2([[1, 0.5], [0.5, 0.25]], "min"), chi2([[1, 0], [0, 1]], weighted=True)
     (0.0, 0.0625, 2.0)
     """
-    degrees = _divided(contour)
-    flat = degrees.reshape(-1, degrees.shape[-1])
-    joined = independent(flat, reading)
-    squares = (flat - joined) ** 2
+    degrees, joined = _divided(contour), independent(contour, reading)
+    squares = (degrees - joined) ** 2
     if weighted:
         squares = np.divide(squares, joined, out=np.zeros_like(squares), where=joined > 0.0)
     return float(squares.sum())
@@ -153,14 +155,11 @@ def mutual_information(contour: ArrayLike, reading: Reading = "product") -> floa
     >>> mutual_information([[1, 0.5], [0.5, 0.25]]), mutual_information([[1, 0.5], [0.5, 0.25]], "min")
     (0.0, 0.25)
     """
-    degrees = _divided(contour)
-    flat = degrees.reshape(-1, degrees.shape[-1])
-    joined = independent(flat, reading)
-    there = flat > 0.0
-    logs = np.log2(np.divide(flat, joined, out=np.ones_like(flat), where=there & (joined > 0.0)))
+    degrees, joined = _divided(contour), independent(contour, reading)
+    logs = np.log2(np.divide(degrees, joined, out=np.ones_like(degrees), where=(degrees > 0.0) & (joined > 0.0)))
     if reading == "min":
-        return max(float(-(flat * logs).sum()), 0.0)
-    return max(float((flat * logs - (flat - joined) / log(2.0)).sum()), 0.0)
+        return max(0.0, float(-(degrees * logs).sum()))  # in this order: never -0
+    return max(0.0, float((degrees * logs - (degrees - joined) / log(2.0)).sum()))
 
 
 def measure(name: ContourMeasure, contour: ArrayLike, reading: Reading = "product") -> float:
@@ -170,17 +169,14 @@ def measure(name: ContourMeasure, contour: ArrayLike, reading: Reading = "produc
     (0.104, 0.0)
     """
     require_known(name, CONTOUR_MEASURES, "dependence: measure")
+    require_known(reading, get_args(Reading), "dependence: reading")
     if name == "chi2":
         return chi2(contour, reading)
     if name == "mutual-information":
         return mutual_information(contour, reading)
-    require_known(reading, get_args(Reading), "dependence: reading")
-    found = {
-        "specificity-gain": specificity_gain,
-        "specificity-ratio": specificity_ratio,
-        "specificity-symmetric": specificity_symmetric,
-    }
-    return found[name](contour)
+    if name == "specificity-gain":
+        return specificity_gain(contour)
+    return specificity_ratio(contour) if name == "specificity-ratio" else specificity_symmetric(contour)
 
 
 def conditional(name: ContourMeasure, contour: ArrayLike, reading: Reading = "product") -> float:
@@ -228,21 +224,6 @@ def _divided(contour: ArrayLike) -> Table:
     if not (np.isfinite(degrees).all() and degrees.min() >= 0.0):
         raise InputError("contour with degrees below 0 or not finite; expected degrees, or counts, from 0 on")
     return degrees / top if top > 0.0 else np.ones_like(degrees)
-
-
-def _joined(flat: Table, reading: Reading) -> Table:
-    first, second = flat.max(axis=1, keepdims=True), flat.max(axis=0, keepdims=True)
-    joined: Table = first * second if reading == "product" else np.minimum(first, second)
-    return joined
-
-
-def _nonspecificities(rows: Table) -> Table:
-    """U of every row; rows peak at 1."""
-    size = rows.shape[1]
-    ascending = np.sort(rows, axis=1)
-    steps = np.diff(ascending, axis=1, prepend=0.0)
-    found: Table = steps @ np.log2(np.arange(size, 0, -1, dtype=np.float64))
-    return found
 
 
 def _parts(contour: ArrayLike) -> tuple[float, float, float]:

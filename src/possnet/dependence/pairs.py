@@ -9,7 +9,7 @@ import numpy as np
 from possnet.counting.blocks import blocks_of
 from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, among
-from possnet.kernels import against, tally
+from possnet.kernels import against, bitmaps, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def _add_block(matrix: Numbers, block: Block, names: list[str]) -> None:
         stop = start + len(own)
         matrix[range(start, stop), range(start, stop)] += _own(block, name)
         apart = _precise_pairs(block, names, number)
-        place = stop
-        first = stop
+        place = first = stop
         for other in names[number + 1 :]:  # stretches of columns that bitmaps count, between those that histograms do
             width = len(block.words(other))
             if other in apart:
@@ -152,19 +151,13 @@ def _add(
 def _own(block: Block, name: str) -> Numbers:
     if block.weights is None:
         return block.state_counts(name)
-    everything = np.full((1, block.words(name).shape[1]), np.uint64(2**64 - 1))
-    found: Numbers = against.by_weights(everything, block.words(name), block.rows, block.weights)[0]
-    return found
+    everything = bitmaps.ones(block.rows)[np.newaxis]
+    return np.asarray(against.by_weights(everything, block.words(name), block.rows, block.weights)[0])
 
 
 def _precise_pairs(block: Block, names: list[str], number: int) -> set[str]:
     own = len(block.words(names[number]))
-    if not any(own * len(block.words(other)) > _MANY_STATES for other in names[number + 1 :]):
+    wide = [other for other in names[number + 1 :] if own * len(block.words(other)) > _MANY_STATES]
+    if not wide or not block.is_precise(names[number]):
         return set()
-    if not block.is_precise(names[number]):
-        return set()
-    return {
-        other
-        for other in names[number + 1 :]
-        if own * len(block.words(other)) > _MANY_STATES and block.is_precise(other)
-    }
+    return {other for other in wide if block.is_precise(other)}

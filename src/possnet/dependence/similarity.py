@@ -10,7 +10,7 @@ their degrees N(y, z) / max N as weights, and the larger of the two directions i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -21,14 +21,11 @@ if TYPE_CHECKING:
 
     Counted: TypeAlias = NDArray[np.integer]
 
-__all__ = ["ERRORS", "similarity_dependence"]
-
-ERRORS: Final = 4.0
-"""Standard errors of a share that count as noise."""
+__all__ = ["similarity_dependence"]
 
 
 def similarity_dependence(
-    both: Counted, first: Counted, second: Counted, rows: Counted, *, errors: float = ERRORS
+    both: Counted, first: Counted, second: Counted, rows: Counted, *, errors: float = 4.0
 ) -> float:
     """Dependence of X and Y given Z: 0 (as far as the rows can tell, none) to 1.
 
@@ -39,7 +36,7 @@ def similarity_dependence(
     first, second, rows
         N(z, x), N(z, y) and N(z). They cannot be had from ``both``: a row counts for every state of its cells.
     errors
-        Standard errors that count as noise.
+        Standard errors of a share that count as noise.
 
     >>> rows = np.array([400])
     >>> similarity_dependence(np.array([[[400, 200], [200, 100]]]), np.array([[400, 200]]), np.array([[400, 200]]), rows)

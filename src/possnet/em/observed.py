@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
     Bools: TypeAlias = NDArray[np.bool_]
+    Codes: TypeAlias = NDArray[np.integer]
     Numbers: TypeAlias = NDArray[np.int64]
 
-__all__ = ["Observed", "Unknown"]
+__all__ = ["Observed", "Unknown", "cells_in"]
 
 Unknown: TypeAlias = Literal["missing", "focal"]
 
@@ -39,14 +40,14 @@ class Observed:
 
     def __init__(self, dag: Dag, data: Dataset | Batches, unknown: Unknown) -> None:
         self.variables: dict[str, Variable] = nodes_in(dag, data, "fit_em")
-        self.dag, self._data, self._unknown = dag, data, unknown
+        self.dag, self._data, self._missing = dag, data, unknown == "missing"
         self.rows = 0
         weights: dict[str, dict[int, int]] = {name: {} for name in self.variables}
         for batch in _pieces(data):
             self.rows += batch.total
             for name in self.variables:
-                codes, masks = self._masks(batch, name)
-                for mask, weight in zip(masks, tally.weigh(codes, batch.weights, len(masks)).tolist(), strict=True):
+                _, masks, amounts = cells_in(batch, name, missing=self._missing)
+                for mask, weight in zip(masks, amounts.tolist(), strict=True):
                     if weight:
                         weights[name][mask] = weights[name].get(mask, 0) + weight
         self.missing: dict[str, int] = {name: found.pop(0, 0) for name, found in weights.items()}
@@ -81,7 +82,7 @@ class Observed:
         for batch in _pieces(self._data):
             ids = {}
             for name in needed:
-                codes, masks = self._masks(batch, name)
+                codes, masks, _ = cells_in(batch, name, missing=self._missing)
                 table = np.array([number[name].get(mask, 0) for mask in masks] or [0], dtype=np.int64)
                 ids[name] = np.take(table, codes)
             for part, found in zip(parts, kept, strict=True):
@@ -92,21 +93,8 @@ class Observed:
                     found[-2:] = [self._merged(found[-2:], part)]
         return [self._merged(found, part) for part, found in zip(parts, kept, strict=True)]
 
-    def _masks(self, batch: Dataset, name: str) -> tuple[Numbers, list[int]]:
-        """Number of every row's mask, and the masks; 0 stands for a missing cell."""
-        words = batch.bitmaps(name)
-        variable = self.variables[name]
-        if self._unknown == "missing":
-            absent = batch.missing(name)
-            if absent.any():
-                codes, sets = bitmaps.decode(np.vstack([words, bitmaps.pack(absent)]), len(batch))
-                masks = [0 if inside[-1] else bitmaps.mask_of(inside[: len(variable)]) for inside in sets]
-                return codes, masks
-        codes, sets = bitmaps.decode(words, len(batch))
-        return codes, [bitmaps.mask_of(inside) for inside in sets]
-
     def _grouped(
-        self, columns: list[Numbers], part: Sequence[str], weights: Numbers | None, rows: int
+        self, columns: Sequence[Codes], part: Sequence[str], weights: Numbers | None, rows: int
     ) -> tuple[NDArray[np.int32], Numbers]:
         codes, found = tally.group(columns, [len(self.masks[name]) + 1 for name in part], rows)
         amounts = tally.weigh(codes, weights, len(found))
@@ -121,6 +109,29 @@ class Observed:
             return np.zeros((0, len(part)), dtype=np.int32), np.zeros(0, dtype=np.int64)
         rows = np.concatenate([ids for ids, _ in found])
         return self._grouped(list(rows.T), part, np.concatenate([weights for _, weights in found]), len(rows))
+
+
+def cells_in(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[int], Numbers]:
+    """Number of every row's cell, the cells as masks, and how often each stands.
+
+    A cell that was given as unknown is the whole domain or, if such count as ``missing``, the mask 0.
+
+    >>> import possnet as pn
+    >>> cells_in(pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}), "a", missing=True)
+    (array([0, 2, 1, 0]), [1, 3, 0], array([2, 1, 1]))
+    """
+    words, rows = batch.bitmaps(name), len(batch)
+    absent = bitmaps.pack(batch.missing(name)) if missing else bitmaps.zeros(rows)
+    counts = bitmaps.count(words)
+    codes: Codes
+    if int(counts.sum()) == rows and not absent.any():  # precise
+        codes, masks = tally.precise_codes(words, rows), [1 << k for k in range(len(words))]
+        if batch.weights is None:
+            return codes, masks, counts
+    else:
+        codes, sets = bitmaps.decode(np.vstack([words, absent]) if absent.any() else words, rows)
+        masks = [0 if mask >> len(words) else mask for mask in map(bitmaps.mask_of, sets)]
+    return codes, masks, tally.weigh(codes, batch.weights, len(masks))
 
 
 def _pieces(data: Dataset | Batches) -> Iterator[Dataset]:

@@ -62,11 +62,8 @@ def run_cell(task: Task) -> Outcome:
         learned = learner_of(cell.learner)(truth.dag, data, cell.imprecision, truth.conjunction)
         seconds["learn"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        limit = (
-            _limit(network, cell.process, cell.imprecision)
-            if cell.learner in {"likelihood", "histogram", "capped"}
-            else None
-        )
+        counted = cell.learner in {"likelihood", "histogram", "capped"}
+        limit = _limit(network, cell.process, cell.imprecision) if counted else None
         found = compare(truth, learned, limit=limit, rng=np.random.default_rng(drawn))
         seconds["compare"] = time.perf_counter() - begin
     except Exception as error:  # noqa: BLE001 - whatever a learner does, the other cells go on

@@ -27,11 +27,9 @@ from possnet.io.json_network import decode_network, encode_network
 from possnet.io.tidy import write_tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from possnet.experiment.grid import Cell
 
-__all__ = ["Experiment", "Folder", "read_experiment"]
+__all__ = ["Experiment", "Folder", "load_cell", "read_experiment"]
 
 COLUMNS: dict[str, type] = {
     "network": str,
@@ -171,18 +169,14 @@ class Folder:
             write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
         (self.path / "cells").mkdir(exist_ok=True)
 
-    def load(self, cell: Cell) -> Outcome | None:
-        """What came of a cell, if it is finished."""
-        return load_cell(self.path, cell)
-
     def save(self, cell: Cell, outcome: Outcome) -> None:
         """Keep what came of a cell, whole or not at all."""
         document = {"cell": asdict(cell), **outcome._asdict()}
         write_text(self.path / "cells" / f"{cell.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
 
-    def write_results(self, found: Iterable[tuple[Cell, Outcome]], *, ran: bool = True) -> None:
+    def write_results(self, found: Results, *, ran: bool) -> None:
         """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``."""
-        listed = list(found)
+        listed = list(zip(found.cells, found.outcomes, strict=True))
         rows = [row for cell, outcome in listed for row in result_rows(cell, outcome)]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -199,7 +193,7 @@ class Folder:
 
 def result_rows(cell: Cell, outcome: Outcome) -> list[tuple[Any, ...]]:
     """Tidy rows of a cell: one for every metric, or one that holds the error."""
-    head = (cell.network, cell.process, cell.imprecision, cell.rows, cell.learner, cell.repeat)
+    head = (*cell.setting, cell.repeat)
     if outcome.error is not None:
         return [(*head, None, None, None, None, outcome.error)]
     return [(*head, metric, *measured, None) for metric, measured in outcome.measures.items()]

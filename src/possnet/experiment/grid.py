@@ -6,15 +6,16 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
 from possnet.em import fit_em
 from possnet.errors import InputError, did_you_mean, listing, require_known, require_whole
+from possnet.io.json_network import encode_network
 from possnet.network import Network
 from possnet.parameters import fit
-from possnet.structure import MEASURES, METHODS, learn_structure
+from possnet.structure import METHODS, learn_structure
 from possnet.structure.options import fitting_measure
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Learner: TypeAlias = Callable[[Dag, Dataset, float, Conjunction], Network]
 
 __all__ = ["LEARNERS", "PROCESSES", "Cell", "Grid", "numbers"]
+
+T = TypeVar("T")
 
 PROCESSES: Final = ("alpha-cut", "alpha-cut-text", "alpha-cut-cuts", "precise", "traced", "traced-text")
 """Processes of `possnet.sample`; ``-text`` names its law, ``-cuts`` says that children see their parents' whole cuts."""
@@ -70,28 +73,19 @@ def learner_of(name: str) -> Learner:
     return learn
 
 
-def _structures(learn: Iterable[object]) -> tuple[str, ...]:
-    """Endings of learners' names for ways to get the structure; nothing for the true one."""
-    found = []
-    for given in learn:
-        text = given if isinstance(given, str) else repr(given)
-        method, _, measure = text.partition(":")
-        if text == "given":
-            found.append("")
-        elif method not in METHODS:
-            raise InputError(
-                f"evaluate: learn {text!r}; expected 'given', or a method ({listing(METHODS)}) and perhaps a measure, "
-                f"such as 'greedy:random-set-bic'{did_you_mean(method, ('given', *METHODS))}"
-            )
-        elif measure and measure not in MEASURES:
-            raise InputError(
-                f"evaluate: learn {text!r}; expected one of the measures {listing(MEASURES, most=len(MEASURES))}"
-                f"{did_you_mean(measure, MEASURES)}"
-            )
-        else:
-            fitting_measure(method, measure or None, f"evaluate: learn {text!r}")
-            found.append(f"@{text}")
-    return tuple(dict.fromkeys(found))
+def _structure(given: object) -> str:
+    """Ending of learners' names for a way to get the structure; nothing for the true one."""
+    text = given if isinstance(given, str) else repr(given)
+    if text == "given":
+        return ""
+    method, _, measure = text.partition(":")
+    if method not in METHODS:
+        raise InputError(
+            f"evaluate: learn {text!r}; expected 'given', or a method ({listing(METHODS)}) and perhaps a measure, "
+            f"such as 'greedy:random-set-bic'{did_you_mean(method, ('given', *METHODS))}"
+        )
+    fitting_measure(method, measure or None, f"evaluate: learn {text!r}")
+    return f"@{text}"
 
 
 def _check_rows(learn: Iterable[str], processes: Iterable[str], imprecision: Iterable[float]) -> None:
@@ -115,6 +109,11 @@ class Cell:
     rows: int
     learner: str
     repeat: int
+
+    @property
+    def setting(self) -> tuple[str, str, float, int, str]:
+        """What its repeats have in common."""
+        return self.network, self.process, self.imprecision, self.rows, self.learner
 
     @property
     def key(self) -> str:
@@ -155,28 +154,21 @@ class Grid:
         if not networks:
             raise InputError("evaluate: no networks; expected at least one")
         for name, network in networks.items():
-            given: object = network
-            if not isinstance(given, Network):
+            given: tuple[object, object] = name, network
+            if not isinstance(given[0], str):
+                raise InputError(f"evaluate: a network is called {name!r}; expected a name, as text")
+            if not isinstance(given[1], Network):
                 raise InputError(f"evaluate: {network!r}, called {name!r}, is not a network")
             if not network.is_normalised:
                 raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
-        ways = _structures(learn) or _nothing("learn")
-        drawn = _known(processes, PROCESSES, "process")
-        thetas = tuple(dict.fromkeys(_theta(theta) for theta in imprecision)) or _nothing("imprecision")
+        ways = _each(learn, _structure, "learn")
+        drawn = _each(processes, lambda name: _known(name, PROCESSES, "process"), "process")
+        thetas = _each(imprecision, _theta, "imprecision")
         _check_rows(ways, drawn, thetas)
-        return cls(
-            dict(networks),
-            drawn,
-            thetas,
-            tuple(dict.fromkeys(require_whole(count, 1, "evaluate: rows") for count in rows)) or _nothing("rows"),
-            tuple(
-                f"{learner}{structure}"
-                for structure in ways
-                for learner in _known(learners, tuple(LEARNERS), "learner")
-            ),
-            require_whole(repeats, 1, "evaluate: repeats"),
-            seed,
-        )
+        counts = _each(rows, lambda count: require_whole(count, 1, "evaluate: rows"), "rows")
+        tables = _each(learners, lambda name: _known(name, LEARNERS, "learner"), "learner")
+        named = tuple(f"{learner}{structure}" for structure in ways for learner in tables)
+        return cls(dict(networks), drawn, thetas, counts, named, require_whole(repeats, 1, "evaluate: repeats"), seed)
 
     def cells(self) -> list[Cell]:
         """Every cell, in the order of the results; ``precise`` rows have no imprecision, so they are run once."""
@@ -191,8 +183,6 @@ class Grid:
 
     def description(self) -> dict[str, Any]:
         """The grid as plain values: two experiments are the same if these are."""
-        from possnet.io.json_network import encode_network
-
         return {
             "format": "possnet-experiment",
             "version": 1,
@@ -220,16 +210,18 @@ def numbers(values: object) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _known(values: Iterable[str], names: tuple[str, ...], what: str) -> tuple[str, ...]:
-    given: tuple[object, ...] = tuple(values)
-    listed = tuple(dict.fromkeys(value if isinstance(value, str) else repr(value) for value in given))
-    for value in listed:
-        require_known(value, names, f"evaluate: {what}")
-    return listed or _nothing(what)
+def _each(values: Iterable[Any], check: Callable[[Any], T], what: str) -> tuple[T, ...]:
+    """Distinct values, each checked; at least one."""
+    found = tuple(dict.fromkeys(check(value) for value in values))
+    if not found:
+        raise InputError(f"evaluate: no {what}; expected at least one")
+    return found
 
 
-def _nothing(what: str) -> Any:
-    raise InputError(f"evaluate: no {what}; expected at least one")
+def _known(value: object, names: Iterable[str], what: str) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    require_known(text, names, f"evaluate: {what}")
+    return text
 
 
 def _theta(value: object) -> float:

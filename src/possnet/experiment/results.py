@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from possnet.drawing import draw_table, text_table
+from possnet.errors import require_known
+from possnet.metrics import METRICS
 
 if TYPE_CHECKING:
     from possnet.experiment.cell import Outcome
@@ -67,12 +69,13 @@ class Results:
         >>> [s.interval for s in found.summary("affinity")]
         [None, None]
         """
+        if metric is not None:
+            require_known(metric, METRICS, "results: metric")
         groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
         for cell, outcome in zip(self.cells, self.outcomes, strict=True):
             for name, measured in outcome.measures.items():
                 if metric is None or name == metric:
-                    key = (cell.network, cell.process, cell.imprecision, cell.rows, cell.learner, name)
-                    groups.setdefault(key, []).append(measured)
+                    groups.setdefault((*cell.setting, name), []).append(measured)
         return [_summary(key, found) for key, found in groups.items()]
 
     def contexts(
@@ -88,7 +91,7 @@ class Results:
         wanted = (network, process, imprecision, rows, learner)
         lists: dict[str, list[list[float]]] = {}
         for cell, outcome in zip(self.cells, self.outcomes, strict=True):
-            if (cell.network, cell.process, cell.imprecision, cell.rows, cell.learner) == wanted:
+            if cell.setting == wanted:
                 for name, errors in outcome.contexts.items():
                     lists.setdefault(name, []).append([nan if e is None else e for e in errors])
         return {name: np.mean(found, axis=0).tolist() for name, found in lists.items()}
@@ -111,24 +114,19 @@ class Results:
         >>> found.table_rows()[1][:4]
         ('asia', 'traced', '1', '50')
         """
-        learners = list(dict.fromkeys(cell.learner for cell in self.cells))
-        lines: dict[tuple[str, str, float, int], dict[str, Summary]] = {
-            (cell.network, cell.process, cell.imprecision, cell.rows): {} for cell in self.cells
-        }
-        for found in self.summary(metric):
-            lines.setdefault((found.network, found.process, found.imprecision, found.rows), {})[found.learner] = found
+        learners = dict.fromkeys(cell.learner for cell in self.cells)
         rows = [("network", "process", "theta", "rows", *learners, "ignorance", "limit")]
-        for (network, process, theta, count), by_learner in lines.items():
-            some = next(iter(by_learner.values()), None)
-            limit = next((s.limit for s in by_learner.values() if s.limit is not None), None)
+        for (network, process, theta, count), known in self._lines(metric).items():
+            shown = {learner: "failed" if found is None else _mean(found) for learner, found in known.items()}
+            vacuous, limit = _bounds(known)
             rows.append(
                 (
                     network,
                     process,
                     "" if process == "precise" else f"{theta:g}",
                     f"{count:,}",
-                    *(_shown(by_learner.get(learner)) for learner in learners),
-                    "" if some is None else f"{some.vacuous:.3f}",
+                    *(shown.get(learner, "") for learner in learners),
+                    "" if vacuous is None else f"{vacuous:.3f}",
                     "" if limit is None else f"{limit:.3f}",
                 )
             )
@@ -143,26 +141,31 @@ class Results:
         'asia, traced, theta = 1, 50 rows'
         """
         most = max(cell.rows for cell in self.cells)
-        learners = list(dict.fromkeys(cell.learner for cell in self.cells))
-        settings = dict.fromkeys((c.network, c.process, c.imprecision) for c in self.cells)
-        found = {(s.network, s.process, s.imprecision, s.learner): s for s in self.summary(metric) if s.rows == most}
         told = []
-        for setting in settings:
-            known = {learner: found[*setting, learner] for learner in learners if (*setting, learner) in found}
-            parts = [f"{n} {known[n].mean:.2f}" if n in known else f"{n} failed" for n in learners]
-            if known:
-                parts.append(f"ignorance {next(iter(known.values())).vacuous:.2f}")
-            limit = next((s.limit for s in known.values() if s.limit is not None), None)
-            if limit is not None:
-                parts.append(f"limit of counting {limit:.2f}")
-            network, process, theta = setting
-            where = "" if process == "precise" else f", theta = {theta:g}"
-            told.append(f"{network}, {process}{where}, {most:,} rows: {', '.join(parts)}")
+        for (network, process, theta, rows), known in self._lines(metric).items():
+            if rows == most:
+                parts = [
+                    f"{name} {'failed' if found is None else f'{found.mean:.2f}'}" for name, found in known.items()
+                ]
+                vacuous, limit = _bounds(known)
+                parts += [] if vacuous is None else [f"ignorance {vacuous:.2f}"]
+                parts += [] if limit is None else [f"limit of counting {limit:.2f}"]
+                where = "" if process == "precise" else f", theta = {theta:g}"
+                told.append(f"{network}, {process}{where}, {most:,} rows: {', '.join(parts) or 'not defined'}")
         return told
 
-    def _repr_html_(self) -> str:
-        from possnet.metrics import METRICS
+    def _lines(self, metric: str) -> dict[tuple[str, str, float, int], dict[str, Summary | None]]:
+        """Setting -> learner -> its summary, or None if it failed; learners for which the metric is not defined lack."""
+        found = {tuple(summary[:5]): summary for summary in self.summary(metric)}
+        failed = {cell.setting for cell, _ in self.failed}
+        lines: dict[tuple[str, str, float, int], dict[str, Summary | None]] = {}
+        for setting in dict.fromkeys(cell.setting for cell in self.cells):
+            line = lines.setdefault(setting[:4], {})
+            if setting in found or setting in failed:
+                line[setting[4]] = found.get(setting)
+        return lines
 
+    def _repr_html_(self) -> str:
         metric = "child_affinity"
         head, *rows = self.table_rows(metric)
         return draw_table(head, rows, caption=f"{METRICS[metric]} (mean ± 95 % interval)", note=repr(self))
@@ -182,7 +185,11 @@ def _summary(key: tuple[str, str, float, int, str, str], found: list[tuple[float
     )
 
 
-def _shown(found: Summary | None) -> str:
-    if found is None:
-        return "failed"
+def _bounds(known: dict[str, Summary | None]) -> tuple[float | None, float | None]:
+    """What ignorance has, and the limit, as far as any learner tells."""
+    told = [found for found in known.values() if found is not None]
+    return next((s.vacuous for s in told), None), next((s.limit for s in told if s.limit is not None), None)
+
+
+def _mean(found: Summary) -> str:
     return f"{found.mean:.3f}" + ("" if found.interval is None else f" ±{found.interval:.3f}")

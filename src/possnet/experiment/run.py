@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from possnet.errors import InputError, require_whole
 from possnet.executors import completed, cores
 from possnet.executors import workers as pool_of
 from possnet.experiment.cell import Outcome, Task, failed, run_cell
-from possnet.experiment.folder import Folder
+from possnet.experiment.folder import Folder, load_cell
 from possnet.experiment.grid import Grid, numbers
 from possnet.experiment.results import Results
 from possnet.io.examples import load_example
@@ -19,7 +19,7 @@ from possnet.network import Network
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from concurrent.futures import Executor
     from pathlib import Path
 
@@ -87,49 +87,43 @@ def evaluate(
         seed_of(rng),
         numbers(learn),
     )
+    if workers is not None:
+        require_whole(workers, 1, "evaluate: workers")
+    if executor is not None and not hasattr(executor, "submit"):
+        raise InputError(f"evaluate: executor {executor!r}; expected one of concurrent.futures")
     cells = grid.cells()
     folder = None if out is None else Folder(out, grid)
     found: dict[int, Outcome] = {}
     if folder is not None:
-        found = {k: known for k, cell in enumerate(cells) if (known := folder.load(cell)) is not None}
+        found = {k: known for k, cell in enumerate(cells) if (known := load_cell(folder.path, cell)) is not None}
     texts = {name: encode_network(network) for name, network in grid.networks.items()}
     todo = [k for k in range(len(cells)) if k not in found]
     tasks = [Task(cells[k], texts[cells[k].network], grid.seed) for k in todo]
     if progress is not None:
         progress(len(found), len(cells))
-    with _outcomes(tasks, workers, executor) as done:
-        for number, outcome in done:
-            cell = cells[todo[number]]
-            if isinstance(outcome, BaseException):
-                outcome = failed(outcome)  # noqa: PLW2901
+    with closing(_outcomes(tasks, workers, executor)) as done:
+        for number, result in done:
+            outcome = failed(result) if isinstance(result, BaseException) else result
             found[todo[number]] = outcome
             if folder is not None:
-                folder.save(cell, outcome)
+                folder.save(cells[todo[number]], outcome)
             if progress is not None:
                 progress(len(found), len(cells))
     results = Results(tuple(cells), tuple(found[k] for k in range(len(cells))))
     if folder is not None:
-        folder.write_results(zip(results.cells, results.outcomes, strict=True), ran=bool(todo))
+        folder.write_results(results, ran=bool(todo))
     return results
 
 
-@contextmanager
 def _outcomes(
     tasks: list[Task], count: int | None, executor: Executor | None
-) -> Iterator[Iterator[tuple[int, Outcome | BaseException]]]:
+) -> Generator[tuple[int, Outcome | BaseException]]:
     """Outcomes as they come; a few cells, or one worker, need no processes."""
-    if count is not None:
-        require_whole(count, 1, "evaluate: workers")
     if executor is not None:
-        yield completed(run_cell, tasks, lambda _: executor, keep=True)
-    elif (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:
-        yield ((number, run_cell(task)) for number, task in enumerate(tasks))
-    else:
-        running = completed(run_cell, tasks, lambda alone: pool_of(alone or count))
-        try:
-            yield running
-        finally:
-            running.close()  # type: ignore[attr-defined]
+        return completed(run_cell, tasks, lambda _: executor, keep=True)
+    if (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:
+        return ((number, run_cell(task)) for number, task in enumerate(tasks))
+    return completed(run_cell, tasks, lambda alone: pool_of(alone or count))
 
 
 def _named(networks: object) -> dict[str, Network]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Table: TypeAlias = NDArray[np.float64]
+    Tables: TypeAlias = Mapping[str, Table]
 
 __all__ = ["METRICS", "Comparison", "Measured", "compare", "vacuous_network"]
 
@@ -85,7 +86,7 @@ class Comparison(dict[str, Measured]):
     array(0.7)
     """
 
-    def __init__(self, measures: Mapping[str, Measured], contexts: Mapping[str, Table] | None = None) -> None:
+    def __init__(self, measures: Mapping[str, Measured], contexts: Tables | None = None) -> None:
         super().__init__(measures)
         self.contexts = dict(contexts or {})
 
@@ -133,17 +134,17 @@ def compare(
     if limit is not None:
         _require_same(truth, limit, "limit")
     ruler = _Ruler(truth, rng)
-    values = ruler.measure(learned)
-    vacuous = ruler.measure(vacuous_network(learned))
+    ignorance = vacuous_network(learned)
+    found, unknown = ruler.tables(learned), ruler.tables(ignorance)
+    values, vacuous = ruler.measure(learned, found), ruler.measure(ignorance, unknown)
     vacuous |= structure_metrics(truth.dag, Dag(dict.fromkeys(truth.dag.nodes, ())))  # no edges: nothing is known
-    limits = None if limit is None else ruler.measure(limit)
-    measures = {}
-    for name in METRICS:
-        if name != "child_noise":
-            measures[name] = Measured(values[name], vacuous[name], None if limits is None else limits[name])
-        elif limit is not None:
-            measures[name] = Measured(ruler.noise(learned, limit), ruler.noise(vacuous_network(learned), limit), 0.0)
-    return Comparison(measures, ruler.contexts(learned))
+    limits: dict[str, float] = {}
+    if limit is not None:
+        end = ruler.tables(limit)
+        limits = {**ruler.measure(limit, end), "child_noise": 0.0}
+        values["child_noise"], vacuous["child_noise"] = ruler.noise(found, end), ruler.noise(unknown, end)
+    measures = {name: Measured(values[name], vacuous[name], limits.get(name)) for name in METRICS if name in values}
+    return Comparison(measures, ruler.contexts(found))
 
 
 def vacuous_network(network: Network) -> Network:
@@ -158,10 +159,10 @@ def vacuous_network(network: Network) -> Network:
 
 
 def _require_same(truth: Network, other: Network, what: str) -> None:
-    for given in (truth, other):
-        value: object = given
+    given: tuple[object, ...] = (truth, other)
+    for value in given:
         if not isinstance(value, Network):
-            raise InputError(f"compare: {given!r} is not a network; expected one")
+            raise InputError(f"compare: {value!r} is not a network; expected one")
     left, right = ({v.name: v.states for v in net.variables} for net in (truth, other))
     if left != right:
         odd = sorted(name for name in left.keys() | right.keys() if left.get(name) != right.get(name))
@@ -175,7 +176,11 @@ class _Ruler:
         self.truth = truth
         engine = Inference(truth)
         self.marginals = {name: normalised(p.degrees) for name, p in engine.marginals().items()}
-        self.weights = {name: p.degrees.max(axis=-1) for name, p in engine.families().items()}
+        degrees = {name: p.degrees.max(axis=-1) for name, p in engine.families().items()}
+        self.possible = {v.name: degrees[v.name] > 0.0 for v in truth.variables}
+        self.weights = {name: degrees[name][possible] for name, possible in self.possible.items()}
+        self.children = [name for name in self.possible if truth.dag.parents(name)] or list(self.possible)
+        self.true_tables = self.tables(truth)
         sizes = [len(v) for v in truth.variables]
         self.exact = prod(sizes) <= _EXACT
         if self.exact:
@@ -189,36 +194,57 @@ class _Ruler:
         self.states = {v.name: row for v, row in zip(truth.variables, grid, strict=True)}
         self.joint = self._joint(truth)
 
-    def measure(self, learned: Network) -> dict[str, float]:
-        """Every metric of a network."""
-        found = self._tables(learned)
+    def tables(self, network: Network) -> Tables:
+        """Degrees of every variable in its true contexts, as far as these are possible: shape (contexts, states)."""
+        engine = Inference(network)
+        return {
+            name: _conditional(network, engine, name, self.truth.dag.parents(name))[possible]
+            for name, possible in self.possible.items()
+        }
+
+    def measure(self, learned: Network, tables: Tables) -> dict[str, float]:
+        """Every metric of a network, given its tables, but for what needs the limit."""
+        truth = self.true_tables
+        affinity, errors = _between(information_affinity, truth, tables), _between(_mean_gap, truth, tables)
+        largest = _between(lambda one, other: np.abs(one - other).max(axis=-1), truth, tables)
         marginals = Inference(learned).marginals()
-        found["marginal_distance"] = float(
-            np.mean([np.abs(normalised(marginals[n].degrees) - m).mean() for n, m in self.marginals.items()])
-        )
         apart = np.abs(self.joint - self._joint(learned))
-        found["joint_distance"] = float(apart.mean())
-        found["joint_distance_error"] = 0.0 if self.exact else float(apart.std(ddof=1) / np.sqrt(len(apart)))
-        return {**found, **structure_metrics(self.truth.dag, learned.dag)}
+        return {
+            "affinity": self._mean(affinity),
+            "affinity_weighted": self._mean(affinity, weighted=True),
+            "child_affinity": self._mean(affinity, children=True),
+            "mean_error": self._mean(errors),
+            "mean_error_weighted": self._mean(errors, weighted=True),
+            "child_mean_error": self._mean(errors, children=True),
+            "max_error": max(float(gaps.max(initial=0.0)) for gaps in largest.values()),
+            "max_error_weighted": max(float((g * self.weights[n]).max(initial=0.0)) for n, g in largest.items()),
+            "rank_agreement": self._mean(_between(rank_agreement, truth, tables)),
+            "top_agreement": self._mean(_between(top_agreement, truth, tables)),
+            "subnormality": self._mean({name: 1.0 - table.max(axis=-1) for name, table in tables.items()}),
+            "contexts_left_out": float(sum(int((~possible).sum()) for possible in self.possible.values())),
+            "marginal_distance": float(
+                np.mean([np.abs(normalised(marginals[n].degrees) - m).mean() for n, m in self.marginals.items()])
+            ),
+            "joint_distance": float(apart.mean()),
+            "joint_distance_error": 0.0 if self.exact else float(apart.std(ddof=1) / np.sqrt(len(apart))),
+            **structure_metrics(self.truth.dag, learned.dag),
+        }
 
-    def noise(self, learned: Network, limit: Network) -> float:
+    def noise(self, tables: Tables, limit: Tables) -> float:
         """Mean absolute difference between two networks in the true contexts of variables with parents."""
-        rows, children = [], []
-        for v in self.truth.variables:
-            possible = self.weights[v.name] > 0.0
-            first, second = (normalised(_conditional(net, v.name, self.truth))[possible] for net in (learned, limit))
-            rows.append((np.asarray(np.abs(first - second).mean(axis=-1)), self.weights[v.name][possible]))
-            children.append(bool(self.truth.dag.parents(v.name)))
-        return _mean(rows, only=children)
+        return self._mean(_between(_mean_gap, tables, limit), children=True)
 
-    def contexts(self, learned: Network) -> dict[str, Table]:
+    def contexts(self, tables: Tables) -> Tables:
         """Mean absolute difference in every context."""
-        found = {}
-        for v in self.truth.variables:
-            raw = normalised(_conditional(learned, v.name, self.truth))
-            errors = np.asarray(np.abs(normalised(self.truth.table(v.name)) - raw).mean(axis=-1))
-            found[v.name] = np.where(self.weights[v.name] > 0.0, errors, np.nan)
+        found = {name: np.full(possible.shape, np.nan) for name, possible in self.possible.items()}
+        for name, errors in _between(_mean_gap, self.true_tables, tables).items():
+            found[name][self.possible[name]] = errors
         return found
+
+    def _mean(self, values: Tables, *, weighted: bool = False, children: bool = False) -> float:
+        """Mean over contexts, then over variables: all, or those with parents if there are any."""
+        chosen = self.children if children else values
+        return float(np.mean([np.average(values[n], weights=self.weights[n] if weighted else None) for n in chosen]))
 
     def _joint(self, network: Network) -> Table:
         degrees = np.ones(len(next(iter(self.states.values()))))
@@ -227,56 +253,23 @@ class _Ruler:
             degrees = network.conjunction.combine(degrees, normalised(network.table(v.name))[place])
         return degrees
 
-    def _tables(self, learned: Network) -> dict[str, float]:
-        rows: dict[str, list[tuple[Table, Table]]] = {}
-        children: dict[str, bool] = {}
-        left_out, subnormality = 0, []
-        measures: dict[str, Callable[[Table, Table], Table]] = {
-            "affinity": information_affinity,
-            "mean_error": lambda a, b: np.asarray(np.abs(a - b).mean(axis=-1)),
-            "max_error": lambda a, b: np.asarray(np.abs(a - b).max(axis=-1)),
-            "rank_agreement": rank_agreement,
-            "top_agreement": top_agreement,
-        }
-        for v in self.truth.variables:
-            raw = _conditional(learned, v.name, self.truth)
-            possible = self.weights[v.name] > 0.0
-            left_out += int((~possible).sum())
-            subnormality.append(float((1.0 - raw.max(axis=-1))[possible].mean()))
-            children[v.name] = bool(self.truth.dag.parents(v.name))
-            truth, found = normalised(self.truth.table(v.name))[possible], normalised(raw)[possible]
-            weights = self.weights[v.name][possible]
-            for name, measure in measures.items():
-                rows.setdefault(name, []).append((measure(truth, found), weights))
-        kept = list(children.values())
-        metrics = {
-            "affinity": _mean(rows["affinity"]),
-            "affinity_weighted": _mean(rows["affinity"], weighted=True),
-            "child_affinity": _mean(rows["affinity"], only=kept),
-            "mean_error": _mean(rows["mean_error"]),
-            "mean_error_weighted": _mean(rows["mean_error"], weighted=True),
-            "child_mean_error": _mean(rows["mean_error"], only=kept),
-            "max_error": max(float(values.max(initial=0.0)) for values, _ in rows["max_error"]),
-            "max_error_weighted": max(float((values * w).max(initial=0.0)) for values, w in rows["max_error"]),
-            "rank_agreement": _mean(rows["rank_agreement"]),
-            "top_agreement": _mean(rows["top_agreement"]),
-        }
-        return {**metrics, "subnormality": float(np.mean(subnormality)), "contexts_left_out": float(left_out)}
+
+def _between(measure: Callable[[Table, Table], Table], first: Tables, second: Tables) -> Tables:
+    """A measure between the rows of two networks' tables, which are normalised."""
+    return {name: measure(normalised(table), normalised(second[name])) for name, table in first.items()}
 
 
-def _mean(rows: list[tuple[Table, Table]], *, weighted: bool = False, only: list[bool] | None = None) -> float:
-    """Mean over contexts, then over variables (some of them; all, if that leaves none)."""
-    chosen = rows if only is None or not any(only) else [row for row, wanted in zip(rows, only, strict=True) if wanted]
-    return float(np.mean([np.average(values, weights=weights if weighted else None) for values, weights in chosen]))
+def _mean_gap(one: Table, other: Table) -> Table:
+    return np.asarray(np.abs(one - other).mean(axis=-1))
 
 
-def _conditional(network: Network, name: str, truth: Network) -> Table:
-    """Degrees of a variable for the true parents' configurations, axes as in the true table; by inference if need be."""
-    wanted, own = truth.dag.parents(name), network.dag.parents(name)
+def _conditional(network: Network, engine: Inference, name: str, wanted: tuple[str, ...]) -> Table:
+    """Degrees of a variable for configurations of some others, axes as named; by inference if these are not its parents."""
+    own = network.dag.parents(name)
     if set(wanted) == set(own):
         order = [own.index(parent) for parent in wanted]
         return network.table(name).transpose(*order, len(order))
-    joint = Inference(network).query([*wanted, name]).degrees
+    joint = engine.query([*wanted, name]).degrees
     if not wanted:
         return joint
     tops = joint.max(axis=-1, keepdims=True)

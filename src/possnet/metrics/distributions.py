@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from possnet.errors import InputError
 from possnet.parameters import normalised
 
 if TYPE_CHECKING:
@@ -13,13 +14,9 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = NDArray[np.float64]
 
-_BLOCK = 1 << 19
-
 __all__ = ["information_affinity", "rank_agreement", "top_agreement"]
 
-
-def _rows(degrees: ArrayLike) -> Table:
-    return normalised(np.asarray(degrees, dtype=np.float64))
+_BLOCK = 1 << 19
 
 
 def information_affinity(first: ArrayLike, second: ArrayLike) -> Table:
@@ -31,7 +28,7 @@ def information_affinity(first: ArrayLike, second: ArrayLike) -> Table:
     >>> information_affinity([1, 0], [0, 1]), information_affinity([1, 0], [1, 1]), information_affinity([0.1, 1], [1, 0.5])
     (array(0.), array(0.75), array(0.4))
     """
-    one, other = _rows(first), _rows(second)
+    one, other = map(normalised, _pair(first, second))
     apart = np.abs(one - other).mean(axis=-1)
     clash = 1.0 - np.minimum(one, other).max(axis=-1)
     return np.asarray(1.0 - (apart + clash) / 2.0)
@@ -43,15 +40,15 @@ def rank_agreement(first: ArrayLike, second: ArrayLike) -> Table:
     >>> rank_agreement([1, 0.6, 0.1], [1, 0.9, 0.8]), rank_agreement([1, 0.5], [0.5, 1]), rank_agreement([1, 1], [1, 0.5])
     (array(1.), array(-1.), array(0.))
     """
-    one, other = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    one, other = _pair(first, second)
     states = one.shape[-1]
     flat_one, flat_other = one.reshape(-1, states), other.reshape(-1, states)
     step = max(_BLOCK // states**2, 1)
-    found = [
-        _tau(flat_one[start : start + step], flat_other[start : start + step])
-        for start in range(0, len(flat_one), step)
-    ]
-    return np.concatenate(found).reshape(one.shape[:-1])
+    found = np.empty(len(flat_one))
+    for start in range(0, len(found), step):
+        part = slice(start, start + step)
+        found[part] = _tau(flat_one[part], flat_other[part])
+    return found.reshape(one.shape[:-1])
 
 
 def _tau(one: Table, other: Table) -> Table:
@@ -70,5 +67,18 @@ def top_agreement(first: ArrayLike, second: ArrayLike) -> Table:
     >>> top_agreement([1, 0.5, 1], [1, 0.5, 0.2]), top_agreement([1, 0], [0, 1])
     (array(0.5), array(0.))
     """
-    one, other = _rows(first) == 1.0, _rows(second) == 1.0
+    one, other = (normalised(degrees) == 1.0 for degrees in _pair(first, second))
     return np.asarray((one & other).sum(axis=-1) / (one | other).sum(axis=-1))
+
+
+def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Table, Table]:
+    """Both as degrees of one shape."""
+    try:
+        one, other = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(
+            "distributions that are no numbers, or of unlike shapes; expected degrees of the same states"
+        ) from None
+    if not one.ndim or not one.shape[-1]:
+        raise InputError(f"distributions of shape {one.shape}; expected a degree for each state")
+    return one, other

@@ -22,29 +22,23 @@ def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
     {'hamming': 1.0, 'essential_hamming': 0.0, 'skeleton_precision': 1.0, 'skeleton_recall': 1.0,
      'v_structure_precision': 1.0, 'v_structure_recall': 1.0, 'essential_precision': 1.0, 'essential_recall': 1.0}
     """
-    skeletons = [_skeleton(dag) for dag in (truth, learned)]
-    colliders: list[set[object]] = [set(dag.v_structures()) for dag in (truth, learned)]
-    essentials = [_marks(dag.essential_graph()) for dag in (truth, learned)]
-    kinds: list[set[object]] = [{frozenset(mark) for mark in marks.values()} for marks in essentials]
-    directed = [{frozenset(edge): {edge} for edge in dag.edges} for dag in (truth, learned)]
-    return {
+    dags = (truth, learned)
+    essentials = [_marks(dag.essential_graph()) for dag in dags]
+    directed = [{frozenset(edge): {edge} for edge in dag.edges} for dag in dags]
+    found = {
         "hamming": float(_differences(*directed)),
         "essential_hamming": float(_differences(*essentials)),
-        "skeleton_precision": _share(skeletons[1] & skeletons[0], skeletons[1]),
-        "skeleton_recall": _share(skeletons[1] & skeletons[0], skeletons[0]),
-        "v_structure_precision": _share(colliders[1] & colliders[0], colliders[1]),
-        "v_structure_recall": _share(colliders[1] & colliders[0], colliders[0]),
-        "essential_precision": _share(kinds[1] & kinds[0], kinds[1]),
-        "essential_recall": _share(kinds[1] & kinds[0], kinds[0]),
     }
-
-
-def _share(part: set[object], whole: set[object]) -> float:
-    return len(part) / len(whole) if whole else 1.0
-
-
-def _skeleton(dag: Dag) -> set[object]:
-    return {frozenset(edge) for edge in dag.edges}
+    compared: dict[str, list[set[object]]] = {
+        "skeleton": [set(edges) for edges in directed],
+        "v_structure": [set(dag.v_structures()) for dag in dags],
+        "essential": [{frozenset(mark) for mark in marks.values()} for marks in essentials],
+    }
+    for what, (true, other) in compared.items():
+        common = len(true & other)
+        found[f"{what}_precision"] = common / len(other) if other else 1.0
+        found[f"{what}_recall"] = common / len(true) if true else 1.0
+    return found
 
 
 def _marks(graph: EssentialGraph) -> dict[frozenset[str], set[tuple[str, str]]]:

@@ -5,23 +5,24 @@ A cell that was given as unknown is the whole domain, or (``missing=True``) a ki
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.dataset import Dataset, batches_of
+from possnet.dataset import batches_of
+from possnet.em.observed import cells_in
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from possnet.dataset import Batches
+    from possnet.dataset import Batches, Dataset
+    from possnet.structure.graphs import Bools
+    from possnet.structure.tables import Numbers
     from possnet.variables import Variable
 
-    Words: TypeAlias = NDArray[np.uint64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
     Codes: TypeAlias = NDArray[np.integer]
 
 __all__ = ["Columns"]
@@ -55,15 +56,17 @@ class Columns:
 
     def __init__(self, data: Dataset | Batches, *, missing: bool = False) -> None:
         self.variables: tuple[Variable, ...] = tuple(data.variables)
-        self._missing = missing
         known: list[dict[int, int]] = [{} for _ in self.variables]
         parts: list[tuple[list[Codes], Numbers | None]] = []
         held = last = 0
         for batch in batches_of(data):
             if not len(batch):
                 continue
-            codes = [self._coded(batch, k, known[k]) for k in range(len(self.variables))]
-            parts.append(_compact(codes, [len(found) for found in known], batch.weights))
+            codes = [
+                _coded(batch, variable.name, found, missing=missing)
+                for variable, found in zip(self.variables, known, strict=True)
+            ]
+            parts.append(_compact(codes, known, batch.weights))
             held += len(parts[-1][0][0])
             refuse_over(
                 held * sum(column.itemsize for column in parts[-1][0]),
@@ -71,29 +74,31 @@ class Columns:
                 "use fewer rows or variables",
             )
             if held > max(_TRY_AGAIN, 4 * last):
-                parts = [_joined(parts, [len(found) for found in known])]
+                parts = [_joined(parts, known)]
                 held = last = len(parts[0][0][0])
-        columns, weights = _joined(parts, [len(found) for found in known])
+        columns, weights = _joined(parts, known)
         self._number(columns or [np.zeros(0, dtype=np.uint8) for _ in self.variables], weights, known)
 
     def _number(self, columns: list[Codes], weights: Numbers | None, known: list[dict[int, int]]) -> None:
         """Number cells in the order of their masks, whatever order they came in."""
-        self.codes: list[Codes] = []
         self.sets: list[Bools] = []
         self.masks: list[list[int]] = []
-        self.has_missing: list[bool] = []
+        numbered: list[Codes] = []
         for column, found, variable in zip(columns, known, self.variables, strict=True):
             order = sorted(found, key=lambda mask: (mask == _MISSING, mask))
             rank = np.empty(max(len(order), 1), dtype=np.min_scalar_type(max(len(order), 1)))
             rank[[found[mask] for mask in order]] = np.arange(len(order))
-            in_order = all(found[mask] == k for k, mask in enumerate(order))
-            self.codes.append(column.astype(rank.dtype, copy=False) if in_order else np.take(rank, column))
+            in_order = order == list(found)
+            numbered.append(column.astype(rank.dtype, copy=False) if in_order else np.take(rank, column))
             shown = [mask or (1 << len(variable)) - 1 for mask in order]
             self.sets.append(bitmaps.sets_of(shown, len(variable)))
             self.masks.append([mask for mask in order if mask != _MISSING])
-            self.has_missing.append(_MISSING in found)
-        self.rows = len(self.codes[0])
-        self.weights = weights
+        self.has_missing = [_MISSING in found for found in known]
+        self._hold(numbered, weights)
+
+    def _hold(self, codes: list[Codes], weights: Numbers | None) -> None:
+        self.codes, self.weights = codes, weights
+        self.rows = len(codes[0])
         self.total = self.rows if weights is None else int(weights.sum())
 
     @property
@@ -102,56 +107,40 @@ class Columns:
         return [len(found) for found in self.sets]
 
     @property
-    def is_precise(self) -> bool:
-        """Whether every cell is a single state."""
-        return all(bool((found.sum(axis=1) == 1).all()) for found in self.sets)
+    def vague(self) -> list[str]:
+        """Variables that have cells of several states."""
+        return [v.name for v, found in zip(self.variables, self.sets, strict=True) if (found.sum(axis=1) != 1).any()]
 
     def some(self, most: int) -> Columns | None:
         """Some of the rows, drawn without replacement and always the same ones; None if there are no more than that."""
         if self.rows <= most:
             return None
         chosen = np.sort(np.random.default_rng(0).permutation(self.rows)[:most])
-        found = object.__new__(Columns)
-        found.variables, found._missing = self.variables, self._missing
-        found.codes = [codes[chosen] for codes in self.codes]
-        found.sets, found.masks, found.has_missing = self.sets, self.masks, self.has_missing
-        found.weights = None if self.weights is None else self.weights[chosen]
-        found.rows = most
-        found.total = most if found.weights is None else int(found.weights.sum())
+        found = copy(self)
+        found._hold([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
         return found
 
     def amounts(self, number: int) -> Numbers:
         """How often each cell of a variable stands."""
         return tally.weigh(self.codes[number], self.weights, len(self.sets[number]))
 
-    def _coded(self, batch: Dataset, number: int, known: dict[int, int]) -> Codes:
-        """Number of every row's cell; cells not seen before get the next numbers."""
-        name = self.variables[number].name
-        words = batch.bitmaps(name)
-        counts = bitmaps.count(words)
-        absent = batch.missing(name) if self._missing else None
-        if (absent is None or not absent.any()) and int(counts.sum()) == len(batch):
-            codes: Codes = tally.precise_codes(words, len(batch))
-            masks = [1 << k for k in range(len(words))]
-            there = counts > 0
-        else:
-            stacked = words if absent is None else np.vstack([words, bitmaps.pack(absent)])
-            codes, inside = bitmaps.decode(stacked, len(batch))
-            gone = np.zeros(len(inside), dtype=bool) if absent is None else inside[:, -1]
-            masks = [_MISSING if g else bitmaps.mask_of(row[: len(words)]) for row, g in zip(inside, gone, strict=True)]
-            there = np.ones(len(masks), dtype=np.bool_)
-        if batch.weights is not None:  # cells that only rows of weight 0 have do not occur
-            there = tally.weigh(codes, batch.weights, len(masks)) > 0
-        numbers = [
-            known.setdefault(mask, len(known)) if occurs else 0 for mask, occurs in zip(masks, there, strict=True)
-        ]
-        if numbers == list(range(len(numbers))):
-            return codes.astype(np.min_scalar_type(max(len(numbers), 1)), copy=False)
-        table = np.array(numbers, dtype=np.min_scalar_type(max(len(known), 1)))
-        return np.take(table, codes)
+
+def _coded(batch: Dataset, name: str, known: dict[int, int], *, missing: bool) -> Codes:
+    """Number of every row's cell; cells not seen before get the next numbers, unless only rows of weight 0 have them."""
+    codes, masks, amounts = cells_in(batch, name, missing=missing)
+    numbers = [
+        known.setdefault(mask, len(known)) if amount else 0
+        for mask, amount in zip(masks, amounts.tolist(), strict=True)
+    ]
+    if numbers == list(range(len(numbers))):
+        return codes.astype(np.min_scalar_type(max(len(numbers), 1)), copy=False)
+    table = np.array(numbers, dtype=np.min_scalar_type(max(len(known), 1)))
+    return np.take(table, codes)
 
 
-def _compact(columns: list[Codes], sizes: list[int], weights: Numbers | None) -> tuple[list[Codes], Numbers | None]:
+def _compact(
+    columns: list[Codes], known: list[dict[int, int]], weights: Numbers | None
+) -> tuple[list[Codes], Numbers | None]:
     """Equal rows once, with their weights, if that leaves less than a quarter of them; rows of weight 0 never."""
     if weights is not None and not weights.all():
         kept = weights > 0
@@ -159,7 +148,7 @@ def _compact(columns: list[Codes], sizes: list[int], weights: Numbers | None) ->
     rows = len(columns[0])
     keys: Numbers = np.zeros(rows, dtype=np.int64)
     limit = 1
-    for column, size in zip(columns, sizes, strict=True):
+    for column, size in zip(columns, map(len, known), strict=True):
         if limit * size > max(1 << 16, 4 * rows):
             keys, found = bitmaps.compress(keys, limit)
             limit = len(found)
@@ -175,7 +164,9 @@ def _compact(columns: list[Codes], sizes: list[int], weights: Numbers | None) ->
     return [column[first] for column in columns], tally.weigh(keys, weights, len(found))
 
 
-def _joined(parts: list[tuple[list[Codes], Numbers | None]], sizes: list[int]) -> tuple[list[Codes], Numbers | None]:
+def _joined(
+    parts: list[tuple[list[Codes], Numbers | None]], known: list[dict[int, int]]
+) -> tuple[list[Codes], Numbers | None]:
     """The rows of several parts, equal ones put together again."""
     if len(parts) <= 1:
         return parts[0] if parts else ([], None)
@@ -183,4 +174,4 @@ def _joined(parts: list[tuple[list[Codes], Numbers | None]], sizes: list[int]) -
     weights = None
     if any(found is not None for _, found in parts):
         weights = np.concatenate([np.ones(len(c[0]), dtype=np.int64) if w is None else w for c, w in parts])
-    return _compact(columns, sizes, weights)
+    return _compact(columns, known, weights)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,12 +13,11 @@ from possnet.graph import Dag
 from possnet.structure.graphs import Constraints
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from possnet.structure.graphs import Bools
 
-    Bools: TypeAlias = NDArray[np.bool_]
     Edges: TypeAlias = Iterable[tuple[str, str]]
 
-__all__ = ["check_order", "constraints_of", "order_of"]
+__all__ = ["constraints_of", "order_of"]
 
 _OWNER = "learn_structure"
 
@@ -40,11 +40,10 @@ def constraints_of(
     must = _matrix(required, place, "required")
     allowed = ~_matrix(forbidden, place, "forbidden") & ~np.eye(len(names), dtype=np.bool_)
     levels = _levels(tiers, place)
-    for later, level in levels.items():
-        for earlier, other in levels.items():
-            if level > other:
-                allowed[later, earlier] = False
-    most = max(len(names) - 1, 0)
+    for later, earlier in permutations(levels, 2):
+        if levels[later] > levels[earlier]:
+            allowed[later, earlier] = False
+    most = len(names) - 1
     if max_parents is not None:
         most = require_whole(max_parents, 0, f"{_OWNER}: max_parents")
     for parent, child in np.argwhere(must & ~allowed).tolist():
@@ -63,53 +62,40 @@ def constraints_of(
     return Constraints(must, allowed, most)
 
 
-def order_of(order: Iterable[str] | None, names: list[str]) -> list[int] | None:
-    """An order of the variables as numbers.
+def order_of(order: Iterable[str], names: list[str], required: Bools) -> list[int]:
+    """An order of the variables as numbers; an `InputError` if a required child stands before its parent.
 
-    >>> order_of(["b", "a"], ["a", "b"])
+    >>> order_of(["b", "a"], ["a", "b"], np.zeros((2, 2), dtype=bool))
     [1, 0]
-    """
-    if order is None:
-        return None
-    if isinstance(order, str) or not isinstance(order, Iterable):
-        raise InputError(f"{_OWNER}: order {order!r}; expected the names of all variables, first to last")
-    listed = list(order)
-    place = {name: k for k, name in enumerate(names)}
-    for name in listed:
-        _known(name, place, "order")
-    if sorted(listed) != sorted(names):
-        lacking = [name for name in names if name not in listed]
-        raise InputError(
-            f"{_OWNER}: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected every "
-            "variable once"
-        )
-    return [place[name] for name in listed]
-
-
-def check_order(order: list[int], constraints: Constraints, names: list[str]) -> None:
-    """Raise an `InputError` for an order in which a required child stands before its parent.
-
-    >>> check_order([1, 0], constraints_of(["a", "b"], required=[("a", "b")]), ["a", "b"])
+    >>> order_of(["b", "a"], ["a", "b"], constraints_of(["a", "b"], required=[("a", "b")]).required)
     Traceback (most recent call last):
         ...
     possnet.errors.InputError: learn_structure: order has 'b' before 'a', but 'a' -> 'b' is required; expected parents
     before their children
     """
-    place = {number: k for k, number in enumerate(order)}
-    for parent, child in np.argwhere(constraints.required).tolist():
-        if place[child] < place[parent]:
+    listed = _listed(order, "order", "the names of all variables, first to last")
+    place = {name: k for k, name in enumerate(names)}
+    found = [_known(name, place, "order") for name in listed]
+    if sorted(found) != list(range(len(names))):
+        lacking = [name for name in names if name not in listed]
+        raise InputError(
+            f"{_OWNER}: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected every "
+            "variable once"
+        )
+    for parent, child in np.argwhere(required).tolist():
+        if found.index(child) < found.index(parent):
             raise InputError(
                 f"{_OWNER}: order has {names[child]!r} before {names[parent]!r}, but {names[parent]!r} -> "
                 f"{names[child]!r} is required; expected parents before their children"
             )
+    return found
 
 
 def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:
     matrix = np.zeros((len(place), len(place)), dtype=np.bool_)
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise InputError(f"{_OWNER}: {what} {edges!r}; expected pairs (parent, child)")
-    for edge in edges:
-        if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
+    for edge in _listed(edges, what, "pairs (parent, child)"):
+        pair = _listed(edge, f"{what} edge", "a pair (parent, child)")
+        if len(pair) != 2:
             raise InputError(f"{_OWNER}: {what} edge {edge!r}; expected a pair (parent, child)")
         parent, child = (_known(name, place, f"{what} edge") for name in pair)
         if parent == child:
@@ -119,18 +105,20 @@ def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:
 
 
 def _levels(tiers: object, place: dict[str, int]) -> dict[int, int]:
-    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
-        raise InputError(f"{_OWNER}: tiers {tiers!r}; expected lists of names, causes first")
     found: dict[int, int] = {}
-    for level, names in enumerate(tiers):
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise InputError(f"{_OWNER}: tier {names!r}; expected a list of names")
-        for name in names:
+    for level, names in enumerate(_listed(tiers, "tiers", "lists of names, causes first")):
+        for name in _listed(names, "tier", "a list of names"):
             number = _known(name, place, "tier")
             if number in found:
                 raise InputError(f"{_OWNER}: {name!r} stands in two tiers; expected one")
             found[number] = level
     return found
+
+
+def _listed(given: object, what: str, expected: str) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"{_OWNER}: {what} {given!r}; expected {expected}")
+    return list(given)
 
 
 def _known(name: object, place: dict[str, int], what: str) -> int:

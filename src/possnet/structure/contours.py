@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dependence import conditional, measure, nonspecificity, similarity_dependence
+from possnet.dependence import conditional, nonspecificity, similarity_dependence
 from possnet.structure.graphs import parents_of
 from possnet.structure.kept import Kept
 from possnet.structure.tables import Tables
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.columns import Columns
+    from possnet.structure.graphs import Bools
+    from possnet.structure.tables import Numbers, Table
     from possnet.structure.walks import Found
-
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
 
 __all__ = ["ContourGains", "StateCounts"]
 
@@ -45,9 +41,7 @@ class StateCounts:
     def of(self, *chosen: int) -> Numbers:
         """Counts with the axes as named."""
         key = tuple(sorted(chosen))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known.put(key, self._counted(key))
+        found = self._known.made(key, lambda: self._counted(key))
         return found.transpose([key.index(k) for k in chosen])
 
     def _counted(self, key: tuple[int, ...]) -> Numbers:
@@ -96,11 +90,7 @@ class ContourGains:
             found = np.full(self.size, -np.inf)
             for crossed in self.tables.contained(parents, child, others) if others else ():
                 for place, k in enumerate(crossed.candidates):
-                    cube = crossed.table(place).transpose(0, 2, 1)
-                    if parents:
-                        found[k] = conditional(self._name, cube, self._reading)
-                    else:
-                        found[k] = measure(self._name, cube[0], self._reading)
+                    found[k] = conditional(self._name, crossed.table(place).transpose(0, 2, 1), self._reading)
             self._known[key] = found
         return self._known[key]
 
@@ -119,7 +109,5 @@ class ContourGains:
         for child in range(self.size):
             parents = parents_of(required, child)
             for place, parent in enumerate(parents):
-                everything = np.ones(self.size, dtype=np.bool_)
-                found = self.gains(child, parents[:place], everything, required)
-                values[parent, child] = float(found[parent])
+                values[parent, child] = float(self.gains(child, parents[:place], required[:, child], required)[parent])
         return values

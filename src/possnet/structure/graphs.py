@@ -27,7 +27,7 @@ class Constraints:
 class Graph:
     """A DAG as a matrix (parent, child), with what leads where.
 
-    >>> graph = Graph(3, Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
+    >>> graph = Graph(Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
     >>> graph.change(0, 1, present=True)
     >>> graph.may_add().astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
@@ -35,15 +35,10 @@ class Graph:
     ((0,), [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     """
 
-    def __init__(self, size: int, constraints: Constraints, edges: Bools | None = None) -> None:
+    def __init__(self, constraints: Constraints, edges: Bools | None = None) -> None:
         self.constraints = constraints
-        self.edges: Bools = constraints.required.copy() if edges is None else edges.copy()
-        self.reach: Bools = np.zeros((size, size), dtype=np.bool_)
+        self.edges: Bools = (constraints.required if edges is None else edges).copy()
         self._close()
-
-    def copy(self) -> Graph:
-        """Another graph with the same edges."""
-        return Graph(len(self.edges), self.constraints, self.edges)
 
     def parents(self, child: int) -> tuple[int, ...]:
         """Parents of a variable, sorted."""
@@ -91,7 +86,7 @@ class Graph:
             if np.array_equal(wider, reach):
                 break
             reach, size = wider, 2 * size
-        self.reach = reach > 0.0
+        self.reach: Bools = reach > 0.0
 
 
 def parents_of(edges: Bools, child: int) -> tuple[int, ...]:

@@ -5,24 +5,21 @@ A move changes one or two families, and the score is a sum over families, so tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from possnet.structure.graphs import Graph
-from possnet.structure.walks import ACTIONS, Found, restart, walk
+from possnet.structure.walks import ACTIONS, Found, climb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection
 
-    from numpy.typing import NDArray
-
-    from possnet.structure.graphs import Constraints
-    from possnet.structure.scores import FamilyScore
-    from possnet.structure.walks import Step
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.graphs import Bools, Constraints
+    from possnet.structure.options import Options
+    from possnet.structure.scores import SetScore
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Progress, Step
 
 __all__ = ["climb_greedily"]
 
@@ -33,7 +30,7 @@ _SHAKES: Final = 8
 class _Climber:
     """A graph and the gains of all its moves."""
 
-    def __init__(self, score: FamilyScore, graph: Graph) -> None:
+    def __init__(self, score: SetScore, graph: Graph) -> None:
         self.score, self.graph = score, graph
         size = score.size
         self.families = np.zeros(size)
@@ -85,13 +82,13 @@ class _Climber:
         top = float(gains.max(initial=-np.inf))
         if not np.isfinite(top) or (upward and top <= margin):
             return None
-        step = _step(gains.argmax(), gains.shape)
-        return step, [tie for tie in map(_triple, np.argwhere(gains >= top - margin)) if tie != step]
+        ties = _steps(gains >= top - margin)
+        step = max(ties, key=lambda tie: gains[tie])
+        return step, [tie for tie in ties if tie != step]
 
     def random_step(self, chance: np.random.Generator) -> Step | None:
-        gains = self.gains()
-        possible = np.flatnonzero(np.isfinite(gains))
-        return _step(chance.choice(possible), gains.shape) if len(possible) else None
+        possible = _steps(np.isfinite(self.gains()))
+        return possible[chance.choice(len(possible))] if possible else None
 
     def make(self, step: Step) -> None:
         action, parent, child = step
@@ -103,27 +100,13 @@ class _Climber:
         self.refresh(child)
 
 
-def climb_greedily(
-    score: FamilyScore,
-    constraints: Constraints,
-    *,
-    tabu: int,
-    restarts: int,
-    max_steps: int | None,
-    chance: np.random.Generator,
-    progress: Callable[[int, int], None] | None = None,
-) -> Found:
+def climb_greedily(score: SetScore, constraints: Constraints, options: Options, progress: Progress) -> Found:
     """The best structure found from the required edges alone, and from random changes of it."""
 
     def begin(edges: Bools) -> _Climber:
-        return _Climber(score, Graph(score.size, constraints, edges))
+        return _Climber(score, Graph(constraints, edges))
 
-    climber = begin(constraints.required)
-    best = Found(climber.graph.edges.copy(), climber.total, [])
-    walk(climber, best, tabu=tabu, max_steps=max_steps, progress=progress)
-    best = restart(
-        begin, best, restarts=restarts, shakes=_SHAKES, chance=chance, tabu=tabu, max_steps=max_steps, progress=progress
-    )
+    best = climb(begin, constraints.required, [], options, tabu=options.tabu, shakes=_SHAKES, progress=progress)
     _left_over(begin(best.edges), best)
     return best
 
@@ -132,16 +115,11 @@ def _left_over(climber: _Climber, best: Found) -> None:
     """Gains of all moves from the best structure: what each edge is worth, and what nearly made it."""
     gains = climber.gains()
     best.families = climber.families.tolist()
-    for action, parent, child in np.argwhere(np.isfinite(gains)).tolist():
+    for action, parent, child in _steps(np.isfinite(gains)):
         best.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
     for parent, child in np.argwhere(best.edges).tolist():  # required edges cannot be removed, but are worth something
         best.gains["delete", parent, child] = float(climber.removing[parent, child])
 
 
-def _step(flat: np.integer, shape: tuple[int, ...]) -> Step:
-    return _triple(np.unravel_index(int(flat), shape))
-
-
-def _triple(numbers: Iterable[np.integer]) -> Step:
-    action, parent, child = (int(k) for k in numbers)
-    return action, parent, child
+def _steps(chosen: Bools) -> list[Step]:
+    return [(action, parent, child) for action, parent, child in np.argwhere(chosen).tolist()]

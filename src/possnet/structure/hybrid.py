@@ -17,8 +17,9 @@ After R. Sangüesa, U. Cortés and A. Gisolfi (1998), whose exact formulas are n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,16 +27,10 @@ from possnet.structure.orders import k2
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from possnet.structure.contours import ContourGains, StateCounts
-    from possnet.structure.graphs import Constraints
-    from possnet.structure.walks import Found
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.graphs import Bools, Constraints
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Found, Progress
 
 __all__ = ["Tested", "hybrid_dag", "hybrid_tree", "tested"]
 
@@ -53,29 +48,29 @@ def tested(
     *,
     deepest: int,
     errors: float,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress,
 ) -> Tested:
     """Pairs that no set of up to ``deepest`` neighbours makes independent; required pairs stay."""
     size = len(constraints.required)
     must = constraints.required | constraints.required.T
     possible = constraints.allowed | constraints.allowed.T
     strength = np.zeros((size, size))
-    parted: dict[tuple[int, int], tuple[int, ...]] = {}
     for a, b in combinations(range(size), 2):
         strength[a, b] = strength[b, a] = counts.dependence(a, b, (), errors)
     joined: Bools = (strength > 0.0) & possible | must
-    parted.update({(a, b): () for a, b in combinations(range(size), 2) if not joined[a, b]})
+    parted: dict[tuple[int, int], tuple[int, ...]] = {
+        (a, b): () for a, b in combinations(range(size), 2) if not joined[a, b]
+    }
     for depth in range(1, deepest + 1):
         before = joined.copy()
-        pairs = [(int(a), int(b)) for a, b in np.argwhere(np.triu(before))]
+        pairs = np.argwhere(np.triu(before)).tolist()
         for done, (a, b) in enumerate(pairs):
             if not must[a, b]:
                 found = _parting(counts, before, a, b, depth, errors)
                 if found is not None:
                     joined[a, b] = joined[b, a] = False
                     parted[a, b] = found
-            if progress is not None:
-                progress(done + 1, len(pairs))
+            progress(done + 1, len(pairs))
     _rejoin(joined, strength, possible, parted)
     return Tested(joined, parted)
 
@@ -125,14 +120,12 @@ def hybrid_tree(counts: StateCounts, constraints: Constraints, names: list[str],
     return spanning_tree(weights, constraints, -np.inf, names)
 
 
-def hybrid_dag(
-    gains: ContourGains, constraints: Constraints, left: Tested, threshold: float
-) -> tuple[Found, list[int]]:
+def hybrid_dag(gains: ContourGains, constraints: Constraints, left: Tested, threshold: float) -> Found:
     """Parents that lower conditional non-specificity, among the pairs that the tests left, in the order they suggest."""
     order = _order(_directed(constraints, left), left.joined, constraints)
-    found = k2(gains, order, constraints, threshold, within=left.joined)
+    found = k2(gains, order, replace(constraints, allowed=constraints.allowed & left.joined), threshold)
     gains.finish(found, constraints.required)
-    return found, order
+    return found
 
 
 def _directed(constraints: Constraints, left: Tested) -> Bools:

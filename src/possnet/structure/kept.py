@@ -16,8 +16,8 @@ class Kept(Generic[V]):
     """Values by key, up to a sum of sizes; the last one put in stays whatever its size.
 
     >>> kept = Kept(3, len)
-    >>> kept.put("a", "xx"), kept.put("b", "y"), kept.put("c", "z")
-    ('xx', 'y', 'z')
+    >>> kept.made("a", lambda: "xx"), kept.made("a", lambda: "other"), kept.put("b", "y"), kept.put("c", "z")
+    ('xx', 'xx', 'y', 'z')
     >>> kept.get("a"), kept.get("b")
     (None, 'y')
     """
@@ -30,6 +30,11 @@ class Kept(Generic[V]):
     def get(self, key: Hashable) -> V | None:
         """The value, if it is still there."""
         return self._values.get(key)
+
+    def made(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value, made again if it is not there."""
+        found = self._values.get(key)
+        return self.put(key, make()) if found is None else found
 
     def put(self, key: Hashable, value: V) -> V:
         """Keep a value, and hand it back."""

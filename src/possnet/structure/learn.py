@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dataset import require_rows
+from possnet.dataset import Dataset, require_rows
 from possnet.dependence import count_pairs
 from possnet.dependence import measure as measured
-from possnet.errors import TooLarge
+from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
+from possnet.kernels import bitmaps
 from possnet.possibility import PRODUCT, Conjunction
 from possnet.structure.columns import Columns
-from possnet.structure.confidence import with_confidence
-from possnet.structure.constraints import check_order, constraints_of, order_of
+from possnet.structure.constraints import constraints_of, order_of
 from possnet.structure.contours import ContourGains, StateCounts
 from possnet.structure.graphs import parents_of
 from possnet.structure.greedy import climb_greedily
 from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
 from possnet.structure.options import Options
-from possnet.structure.orders import ScoreGains, best_of_orders, random_order
+from possnet.structure.orders import ScoreGains, best_of_orders, some_order
 from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.scores import SetScore
 from possnet.structure.traced import TracedScore
@@ -28,18 +30,14 @@ from possnet.structure.traced_search import TracedGains, climb_traced, told_by_e
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from numpy.typing import NDArray
-
-    from possnet.dataset import Batches, Dataset
+    from possnet.dataset import Batches
     from possnet.structure.graphs import Constraints
     from possnet.structure.options import Measure, Method
     from possnet.structure.orders import Gains
-    from possnet.structure.walks import Found
-
-    Table: TypeAlias = NDArray[np.float64]
-    Progress: TypeAlias = Callable[[int, int], None] | None
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Found, Progress
 
 __all__ = ["learn_structure"]
 
@@ -120,25 +118,26 @@ def learn_structure(
     options = Options(
         method, measure, conjunction, orders, tabu, restarts, max_steps, threshold, errors, bootstrap, rng
     )
+    if bootstrap and not isinstance(data, Dataset):
+        raise InputError(
+            "learn_structure: bootstrap of a stream; expected rows in memory: read them with read_data(...)"
+        )
     names = [variable.name for variable in data.variables]
     if max_parents is None and options.unpriced:
         max_parents = _CONTOUR_PARENTS
     limits = constraints_of(names, required=required, forbidden=forbidden, tiers=tiers, max_parents=max_parents)
-    sequence = order_of(order, names)
-    if method == "k2" and sequence is not None:
-        check_order(sequence, limits, names)
+    before = limits.required if method == "k2" else np.zeros_like(limits.required)  # other methods use no order
+    sequence = None if order is None else order_of(order, names, before)
+    tell = _silent if progress is None else progress
     try:
-        found = _learned(data, names, options, limits, sequence, progress)
-        if not bootstrap:
-            return found
-        return with_confidence(
-            found,
-            data,
-            bootstrap,
-            lambda rows: _learned(rows, names, options, limits, sequence, None).dag,
-            np.random.default_rng([options.seed, 1]),
-            progress,
-        )
+        found = _learned(data, names, options, limits, sequence, tell)
+        if bootstrap and isinstance(data, Dataset):
+            learned: dict[tuple[str, str], int] = {}
+            for done, rows in enumerate(_samples(data, bootstrap, options.seed), start=1):
+                for pair in _learned(rows, names, options, limits, sequence, _silent).dag.edges:
+                    learned[pair] = learned.get(pair, 0) + 1
+                tell(done, bootstrap)
+            found = _with_confidence(found, learned, bootstrap)
     except TooLarge:
         raise
     except MemoryError:
@@ -146,6 +145,36 @@ def learn_structure(
             f"learn_structure: {method} by {options.measure} of {len(names)} variables does not fit into memory; set "
             "max_parents, or use fewer rows, variables or states"
         ) from None
+    return found
+
+
+def _silent(done: int, total: int) -> None:
+    """Tell nobody of the progress."""
+
+
+def _samples(data: Dataset, number: int, seed: int) -> Iterator[Dataset]:
+    """Samples of as many rows as the data, drawn with replacement: the same rows with other weights."""
+    chance = np.random.default_rng([seed, 1])
+    names = [variable.name for variable in data.variables]
+    words = {name: data.bitmaps(name) for name in names}
+    unknown = {name: bitmaps.pack(data.missing(name)) for name in names}
+    weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
+    shares = weights / max(float(weights.sum()), 1.0)
+    for _ in range(number):
+        drawn = chance.multinomial(data.total, shares) if len(data) else np.zeros(0, dtype=np.int64)
+        yield Dataset.unchecked(data.variables, words, len(data), unknown=unknown, weights=drawn)
+
+
+def _with_confidence(found: LearnedStructure, times: dict[tuple[str, str], int], runs: int) -> LearnedStructure:
+    """The same structure, with the share of samples that join, and that direct, the two ends of each edge.
+
+    How sure an edge is: Friedman, Goldszmidt and Wyner 1999.
+    """
+    edges = []
+    for edge in found.edges:
+        so, otherwise = times.get((edge.parent, edge.child), 0), times.get((edge.child, edge.parent), 0)
+        edges.append(edge._replace(confidence=(so + otherwise) / runs, direction=so / runs))
+    return replace(found, edges=tuple(edges), bootstrap=runs)
 
 
 def _learned(
@@ -158,21 +187,18 @@ def _learned(
 ) -> LearnedStructure:
     if options.method == "mwst" and options.by_contours:
         weights, rows = _pair_weights(data, names, options, progress)
-        return _told(spanning_tree(weights, limits, options.threshold, names), names, options, rows, None)
+        return _told(spanning_tree(weights, limits, options.threshold, names), names, options, rows)
     columns = Columns(data, missing=options.measure == "traced-bic")
-    order: list[int] | None = None
     if options.method == "greedy":
-        search = {"tabu": options.tabu, "restarts": options.restarts, "max_steps": options.max_steps}
         if options.measure == "traced-bic":
-            found = climb_traced(TracedScore(columns), limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
+            found = climb_traced(TracedScore(columns), limits, options, progress)
         else:
-            score = _set_score(columns, options)
-            found = climb_greedily(score, limits, chance=options.chance, progress=progress, **search)  # type: ignore[arg-type]
+            found = climb_greedily(SetScore(columns, options.measure), limits, options, progress)
     elif options.method == "mwst":
         found = _score_tree(columns, options, limits, names)
     elif options.method == "k2":
         listed = [sequence] if sequence is not None else _orders(limits, options)
-        found, order = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
+        found = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
     else:
         counts = StateCounts(columns)
         deepest = 1 if options.method == "hybrid-tree" else 2
@@ -181,12 +207,8 @@ def _learned(
             found = hybrid_tree(counts, limits, names, left)
         else:
             gains = ContourGains(columns, "specificity-gain", options.reading)
-            found, order = hybrid_dag(gains, limits, left, options.threshold)
-    return _told(found, names, options, columns.total, order)
-
-
-def _set_score(columns: Columns, options: Options) -> SetScore:
-    return SetScore(columns, options.measure)  # type: ignore[arg-type]
+            found = hybrid_dag(gains, limits, left, options.threshold)
+    return _told(found, names, options, columns.total)
 
 
 def _gains(columns: Columns, options: Options) -> Gains:
@@ -194,7 +216,7 @@ def _gains(columns: Columns, options: Options) -> Gains:
         return ContourGains(columns, options.measure, options.reading)  # type: ignore[arg-type]
     if options.measure == "traced-bic":
         return TracedGains(TracedScore(columns))
-    return ScoreGains(_set_score(columns, options))
+    return ScoreGains(SetScore(columns, options.measure))
 
 
 def _score_tree(columns: Columns, options: Options, limits: Constraints, names: list[str]) -> Found:
@@ -205,7 +227,7 @@ def _score_tree(columns: Columns, options: Options, limits: Constraints, names: 
         found = spanning_tree(weights, limits, options.threshold, names, traced.total([()] * traced.size))
         told_by_em(traced, found)
         return found
-    score = _set_score(columns, options)
+    score = SetScore(columns, options.measure)
     alone = [score.family(k, ()) for k in range(score.size)]
     weights = np.stack([score.additions(k, ()) - alone[k] for k in range(score.size)], axis=1)
     needed = limits.required | np.isfinite(weights.T) | (options.threshold < 0.0)
@@ -221,65 +243,40 @@ def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, p
     """Measure of every pair, as (parent, child)."""
     pairs = count_pairs(data, progress=progress)
     weights = np.full((len(names), len(names)), -np.inf)
-    for a, first in enumerate(names):
-        for b, second in enumerate(names):
-            if a < b:
-                contour = pairs.contour(first, second)
-                weights[a, b] = measured(options.measure, contour, options.reading)  # type: ignore[arg-type]
-                if options.measure == "specificity-ratio":
-                    weights[b, a] = measured("specificity-ratio", contour.T, options.reading)
-                else:
-                    weights[b, a] = weights[a, b]
+    for a, b in combinations(range(len(names)), 2):
+        contour = pairs.contour(names[a], names[b])
+        weights[a, b] = weights[b, a] = measured(options.measure, contour, options.reading)  # type: ignore[arg-type]
+        if options.measure == "specificity-ratio":
+            weights[b, a] = measured("specificity-ratio", contour.T, options.reading)
     return weights, pairs.rows
 
 
 def _orders(limits: Constraints, options: Options) -> list[list[int]]:
     """The order of the data, as far as the constraints let it be, and random ones."""
     chance = options.chance
-    first = random_order(limits, _First())  # type: ignore[arg-type]
-    return [first, *(random_order(limits, chance) for _ in range(options.orders - 1))]
+    return [some_order(limits, None), *(some_order(limits, chance) for _ in range(options.orders - 1))]
 
 
-class _First:
-    """A generator that always takes the first."""
-
-    def integers(self, _: int) -> int:
-        """Zero."""
-        return 0
-
-
-def _told(found: Found, names: list[str], options: Options, rows: int, order: list[int] | None) -> LearnedStructure:
+def _told(found: Found, names: list[str], options: Options, rows: int) -> LearnedStructure:
     dag = Dag({name: [names[p] for p in parents_of(found.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()
     opened = {frozenset(edge) for edge in essential.undirected}
     edges = tuple(
-        LearnedEdge(
-            parent,
-            child,
-            -found.gains.get(("delete", names.index(parent), names.index(child)), 0.0),
-            frozenset((parent, child)) in opened,
-        )
-        for parent, child in dag.edges
+        LearnedEdge(p, c, -found.gains["delete", names.index(p), names.index(c)], frozenset((p, c)) in opened)
+        for p, c in dag.edges
     )
+
+    def named(action: str, parent: int, child: int) -> tuple[str, str, str]:
+        return action, names[parent], names[child]
+
     steps = tuple(
-        SearchStep(
-            m.action,
-            names[m.parent],
-            names[m.child],
-            m.gain,
-            m.score,
-            tuple((action, names[p], names[c]) for action, p, c in m.ties),
-        )
-        for m in found.moves
+        SearchStep(*named(*move[:3]), move.gain, move.score, tuple(named(*tie) for tie in move.ties))
+        for move in found.moves
     )
-    misses = sorted(
-        (
-            NearMiss(action, names[p], names[c], gain)
-            for (action, p, c), gain in found.gains.items()
-            if action == "add" and np.isfinite(gain)
-        ),
-        key=lambda miss: -miss.gain,
-    )
+    misses = [
+        NearMiss(*named(*move), gain) for move, gain in found.gains.items() if move[0] == "add" and np.isfinite(gain)
+    ]
+    misses.sort(key=lambda miss: -miss.gain)
     return LearnedStructure(
         dag,
         essential,
@@ -291,7 +288,7 @@ def _told(found: Found, names: list[str], options: Options, rows: int, order: li
         steps,
         tuple(misses[:_NEAR]),
         rows,
-        None if order is None else tuple(names[k] for k in order),
+        None if found.order is None else tuple(names[k] for k in found.order),
     )
 
 

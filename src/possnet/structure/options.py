@@ -59,25 +59,25 @@ class Options:
         }
         for what, value in counted.items():
             require_whole(value, 0, f"learn_structure: {what}")
-        for amount, what in ((threshold, "threshold"), (errors, "errors")):
-            given: object = amount
-            if what == "threshold" and given is None:
-                continue
-            if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
-                raise InputError(f"learn_structure: {what} {given!r}; expected a number")
-        if errors < 0:
-            raise InputError(f"learn_structure: errors {errors!r}; expected standard errors from 0 on")
         self.orders, self.tabu, self.restarts, self.max_steps = orders, tabu, restarts, max_steps
         self.unpriced = self.by_contours and method in {"k2", "hybrid-dag"}
         default = _CONTOUR_THRESHOLD if self.unpriced else 0.0
-        self.threshold = default if threshold is None else float(threshold)
-        self.errors, self.bootstrap = float(errors), bootstrap
+        self.threshold = _number(default if threshold is None else threshold, "threshold")
+        self.errors = _number(errors, "errors")
+        if self.errors < 0.0:
+            raise InputError(f"learn_structure: errors {errors!r}; expected standard errors from 0 on")
         self.seed = 0 if rng is None else seed_of(rng)
 
     @property
     def chance(self) -> np.random.Generator:
         """A generator that starts from the seed."""
         return np.random.default_rng(self.seed)
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise InputError(f"learn_structure: {what} {value!r}; expected a number")
+    return float(value)
 
 
 def fitting_measure(method: str, measure: str | None, owner: str = "learn_structure") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -10,17 +10,12 @@ from possnet.structure.graphs import families_of, parents_of
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from possnet.structure.graphs import Bools, Constraints
+    from possnet.structure.scores import SetScore
+    from possnet.structure.tables import Table
+    from possnet.structure.walks import Progress
 
-    from numpy.typing import NDArray
-
-    from possnet.structure.graphs import Constraints
-    from possnet.structure.scores import FamilyScore
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "random_order"]
+__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "some_order"]
 
 
 class Gains(Protocol):
@@ -47,7 +42,7 @@ class Gains(Protocol):
 class ScoreGains:
     """Gains by a score that falls apart into families."""
 
-    def __init__(self, score: FamilyScore) -> None:
+    def __init__(self, score: SetScore) -> None:
         self.score, self.size = score, score.size
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
@@ -67,9 +62,7 @@ class ScoreGains:
             found.gains["delete", parent, child] = self.score.family(child, rest) - found.families[child]
 
 
-def k2(
-    gains: Gains, order: list[int], constraints: Constraints, threshold: float, within: Bools | None = None
-) -> Found:
+def k2(gains: Gains, order: list[int], constraints: Constraints, threshold: float) -> Found:
     """Parents of every variable, best first, while each adds more than the threshold.
 
     >>> from possnet.structure.graphs import Constraints
@@ -92,15 +85,12 @@ def k2(
         before = np.zeros(gains.size, dtype=np.bool_)
         before[order[:place]] = True
         before &= constraints.allowed[:, child]
-        if within is not None:
-            before &= within[:, child]
         while True:
             parents = parents_of(edges, child)
             among = before & ~edges[:, child]
             values = np.where(among, gains.gains(child, parents, among, edges), -np.inf)
             best = int(values.argmax())
-            enough = values[best] > threshold and len(parents) < constraints.max_parents
-            if not enough:
+            if values[best] <= threshold or len(parents) >= constraints.max_parents:
                 for k in np.flatnonzero(np.isfinite(values)).tolist():
                     left["add", k, child] = float(values[k])
                 break
@@ -110,40 +100,34 @@ def k2(
             moves.append(Move("add", best, child, float(values[best]), total, tuple(("add", k, child) for k in ties)))
     for move in moves:
         left["delete", move.parent, move.child] = -move.gain
-    return Found(edges, total, moves, left)
+    return Found(edges, total, moves, left, order=order)
 
 
-def random_order(constraints: Constraints, chance: np.random.Generator) -> list[int]:
-    """A random order in which required parents stand before their children, and tiers are kept where they can be."""
-    size = len(constraints.required)
+def some_order(constraints: Constraints, chance: np.random.Generator | None) -> list[int]:
+    """An order in which required parents stand before their children, and tiers are kept where they can be.
+
+    A random one, or without ``chance`` the first: that of the data where nothing is in its way.
+    """
     one_way = constraints.allowed & ~constraints.allowed.T
     order: list[int] = []
-    left = set(range(size))
+    left = list(range(len(constraints.required)))
     while left:
-        kept = sorted(left)
-        ready = [k for k in kept if not any(constraints.required[j, k] or one_way[j, k] for j in kept)]
-        ready = ready or [k for k in kept if not any(constraints.required[j, k] for j in kept)]
-        chosen = ready[int(chance.integers(len(ready)))]
+        ready = [k for k in left if not (constraints.required[left, k] | one_way[left, k]).any()]
+        ready = ready or [k for k in left if not constraints.required[left, k].any()]
+        chosen = ready[0 if chance is None else int(chance.integers(len(ready)))]
         order.append(chosen)
         left.remove(chosen)
     return order
 
 
 def best_of_orders(
-    gains: Gains,
-    orders: list[list[int]],
-    constraints: Constraints,
-    threshold: float,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[Found, list[int]]:
-    """The order whose families gain most in all, and what K2 finds along it."""
-    best: tuple[Found, list[int]] | None = None
+    gains: Gains, orders: list[list[int]], constraints: Constraints, threshold: float, progress: Progress
+) -> Found:
+    """What K2 finds along the order whose families gain most in all."""
+    tried = []
     for done, order in enumerate(orders, start=1):
-        found = k2(gains, order, constraints, threshold)
-        if best is None or found.score > best[0].score:
-            best = found, order
-        if progress is not None:
-            progress(done, len(orders))
-    assert best is not None  # noqa: S101
-    gains.finish(best[0], constraints.required)
+        tried.append(k2(gains, order, constraints, threshold))
+        progress(done, len(orders))
+    best = max(tried, key=lambda found: found.score)
+    gains.finish(best, constraints.required)
     return best

@@ -114,9 +114,9 @@ class LearnedStructure:
 
     def _repr_html_(self) -> str:
         """The graph, and what every edge is worth, for notebooks."""
-        head, *rows = self._edge_rows() or [("edge", "value")]
+        head, *rows = self._edge_rows()
         parents = {node: self.dag.parents(node) for node in self.dag.nodes}
-        table = draw_table(list(head), [list(row) for row in rows[:60]], caption=repr(self)[17:-1])
+        table = draw_table(head, rows[:60], caption=repr(self)[17:-1])
         return f"<div>{draw_graph(parents, title=repr(self))}</div>{table}"
 
     def __repr__(self) -> str:
@@ -124,18 +124,9 @@ class LearnedStructure:
         return f"LearnedStructure({self.method} by {self.measure}: {variables}, {edges}, score {self.score:.6g})"
 
     def __str__(self) -> str:
-        count, edges, nodes = (
-            _some(self.rows, "row"),
-            _some(len(self.edges), "edge"),
-            _some(len(self.dag.nodes), "node"),
-        )
-        lines = [
-            f"{self.method} by {self.measure}, {count}: {edges} of {nodes}",
-            "",
-            *text_table(self._edge_rows(), texts=1),
-        ]
-        if not self.edges:
-            lines.append("  no edges")
+        count, edges = _some(self.rows, "row"), _some(len(self.edges), "edge")
+        lines = [f"{self.method} by {self.measure}, {count}: {edges} of {_some(len(self.dag.nodes), 'node')}", ""]
+        lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
         lines += ["", f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
         if self.ties:
             step = self.ties[0]
@@ -153,10 +144,7 @@ class LearnedStructure:
         return "\n".join(lines)
 
     def _edge_rows(self) -> list[tuple[str, ...]]:
-        if not self.edges:
-            return []
-        head = ["edge", "value", *(("joined", "directed so") if self.bootstrap else ())]
-        rows = [tuple(head)]
+        rows: list[tuple[str, ...]] = [("edge", "value", *(("joined", "directed so") if self.bootstrap else ()))]
         for edge in sorted(self.edges, key=lambda e: -e.value):
             mark = "-" if edge.turns else "->"
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]

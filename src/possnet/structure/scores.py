@@ -16,7 +16,7 @@ All three are score-equivalent: structures with the same essential graph have th
 from __future__ import annotations
 
 from math import inf, log, prod
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,38 +26,18 @@ from possnet.limits import refuse_over
 from possnet.structure.tables import DENSE, Tables
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from possnet.structure.columns import Columns
-    from possnet.structure.tables import Crossed
+    from possnet.structure.tables import Counted, Crossed, Table
 
-    Table: TypeAlias = NDArray[np.float64]
+__all__ = ["SetScore", "logged"]
 
-__all__ = ["FamilyScore", "ScoreName", "SetScore"]
-
-ScoreName: TypeAlias = Literal["bic", "random-set-bic", "mdl"]
 _LOOKED_UP: Final = 1 << 21
-
-
-class FamilyScore(Protocol):
-    """A score that is a sum over families; variables are numbers, parents sorted tuples of them."""
-
-    @property
-    def size(self) -> int:
-        """Number of variables."""
-        ...
-
-    def family(self, child: int, parents: tuple[int, ...]) -> float:
-        """Score of a family."""
-        ...
-
-    def additions(self, child: int, parents: tuple[int, ...]) -> Table:
-        """Score of the family with each variable as one more parent; -inf where that cannot be, or surely not be better."""
-        ...
 
 
 class SetScore:
     """``bic``, ``random-set-bic`` or ``mdl``; everything that was ever computed is kept.
+
+    Variables are numbers, parents sorted tuples of them.
 
     >>> import possnet as pn
     >>> from possnet.structure.columns import Columns
@@ -67,28 +47,22 @@ class SetScore:
     (-71.617303, -4.60517, array([-4.60517, -inf]))
     """
 
-    def __init__(self, columns: Columns, name: ScoreName) -> None:
-        if name == "bic" and not columns.is_precise:
-            lacking = [
-                variable.name
-                for variable, sets in zip(columns.variables, columns.sets, strict=True)
-                if (sets.sum(axis=1) != 1).any()
-            ]
+    def __init__(self, columns: Columns, name: str) -> None:
+        if name == "bic" and columns.vague:
             raise InputError(
-                f"learn_structure: measure 'bic' with cells of {lacking[0]!r} that are not single states; expected precise "
-                "rows: use 'random-set-bic', 'traced-bic' or 'mdl'"
+                f"learn_structure: measure 'bic' with cells of {columns.vague[0]!r} that are not single states; expected "
+                "precise rows: use 'random-set-bic', 'traced-bic' or 'mdl'"
             )
         self.tables = Tables(columns)
         self.size = len(columns.variables)
-        self._columns = columns
+        self.columns = columns
         self._sizes = self.tables.kinds if name == "random-set-bic" else self.tables.states
-        self._shared = name == "mdl" and not columns.is_precise
+        self._shared = name == "mdl" and bool(columns.vague)
         self._price = log(max(columns.total, 2)) / 2.0
         self._sums: dict[int, float] = {0: columns.total * log(max(columns.total, 1))}
         self._found: dict[tuple[int, tuple[int, ...]], Table] = {}
         counted = columns.weights is None and columns.total < _LOOKED_UP
-        numbers = np.arange(columns.total + 1, dtype=np.float64) if counted else None
-        self._logs = None if numbers is None else numbers * np.log(np.maximum(numbers, 1.0))
+        self._logs = logged(np.arange(columns.total + 1)) if counted else None
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """What the free parameters of a family cost."""
@@ -103,7 +77,10 @@ class SetScore:
         return self.likelihood(child, parents) - self.penalty(child, parents)
 
     def additions(self, child: int, parents: tuple[int, ...]) -> Table:
-        """Score of the family with one more parent; a likelihood is at most 1, so many are ruled out by their price."""
+        """Score of the family with each variable as one more parent; -inf where that cannot be, or surely not be better.
+
+        A likelihood is at most 1, so many are ruled out by their price.
+        """
         key = child, parents
         if key not in self._found:
             now = self.family(child, parents)
@@ -125,7 +102,7 @@ class SetScore:
         """Count the family with each candidate, all at once, unless that is known."""
         base = self._mask((*parents, child))
         lacking = [k for k in candidates if base | 1 << k not in self._sums]
-        if lacking and self._columns.rows:
+        if lacking and self.columns.rows:
             self._fill(child, parents, lacking)
 
     @staticmethod
@@ -139,14 +116,14 @@ class SetScore:
         """L of a set."""
         mask = self._mask(chosen)
         if mask not in self._sums:
-            self._sums[mask] = self._alone(_sorted(*chosen))
+            self._sums[mask] = self._alone(tuple(sorted(chosen)))
         return self._sums[mask]
 
     def _alone(self, chosen: tuple[int, ...]) -> float:
         if not self._shared:
             return float(self._logged(self.tables.amounts(chosen)).sum())
         _, combinations = self.tables.group(chosen)
-        cells = [self._columns.sets[k] for k in chosen]
+        cells = [self.columns.sets[k] for k in chosen]
         amounts = self.tables.amounts(chosen)
         return float(self._logged(tally.shares(list(combinations.T), amounts, cells, _refuse).counts).sum())
 
@@ -176,17 +153,21 @@ class SetScore:
         for k, value in zip(found.candidates, values.tolist(), strict=True):
             self._sums.setdefault(mask | 1 << k, value)
 
-    def _logged(self, counts: NDArray[np.int64] | NDArray[np.float64]) -> Table:
-        """The numbers n ln n."""
+    def _logged(self, counts: Counted) -> Table:
         if self._logs is not None and counts.dtype == np.int64:
             return np.take(self._logs, counts.astype(np.int64, copy=False))
-        numbers = counts.astype(np.float64, copy=False)
-        return numbers * np.log(np.where(numbers > 0.0, numbers, 1.0))
+        return logged(counts)
+
+
+def logged(counts: Counted) -> Table:
+    """The numbers n ln n.
+
+    >>> logged(np.array([0, 1, 2])).round(3)
+    array([0.   , 0.   , 1.386])
+    """
+    numbers = counts.astype(np.float64, copy=False)
+    return numbers * np.log(np.where(numbers > 0.0, numbers, 1.0))
 
 
 def _refuse(entries: int) -> None:
     refuse_over(32 * entries, f"sharing rows among {entries:,} configurations", "use fewer rows, or set max_parents")
-
-
-def _sorted(*numbers: int) -> tuple[int, ...]:
-    return tuple(sorted(numbers))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Words: TypeAlias = NDArray[np.uint64]
     Numbers: TypeAlias = NDArray[np.int64]
     Table: TypeAlias = NDArray[np.float64]
+    Counted: TypeAlias = Numbers | Table
 
 __all__ = ["DENSE", "Crossed", "Tables"]
 
@@ -45,9 +46,9 @@ class Crossed(NamedTuple):
 
     candidates: list[int]
     starts: list[int]
-    counts: NDArray[np.int64] | NDArray[np.float64]
+    counts: Counted
 
-    def table(self, place: int) -> NDArray[np.int64] | NDArray[np.float64]:
+    def table(self, place: int) -> Counted:
         """Table of one candidate."""
         stop = self.starts[place + 1] if place + 1 < len(self.starts) else self.counts.shape[2]
         return self.counts[:, :, self.starts[place] : stop]
@@ -71,20 +72,18 @@ class Tables:
         self.kinds = columns.kinds
         self.states = [len(variable) for variable in columns.variables]
         self._words: Kept[Words] = Kept(_WORDS, lambda words: words.size)
-        self._groups: dict[tuple[int, ...], tuple[NDArray[np.integer], NDArray[np.int32]]] = {}
+        self._groups: Kept[tuple[NDArray[np.int32], NDArray[np.int32]]] = Kept(_GROUPS, lambda _: 1)
         self._matrices: dict[bool, list[Table]] = {}
 
-    def group(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.integer], NDArray[np.int32]]:
+    def group(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Number of every row's combination of cells among those that occur, and these combinations."""
-        found = self._groups.get(chosen)
-        if found is None:
+
+        def make() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
             codes = [self.columns.codes[k] for k in chosen]
             numbers, combinations = tally.group(codes, [self.kinds[k] for k in chosen], self.columns.rows)
-            found = numbers.astype(np.int32), combinations
-            if len(self._groups) >= _GROUPS:
-                self._groups.pop(next(iter(self._groups)))
-            self._groups[chosen] = found
-        return found
+            return numbers.astype(np.int32), combinations
+
+        return self._groups.made(chosen, make)
 
     def amounts(self, chosen: tuple[int, ...]) -> Numbers:
         """How often each combination of cells that occurs stands."""
@@ -150,14 +149,11 @@ class Tables:
 
     def words(self, number: int, *, states: bool) -> Words:
         """Bitmaps of a column's states, or of its cells; the last ones asked for are kept."""
-        key = number, states
-        found = self._words.get(key)
-        if found is None:
-            codes, sets = self.columns.codes[number], self.columns.sets[number]
-            found = self._words.put(
-                key, bitmaps.encode(codes, sets) if states else bitmaps.encode_codes(codes, len(sets))
-            )
-        return found
+        codes, sets = self.columns.codes[number], self.columns.sets[number]
+        return self._words.made(
+            (number, states),
+            lambda: bitmaps.encode(codes, sets) if states else bitmaps.encode_codes(codes, len(sets)),
+        )
 
     def _read_off(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, states: bool
@@ -185,11 +181,17 @@ class Tables:
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
     ) -> Iterator[Crossed]:
         matrices = self.matrices(shared=shared)
-        above = self._above(parents, matrices)
+        _, combinations = self.group(parents)
+        refuse_over(
+            16 * len(combinations) * prod(self.states[k] for k in parents),
+            f"sharing rows among the configurations of {len(parents)} parents",
+            "set max_parents",
+        )
+        above = self.spread(parents, combinations, shared=shared)
         for found in self.focal(parents, child, candidates):
             counts = found.counts.astype(np.float64)
             if len(above) != len(counts):  # read off bitmaps: combinations that do not occur stand there too
-                counts = counts[self._occurring(parents)]
+                counts = counts[np.ravel_multi_index(tuple(combinations.T), [self.kinds[k] for k in parents])]
             flat = counts.reshape(len(above), counts.shape[1] * counts.shape[2])
             by_parents = (above.T @ flat).reshape(above.shape[1], *counts.shape[1:])
             by_child = np.einsum("pcx,ci->pix", by_parents, matrices[child], optimize=True)
@@ -197,24 +199,14 @@ class Tables:
             tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
             yield Crossed(found.candidates, _starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2))
 
-    def _above(self, parents: tuple[int, ...], matrices: list[Table]) -> Table:
-        """Matrix (combinations of the parents' cells that occur, configurations of their states)."""
-        _, combinations = self.group(parents)
-        refuse_over(
-            16 * len(combinations) * prod(self.states[k] for k in parents),
-            f"sharing rows among the configurations of {len(parents)} parents",
-            "set max_parents",
-        )
-        above = np.ones((len(combinations), 1))
-        for column, k in zip(combinations.T, parents, strict=True):
-            width = above.shape[1] * matrices[k].shape[1]
-            above = (above[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
-        return above
-
-    def _occurring(self, parents: tuple[int, ...]) -> Numbers:
-        _, combinations = self.group(parents)
-        shape = tuple(self.kinds[k] for k in parents)
-        return np.ravel_multi_index(tuple(combinations.T), shape) if parents else np.zeros(1, dtype=np.int64)
+    def spread(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Table:
+        """Matrix (combinations of cells, configurations of states) of products of `matrices`."""
+        matrices = self.matrices(shared=shared)
+        found = np.ones((len(combinations), 1))
+        for column, k in zip(combinations.T, chosen, strict=True):
+            width = found.shape[1] * self.states[k]
+            found = (found[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
+        return found
 
     def _by_bitmaps(self, contexts: int, sizes: Sequence[int]) -> bool:
         rows = self.columns.rows

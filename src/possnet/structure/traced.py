@@ -28,7 +28,7 @@ from possnet.em.observed import Observed
 from possnet.graph import Dag
 from possnet.limits import refuse_over
 from possnet.structure.kept import Kept
-from possnet.structure.scores import SetScore
+from possnet.structure.scores import SetScore, logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.structure.columns import Columns
+    from possnet.structure.tables import Numbers, Table
 
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
-    Table: TypeAlias = NDArray[np.float64]
     Family: TypeAlias = tuple[int, tuple[int, ...]]
 
 __all__ = ["Component", "TracedScore"]
@@ -159,7 +157,7 @@ class TracedScore:
         """What EM makes of a component, from the masses last found for its families."""
         found = self._components.get(families)
         if found is None:
-            found = self._components.put(families, self._run(families, fresh=False))
+            found = self._components.put(families, self._run(families))
             self._know(found)
         return found
 
@@ -171,8 +169,9 @@ class TracedScore:
         """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
         for component in self.components(families):
             self._know(self.component(component))
-            few = self.columns.rows <= _MANY_ROWS
-            ends = [self._run(component, fresh=fresh, last=True) for fresh in ((False, True) if few else (False,))]
+            ends = [self._run(component, last=True)]
+            if self.columns.rows <= _MANY_ROWS:
+                ends.append(self._run(component, last=True, fresh=True))
             self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
     def local(self, child: int, parents: tuple[int, ...]) -> float:
@@ -207,7 +206,7 @@ class TracedScore:
             return self._cells.likelihood(child, parents)
         counted = self._shown(child, parents)
         sums = np.bincount(counted.contexts, counted.amounts)
-        return _logged(counted.amounts) - _logged(sums)
+        return float(logged(counted.amounts).sum() - logged(sums).sum())
 
     def _shown(self, child: int, parents: tuple[int, ...]) -> _Shown:
         """Which of the parents' cells occur with which of the child's, missing ones left out, and how often."""
@@ -221,32 +220,23 @@ class TracedScore:
 
     def _alone(self, child: int) -> float:
         """Log-likelihood of a variable's own cells, missing ones apart."""
-        amounts = self._seen(child)
-        return _logged(amounts) - _logged(np.array([amounts.sum()]))
-
-    def _seen(self, child: int) -> Numbers:
-        return self.amounts[child][: len(self.columns.masks[child])]
+        amounts = self.amounts[child][: len(self.columns.masks[child])]
+        return float(logged(amounts).sum() - logged(amounts.sum()))
 
     def _local_em(self, family: Family) -> tuple[float, Table]:
-        found = self._local.get(family)
-        if found is None:
-            child, parents = family
-            shown = self._shown(child, parents)
-            width = prod(self.states[p] for p in parents)
-            kinds = max(len(self.columns.masks[child]), 1)
-            combinations = shown.parents
-            dense = len(combinations) * kinds <= _DENSE
-            size = width * (len(combinations) + kinds if dense else 2 * len(shown.amounts) + kinds)
-            if size > _DENSE:
-                self._refuse(4 * size, [family])
-            shares = np.ones((len(combinations), 1))
-            for column, p in zip(combinations.T, parents, strict=True):
-                matrix = self.tables.matrices(shared=True)[p]
-                wide = shares.shape[1] * matrix.shape[1]
-                shares = (shares[:, :, np.newaxis] * matrix[column][:, np.newaxis]).reshape(len(combinations), wide)
-            climb_family = _climb_family if dense else _climb_listed
-            found = self._local.put(family, climb_family(shown, shares, kinds))
-        return found
+        return self._local.made(family, lambda: self._run_local(family))
+
+    def _run_local(self, family: Family) -> tuple[float, Table]:
+        child, parents = family
+        shown = self._shown(child, parents)
+        width = prod(self.states[p] for p in parents)
+        kinds = max(len(self.columns.masks[child]), 1)
+        dense = len(shown.parents) * kinds <= _DENSE
+        size = width * (len(shown.parents) + kinds if dense else 2 * len(shown.amounts) + kinds)
+        if size > _DENSE:
+            self._refuse(4 * size, [family])
+        shares = self.tables.spread(parents, shown.parents, shared=True)
+        return (_climb_family if dense else _climb_listed)(shown, shares, kinds)
 
     def _refuse(self, numbers: int, families: Iterable[Family]) -> None:
         widest = max(families, key=lambda family: prod(self.states[p] for p in family[1]))
@@ -256,7 +246,7 @@ class TracedScore:
             "set max_parents, or use fewer rows, or states that give fewer distinct cells",
         )
 
-    def _run(self, families: frozenset[Family], *, fresh: bool, last: bool = False) -> Component:
+    def _run(self, families: frozenset[Family], *, last: bool = False, fresh: bool = False) -> Component:
         parents = dict(families)
         masses_in_all = sum(prod(self.states[p] for p in above) * len(self.columns.masks[k]) for k, above in families)
         if masses_in_all > _DENSE:
@@ -281,11 +271,8 @@ class TracedScore:
             max_steps=_LAST_STEPS if last else _MOST_STEPS,
             accelerate=True,
         )
-        value = found.log_likelihood[-1]
-        alone = set(problem.model.alone)
-        value -= sum(self._alone(self.place[name]) for name in alone)
-        masses_found = {family: found.point[self.names[family[0]]] for family in families}
-        return Component(value, masses_found)
+        value = found.log_likelihood[-1] - sum(self._alone(self.place[name]) for name in problem.model.alone)
+        return Component(value, {family: found.point[self.names[family[0]]] for family in families})
 
 
 class _Shown(NamedTuple):
@@ -343,8 +330,3 @@ def _climbed(
     start = np.full((contexts, kinds), 1.0 / kinds)
     found = climb({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS, accelerate=True)
     return found.log_likelihood[-1], found.point["m"]
-
-
-def _logged(numbers: Numbers) -> float:
-    amounts = numbers.astype(np.float64)
-    return float((amounts * np.log(np.where(amounts > 0.0, amounts, 1.0))).sum())

@@ -14,23 +14,21 @@ is for few variables only, where all moves can be tried.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from possnet.structure.graphs import Constraints, Graph, families_of
-from possnet.structure.walks import ACTIONS, Found, Move, restart, walk
+from possnet.structure.walks import ACTIONS, Found, Move, climb, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
-    from numpy.typing import NDArray
-
+    from possnet.structure.graphs import Bools
+    from possnet.structure.options import Options
+    from possnet.structure.tables import Table
     from possnet.structure.traced import TracedScore
-    from possnet.structure.walks import Step
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.walks import Progress, Step
 
 __all__ = ["TracedGains", "climb_traced", "told_by_em"]
 
@@ -48,34 +46,13 @@ class _Search:
 
     def __init__(self, score: TracedScore, graph: Graph, some: TracedScore | None) -> None:
         self.score, self.some, self.graph = score, some, graph
-        self.total = score.total(self.families(graph))
+        self.total = score.total(families_of(graph.edges))
         self.touched: set[int] = set()
         self._about: dict[Step, float] = {}
 
-    @staticmethod
-    def families(graph: Graph) -> list[tuple[int, ...]]:
-        return families_of(graph.edges)
-
-    @property
-    def is_small(self) -> bool:
-        """Whether all moves can be tried."""
-        return self.score.size * (self.score.size - 1) <= _ALL_PAIRS
-
-    def after(self, move: Step) -> Graph:
-        action, parent, child = move
-        changed = self.graph.copy()
-        if action >= 3:
-            edges = _rearranged(changed.edges, move)
-            return Graph(len(edges), changed.constraints, edges)
-        if action == 2:
-            changed.turn(parent, child)
-        else:
-            changed.change(parent, child, present=action == 0)
-        return changed
-
     def gain(self, move: Step) -> float:
         """What a move gains, by EM on all rows."""
-        return self.score.total(self.families(self.after(move))) - self.total
+        return self.score.total(families_of(_changed(self.graph.edges, move))) - self.total
 
     def about(self, move: Step) -> float:
         """What a move gains, by EM on some of the rows if there are many."""
@@ -83,8 +60,8 @@ class _Search:
             if self.some is None:
                 self._about[move] = self.gain(move)
             else:
-                before, after = self.families(self.graph), self.families(self.after(move))
-                self._about[move] = _estimated(self.score, self.some, before, after)
+                edges = self.graph.edges
+                self._about[move] = _estimated(self.score, self.some, edges, _changed(edges, move))
         return self._about[move]
 
     def best_step(
@@ -105,21 +82,16 @@ class _Search:
         return moves[int(chance.integers(len(moves)))] if moves else None
 
     def make(self, move: Step) -> None:
-        self.graph = self.after(move)
-        self.total = self.score.total(self.families(self.graph))
+        self.graph = Graph(self.graph.constraints, _changed(self.graph.edges, move))
+        self.total = self.score.total(families_of(self.graph.edges))
         self._about = {}
         self.touched = set(move[1:])
 
     def additions(self) -> list[Step]:
         """Edges to add, the largest local gain first."""
-        gains = np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
+        gains = self.local_gains()
         found = [(-float(gains[p, c]), (0, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
         return [move for _, move in sorted(found)]
-
-    def promising(self) -> int:
-        """How many additions have a local gain."""
-        gains = np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
-        return int((gains[self.graph.may_add()] > 0.0).sum())
 
     def removals(self) -> list[Step]:
         """Edges to remove, the smallest local loss first."""
@@ -128,10 +100,8 @@ class _Search:
 
     def turns(self) -> list[Step]:
         """Edges to turn, the largest local gain first."""
-        found = []
-        for parent, child in np.argwhere(self.graph.may_turn()).tolist():
-            gained = float(self.score.additions(parent, self.graph.parents(parent))[child])
-            found.append((self._loss(parent, child) - gained, (2, parent, child)))
+        gains, turns = self.local_gains(), np.argwhere(self.graph.may_turn()).tolist()
+        found = [(self._loss(p, c) - float(gains[c, p]), (2, p, c)) for p, c in turns]
         return [move for _, move in sorted(found)]
 
     def rearrangements(self, *, everywhere: bool) -> list[Step]:
@@ -147,13 +117,16 @@ class _Search:
                 moves += [(6, parent, k) for k in np.flatnonzero(edges[child] & ~edges[parent]).tolist()]
         found = []
         for move in dict.fromkeys(moves):
-            after = _rearranged(edges, move)
+            after = _changed(edges, move)
             kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
-            if kept and after.sum(axis=0).max() <= limits.max_parents:
-                graph = Graph(len(edges), limits, after)
-                if not np.diag(graph.reach).any():
-                    found.append(move)
+            narrow = after.sum(axis=0).max() <= limits.max_parents
+            if kept and narrow and not np.diag(Graph(limits, after).reach).any():
+                found.append(move)
         return found
+
+    def local_gains(self) -> Table:
+        """What each family would gain by each further parent, by its local likelihood."""
+        return np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
 
     def _loss(self, parent: int, child: int) -> float:
         """What the family would lose without an edge, by its local likelihood."""
@@ -163,13 +136,12 @@ class _Search:
         return lost - score.penalty(child, above) + score.penalty(child, rest)
 
 
-def _estimated(
-    score: TracedScore, some: TracedScore, before: list[tuple[int, ...]], after: list[tuple[int, ...]]
-) -> float:
+def _estimated(score: TracedScore, some: TracedScore, edges: Bools, changed: Bools) -> float:
     """What a change of structure gains on all rows, told from some of them.
 
     A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
     """
+    before, after = families_of(edges), families_of(changed)
     raised = some.log_likelihood(after) - some.log_likelihood(before)
     price = sum(score.penalty(k, p) for k, p in enumerate(after))
     price -= sum(score.penalty(k, p) for k, p in enumerate(before))
@@ -184,24 +156,21 @@ class TracedGains:
     def __init__(self, score: TracedScore) -> None:
         self.score, self.size = score, score.size
         self._some = score.some(_SOME)
+        nothing = np.zeros((self.size, self.size), dtype=np.bool_)
+        self._free = Constraints(nothing, ~nothing, self.size)
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
         """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
         local = np.where(among, self.score.additions(child, parents), -np.inf)
         found = np.where(local > 0.0, -np.inf, local)
-        before = families_of(edges)
-        after: dict[int, list[tuple[int, ...]]] = {}
-        for k in np.argsort(-local, kind="stable")[:_WIDTH].tolist():
-            if local[k] > 0.0:
-                after[k] = [*before[:child], tuple(sorted((*parents, k))), *before[child + 1 :]]
-        ranked = list(after)
+        search = _Search(self.score, Graph(self._free, edges), self._some)
+        best = np.argsort(-local, kind="stable")[:_WIDTH].tolist()
+        moves: list[Step] = [(0, k, child) for k in best if local[k] > 0.0]
         if self._some is not None:
-            about = {k: _estimated(self.score, self._some, before, wider) for k, wider in after.items()}
-            ranked = sorted(after, key=lambda k: -about[k])
-        now = self.score.total(before)
-        for k in ranked:
-            found[k] = self.score.total(after[k]) - now
-            if self._some is not None and found[k] > 0.0:
+            moves.sort(key=lambda move: -search.about(move))
+        for move in moves:
+            found[move[1]] = search.gain(move)
+            if self._some is not None and found[move[1]] > 0.0:
                 break
         return found
 
@@ -209,18 +178,20 @@ class TracedGains:
         """Score of the required edges alone."""
         return self.score.total(families_of(required))
 
-    def finish(self, found: Found, required: Bools) -> None:
+    def finish(self, found: Found, required: Bools) -> None:  # noqa: ARG002
         """EM to its end, and what the score would lose without each edge."""
         told_by_em(self.score, found)
-        limits = Constraints(required, ~np.eye(self.size, dtype=np.bool_), self.size)
-        _value(_Search(self.score, Graph(self.size, limits, found.edges), self._some), found)
+        _value(_Search(self.score, Graph(self._free, found.edges), self._some), found)
 
 
-def _rearranged(edges: Bools, move: Step) -> Bools:
-    """The edges after an exchange, a re-root, a lift or a replacement."""
+def _changed(edges: Bools, move: Step) -> Bools:
+    """The edges after a move."""
     action, parent, child = move
     after = edges.copy()
-    if action == 6:  # in place of those of its own children that are parents of the child
+    if action < 3:  # add, delete or turn
+        after[parent, child] = action == 0
+        after[child, parent] = action == 2
+    elif action == 6:  # in place of those of its own children that are parents of the child
         after[edges[parent], child] = False
         after[parent, child] = True
     elif action == 5:  # all children of the child hang from the parent
@@ -237,56 +208,46 @@ def _rearranged(edges: Bools, move: Step) -> Bools:
     return after
 
 
-def climb_traced(
-    score: TracedScore,
-    constraints: Constraints,
-    *,
-    tabu: int,
-    restarts: int,
-    max_steps: int | None,
-    chance: np.random.Generator,
-    progress: Callable[[int, int], None] | None = None,
-) -> Found:
+def climb_traced(score: TracedScore, constraints: Constraints, options: Options, progress: Progress) -> Found:
     """The best structure found from the required edges alone, and from random changes of it."""
     some = score.some(_SOME)
-    graph = Graph(score.size, constraints)
-    begun: list[Move] = []
+    edges, begun = constraints.required, list[Move]()
     if some is not None:
-        graph, begun = _climb_on_some(score, some, graph, max_steps, progress)
-    search = _Search(score, graph, some)
-    tabu = tabu if search.is_small else 0
-    best = Found(search.graph.edges.copy(), search.total, begun)
-    left = None if max_steps is None else max_steps - len(begun)
-    walk(search, best, tabu=tabu, max_steps=left, progress=progress)
-    best = restart(
-        lambda edges: _Search(score, Graph(score.size, constraints, edges), some),
-        best, restarts=restarts, shakes=_SHAKES, chance=chance, tabu=tabu, max_steps=max_steps, progress=progress,
-    )  # fmt: skip
-    _finish(score, best, constraints, some)
+        edges, begun = _climb_on_some(score, some, constraints, options, progress)
+
+    def begin(edges: Bools) -> _Search:
+        return _Search(score, Graph(constraints, edges), some)
+
+    tabu = options.tabu if _is_small(score) else 0
+    best = climb(begin, edges, begun, options, tabu=tabu, shakes=_SHAKES, progress=progress)
+    told_by_em(score, best)
+    search = begin(best.edges)
+    for move in search.additions()[:_WIDTH]:
+        best.gains["add", move[1], move[2]] = search.about(move)
+    _value(search, best)
     return best
 
 
+def _is_small(score: TracedScore) -> bool:
+    """Whether all moves can be tried."""
+    return score.size * (score.size - 1) <= _ALL_PAIRS
+
+
 def _climb_on_some(
-    score: TracedScore,
-    some: TracedScore,
-    graph: Graph,
-    max_steps: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[Graph, list[Move]]:
+    score: TracedScore, some: TracedScore, constraints: Constraints, options: Options, progress: Progress
+) -> tuple[Bools, list[Move]]:
     """Where a climb on some of the rows ends, and its moves; their gains and scores on all rows are estimated."""
-    search = _Search(some, graph, None)
-    first = Found(graph.edges.copy(), search.total, [])
-    walk(search, first, tabu=0, max_steps=max_steps, progress=progress)
-    replay = _Search(some, graph, None)
-    total = score.total(_Search.families(graph))
+    search = _Search(some, Graph(constraints), None)
+    first = Found(constraints.required, search.total, [])
+    walk(search, first, tabu=0, max_steps=options.max_steps, progress=progress)
+    edges, total = constraints.required, score.total(families_of(constraints.required))
     moves = []
     for move in first.moves:
-        before = _Search.families(replay.graph)
-        replay.graph = replay.after((ACTIONS.index(move.action), move.parent, move.child))
-        gain = _estimated(score, some, before, _Search.families(replay.graph))
-        total += gain
+        after = _changed(edges, (ACTIONS.index(move.action), move.parent, move.child))
+        gain = _estimated(score, some, edges, after)
+        edges, total = after, total + gain
         moves.append(move._replace(gain=gain, score=total))
-    return replay.graph, moves
+    return edges, moves
 
 
 def _chosen(search: _Search, banned: set[frozenset[int]], least: float | None) -> tuple[Step | None, dict[Step, float]]:
@@ -317,28 +278,18 @@ def _gains(search: _Search, banned: set[frozenset[int]], refused: set[Step]) -> 
         return {move: search.about(move) for move in tried}
 
     additions = search.additions()
-    if search.is_small:
+    if _is_small(search.score):
         return evaluate([*additions, *search.removals(), *search.turns(), *search.rearrangements(everywhere=True)])
     gains = evaluate([*additions[:_WIDTH], *search.rearrangements(everywhere=False)])
     if max(gains.values(), default=0.0) <= _LEAST:
         others = [*search.removals()[: 2 * _WIDTH], *search.turns()[: 2 * _WIDTH]]
         gains |= evaluate([*others, *search.rearrangements(everywhere=True)])
-    for start in range(_WIDTH, search.promising() + _WIDTH, _WIDTH):
+    promising = int((search.local_gains()[search.graph.may_add()] > 0.0).sum())
+    for start in range(_WIDTH, promising + _WIDTH, _WIDTH):
         if max(gains.values(), default=0.0) > _LEAST:
             break
         gains |= evaluate(additions[start : start + _WIDTH])
     return gains
-
-
-def _finish(score: TracedScore, best: Found, constraints: Constraints, some: TracedScore | None) -> None:
-    """EM to its end for the structure that is kept, what its edges are worth, and what nearly made it."""
-    graph = Graph(score.size, constraints, best.edges)
-    score.polish(_Search.families(graph))
-    best.score = score.total(_Search.families(graph))
-    search = _Search(score, graph, some)
-    for move in search.additions()[:_WIDTH]:
-        best.gains["add", move[1], move[2]] = search.about(move)
-    _value(search, best)
 
 
 def _value(search: _Search, best: Found) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -10,12 +10,8 @@ from possnet.errors import InputError
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from possnet.structure.graphs import Constraints
-
-    Bools: TypeAlias = NDArray[np.bool_]
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.structure.tables import Table
 
 __all__ = ["spanning_tree"]
 
@@ -68,10 +64,15 @@ def spanning_tree(
         members = [k for k in range(size) if trees[k] == tree]
         for parent, child in _hung(members, near, weights, constraints, names):
             edges[parent, child] = True
-    moves = _moves(edges, joined, weights, np.where(possible & ~must, both, -np.inf), must, near, base)
-    found = Found(edges, moves[-1].score if moves else base, moves)
-    for move in moves:
-        found.gains["delete", move.parent, move.child] = -move.gain
+    found = Found(edges, base, [])
+    others = np.where(possible & ~must, both, -np.inf)
+    for a, b in joined:
+        parent, child = (a, b) if edges[a, b] else (b, a)
+        gain = float(weights[parent, child])
+        found.score += gain
+        ties = () if must[a, b] else tuple(("add", *pair) for pair in _ties(a, b, others, near))
+        found.moves.append(Move("add", parent, child, gain, found.score, ties))
+        found.gains["delete", parent, child] = -gain
     weakest = _weakest(np.where(must, np.inf, both), near)  # what is required cannot be replaced
     for a, b in listed:
         lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
@@ -91,7 +92,7 @@ def _hung(
         if any(not constraints.allowed[arrow] or constraints.required[arrow[::-1]] for arrow in arrows):
             continue
         total = float(sum(weights[arrow] for arrow in arrows))
-        if best is None or total > best[0] + 1e-9 * max(abs(best[0]), 1.0):
+        if best is None or total > best[0] + _ROUNDING * max(abs(best[0]), 1.0):
             best = total, arrows
     if best is None:
         raise InputError(
@@ -101,9 +102,10 @@ def _hung(
     return best[1]
 
 
-def _away(root: int, near: list[list[int]]) -> list[tuple[int, int]]:
+def _away(root: int, near: list[list[int]], above: int = -1) -> list[tuple[int, int]]:
+    """Edges of a tree, directed away from a root; without the part that lies above it."""
     arrows: list[tuple[int, int]] = []
-    waiting = [(root, -1)]
+    waiting = [(root, above)]
     while waiting:
         node, above = waiting.pop(0)
         for other in near[node]:
@@ -113,39 +115,13 @@ def _away(root: int, near: list[list[int]]) -> list[tuple[int, int]]:
     return arrows
 
 
-def _moves(
-    edges: Bools,
-    joined: list[tuple[int, int]],
-    weights: Table,
-    both: Table,
-    must: Bools,
-    near: list[list[int]],
-    base: float,
-) -> list[Move]:
-    """The edges in the order in which they were taken, and the pairs that would have done as well in place of each."""
-    moves = []
-    total = base
-    for a, b in joined:
-        parent, child = (a, b) if edges[a, b] else (b, a)
-        gain = float(weights[parent, child])
-        total += gain
-        ties = () if must[a, b] else _ties(a, b, both, near)
-        moves.append(Move("add", parent, child, gain, total, tuple(("add", *pair) for pair in ties)))
-    return moves
-
-
 def _ties(a: int, b: int, both: Table, near: list[list[int]]) -> list[tuple[int, int]]:
     """Pairs that weigh the same as an edge and join the two parts that the tree falls into without it."""
     beyond = np.zeros(len(both), dtype=np.bool_)
-    waiting = [(b, a)]
-    while waiting:
-        node, above = waiting.pop()
-        beyond[node] = True
-        waiting += [(other, node) for other in near[node] if other != above]
+    beyond[[b, *(child for _, child in _away(b, near, above=a))]] = True
     same = np.abs(both - both[a, b]) <= _ROUNDING * max(abs(both[a, b]), 1.0)
     same[a, b] = same[b, a] = False
-    found = np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1))
-    return [(int(first), int(second)) for first, second in found]
+    return [(a, b) for a, b in np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1)).tolist()]
 
 
 def _better(a: int, b: int, weights: Table, constraints: Constraints) -> tuple[int, int]:

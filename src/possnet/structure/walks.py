@@ -15,22 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     import numpy as np
-    from numpy.typing import NDArray
 
-    from possnet.structure.graphs import Graph
+    from possnet.structure.graphs import Bools, Graph
+    from possnet.structure.options import Options
 
-    Bools: TypeAlias = NDArray[np.bool_]
     Step: TypeAlias = tuple[int, int, int]
-    Progress: TypeAlias = Callable[[int, int], None] | None
+    Progress: TypeAlias = Callable[[int, int], None]
 
-__all__ = ["ACTIONS", "Found", "Move", "Walker", "restart", "walk"]
+__all__ = ["ACTIONS", "Found", "Move", "Walker", "climb", "walk"]
 
 ACTIONS = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 """What a step (action, parent, child) does, by the number of its action."""
 
 
 class Move(NamedTuple):
-    """One step: what was done to which edge (as it was, or is), the gain, the score after it, and how many tied."""
+    """One step: what was done to which edge (as it was, or is), the gain, the score after it, and what tied."""
 
     action: str
     parent: int
@@ -42,13 +41,14 @@ class Move(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """Where a search ended: the edges, the score, the moves that led there, and gains of moves not made."""
+    """Where a search ended: edges, score, the moves that led there, gains of moves not made, the order if one was used."""
 
     edges: Bools
     score: float
     moves: list[Move]
     gains: dict[tuple[str, int, int], float] = field(default_factory=dict)
     families: list[float] | None = None
+    order: list[int] | None = None
 
 
 class Walker(Protocol):
@@ -103,23 +103,25 @@ def walk(walker: Walker, best: Found, *, tabu: int, max_steps: int | None, progr
             downhill = 0
         else:
             downhill += 1
-        if progress is not None:
-            progress(len(moves), 0)
+        progress(len(moves), 0)
 
 
-def restart(
+def climb(
     begin: Callable[[Bools], Walker],
-    best: Found,
+    edges: Bools,
+    moves: list[Move],
+    options: Options,
     *,
-    restarts: int,
-    shakes: int,
-    chance: np.random.Generator,
     tabu: int,
-    max_steps: int | None,
+    shakes: int,
     progress: Progress,
 ) -> Found:
-    """The best of further walks, each from a few random steps away from the best structure so far."""
-    for _ in range(restarts):
+    """The best structure of a walk from some edges, where moves have led, and of walks from random changes of the best."""
+    most, chance = options.max_steps, options.chance
+    walker = begin(edges)
+    best = Found(edges, walker.total, moves)
+    walk(walker, best, tabu=tabu, max_steps=None if most is None else most - len(moves), progress=progress)
+    for _ in range(options.restarts):
         walker = begin(best.edges)
         known = Found(best.edges, best.score, list(best.moves))
         for _ in range(shakes):
@@ -127,7 +129,7 @@ def restart(
             if step is None:
                 break
             _make(walker, known.moves, step, [])
-        walk(walker, known, tabu=tabu, max_steps=max_steps, progress=progress)
+        walk(walker, known, tabu=tabu, max_steps=most, progress=progress)
         if known.score > best.score + walker.margin:
             best = known
     return best
