@@ -23,8 +23,7 @@ from possnet.network import Network
 from possnet.parameters import RandomSets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from possnet.aliases import Progress
     from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.variables import Variable
@@ -37,9 +36,7 @@ __all__ = [
 ]
 
 
-def log_likelihood(
-    network: Network, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
-) -> float:
+def log_likelihood(network: Network, data: Dataset | Batches | Counts, *, progress: Progress | None = None) -> float:
     """Score piLL of a network on data, equation (9) of [HLB]: sum of N_ijk log π_ijk.
 
     >>> import possnet as pn
@@ -52,7 +49,7 @@ def log_likelihood(
 
 
 def log_likelihood_by_family(
-    network: Network, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+    network: Network, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> dict[str, float]:
     """Every variable's part of `log_likelihood`.
 
@@ -80,7 +77,7 @@ def log_likelihood_by_family(
 
 
 def random_set_log_likelihood(
-    model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+    model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> float:
     """Log-likelihood mLL, equation (8) of [HLB]: of a structure at its maximum on the data, or of given masses.
 
@@ -96,7 +93,7 @@ def random_set_log_likelihood(
 
 
 def random_set_log_likelihood_by_family(
-    model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
+    model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> dict[str, float]:
     """Every variable's part of `random_set_log_likelihood`.
 

@@ -36,9 +36,10 @@ from possnet.variables import Variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    FloatArray: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Bools, Floats
+
 
 __all__ = [
     "MIN",
@@ -70,11 +71,11 @@ class Conjunction(Protocol):
 
     name: str
 
-    def combine(self, left: ArrayLike, right: ArrayLike) -> FloatArray:
+    def combine(self, left: ArrayLike, right: ArrayLike) -> Floats:
         """Degree of "both", element by element."""
         ...
 
-    def normalise(self, degrees: FloatArray, axis: int | tuple[int, ...] | None = None) -> FloatArray:
+    def normalise(self, degrees: Floats, axis: int | tuple[int, ...] | None = None) -> Floats:
         """Degrees raised until the largest along ``axis`` is exactly 1; the caller has ruled out all-zero ones."""
         ...
 
@@ -85,11 +86,11 @@ class _Product:
     __slots__ = ()
     name = "product"
 
-    def combine(self, left: ArrayLike, right: ArrayLike) -> FloatArray:
+    def combine(self, left: ArrayLike, right: ArrayLike) -> Floats:
         return np.multiply(left, right, dtype=np.float64)
 
-    def normalise(self, degrees: FloatArray, axis: int | tuple[int, ...] | None = None) -> FloatArray:
-        normalised: FloatArray = degrees / degrees.max(axis=axis, keepdims=True)
+    def normalise(self, degrees: Floats, axis: int | tuple[int, ...] | None = None) -> Floats:
+        normalised: Floats = degrees / degrees.max(axis=axis, keepdims=True)
         return normalised
 
     def __repr__(self) -> str:
@@ -105,11 +106,11 @@ class _Min:
     __slots__ = ()
     name = "min"
 
-    def combine(self, left: ArrayLike, right: ArrayLike) -> FloatArray:
+    def combine(self, left: ArrayLike, right: ArrayLike) -> Floats:
         return np.minimum(left, right, dtype=np.float64)
 
-    def normalise(self, degrees: FloatArray, axis: int | tuple[int, ...] | None = None) -> FloatArray:
-        lifted: FloatArray = np.where(degrees == degrees.max(axis=axis, keepdims=True), 1.0, degrees)
+    def normalise(self, degrees: Floats, axis: int | tuple[int, ...] | None = None) -> Floats:
+        lifted: Floats = np.where(degrees == degrees.max(axis=axis, keepdims=True), 1.0, degrees)
         return lifted
 
     def __repr__(self) -> str:
@@ -159,7 +160,7 @@ class Possibility:
 
     __slots__ = ("_degrees", "_variables")
     _variables: tuple[Variable, ...]
-    _degrees: FloatArray
+    _degrees: Floats
 
     def __init__(self, variables: Variable | Sequence[Variable], degrees: ArrayLike) -> None:
         scope = (variables,) if isinstance(variables, Variable) else tuple(variables)
@@ -174,7 +175,7 @@ class Possibility:
         self._variables, self._degrees = scope, array
 
     @classmethod
-    def unchecked(cls, variables: tuple[Variable, ...], degrees: FloatArray) -> Possibility:
+    def unchecked(cls, variables: tuple[Variable, ...], degrees: Floats) -> Possibility:
         """Possibility of values already known to be right; nothing is checked, snapped or copied.
 
         >>> fever = Variable("fever", ("none", "high"))
@@ -215,7 +216,7 @@ class Possibility:
         return self._variables
 
     @property
-    def degrees(self) -> FloatArray:
+    def degrees(self) -> Floats:
         """Read-only array of degrees, one axis a variable."""
         return self._degrees
 
@@ -409,9 +410,9 @@ class Possibility:
             raise InputError(f"{name!r} is not a variable here{among(name, names)}")
         return names.index(name)
 
-    def _inside(self, event: Event) -> NDArray[np.bool_]:
+    def _inside(self, event: Event) -> Bools:
         """Event as a boolean array of the shape of the degrees."""
-        inside: NDArray[np.bool_] = np.zeros(self._degrees.shape, dtype=bool)
+        inside: Bools = np.zeros(self._degrees.shape, dtype=bool)
         if isinstance(event, Mapping):
             axes = [np.ones(len(v), dtype=bool) for v in self._variables]
             for name, states in event.items():
@@ -426,7 +427,7 @@ class Possibility:
                 inside[tuple(v.index(s) for v, s in zip(self._variables, configuration, strict=True))] = True
         return inside
 
-    def _configurations(self, inside: NDArray[np.bool_]) -> frozenset[str] | frozenset[tuple[str, ...]]:
+    def _configurations(self, inside: Bools) -> frozenset[str] | frozenset[tuple[str, ...]]:
         if len(self._variables) == 1:
             states = self._variables[0].states
             return frozenset(states[k] for k in np.flatnonzero(inside))
@@ -448,7 +449,7 @@ class Possibility:
             )
 
 
-def as_degrees(degrees: ArrayLike, shape: tuple[int, ...] | None, owner: str) -> FloatArray:
+def as_degrees(degrees: ArrayLike, shape: tuple[int, ...] | None, owner: str) -> Floats:
     """Writable float64 copy of an array of the given shape (None: any), with degrees from 0 to 1.
 
     >>> as_degrees([1, 0.5], (2,), "table of 'rash'")
@@ -472,7 +473,7 @@ def as_degrees(degrees: ArrayLike, shape: tuple[int, ...] | None, owner: str) ->
     return array
 
 
-def snap_tops(degrees: FloatArray, axis: int | None = None) -> None:
+def snap_tops(degrees: Floats, axis: int | None = None) -> None:
     """Set, in place, a largest degree (of each slice along ``axis``) that is within 1e-9 of 1 to exactly 1.
 
     >>> degrees = np.array([[0.5, 1 - 1e-12], [0.5, 0.9]])
@@ -486,7 +487,7 @@ def snap_tops(degrees: FloatArray, axis: int | None = None) -> None:
         degrees[near & (degrees >= np.minimum(tops, 1.0))] = 1.0
 
 
-def necessities(degrees: FloatArray) -> FloatArray:
+def necessities(degrees: Floats) -> Floats:
     """N({x}) of every state x along the last axis, for rows that peak at 1: 1 - the largest degree of another state.
 
     >>> necessities(np.array([[1.0, 0.6, 0.1], [1.0, 1.0, 0.5]]))
@@ -498,19 +499,19 @@ def necessities(degrees: FloatArray) -> FloatArray:
     return np.where(degrees == 1.0, 1.0 - second, 0.0)
 
 
-def _position(wrong: NDArray[np.bool_]) -> str:
+def _position(wrong: Bools) -> str:
     position = np.argwhere(wrong)[0]
     return f"position {position[0]}" if wrong.ndim == 1 else f"position ({', '.join(map(str, position))})"
 
 
-def _membership(variable: Variable, states: str | Iterable[str]) -> NDArray[np.bool_]:
+def _membership(variable: Variable, states: str | Iterable[str]) -> Bools:
     inside = np.zeros(len(variable), dtype=bool)
     for state in (states,) if isinstance(states, str) else states:
         inside[variable.index(state)] = True
     return inside
 
 
-def _box(axes: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+def _box(axes: list[Bools]) -> Bools:
     box = axes[0]
     for axis in axes[1:]:
         box = np.logical_and.outer(box, axis)

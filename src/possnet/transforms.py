@@ -34,14 +34,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    FloatArray: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Floats
+
 
 __all__ = ["Transform", "to_possibility", "to_probability"]
 
 Transform: TypeAlias = Literal["optimal", "symmetric", "ratio", "klir", "variable"]
 
 
-def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, axis: int = -1) -> FloatArray:
+def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, axis: int = -1) -> Floats:
     """Possibility degrees of probability distributions along ``axis``.
 
     The methods are described at the head of `possnet.transforms`. ``optimal``, ``symmetric`` and ``klir`` guarantee that
@@ -64,7 +65,7 @@ def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, a
     return _restore(_one_value_per_tie(ascending, degrees), order, axis)
 
 
-def to_probability(degrees: ArrayLike, *, axis: int = -1) -> FloatArray:
+def to_probability(degrees: ArrayLike, *, axis: int = -1) -> Floats:
     """Pignistic probability of possibility distributions along ``axis``; the inverse of ``symmetric``.
 
     With degrees descending and π_(n+1) = 0, p_r = sum over j >= r of (π_j - π_(j+1)) / j: draw a level, then a state of
@@ -82,22 +83,22 @@ def to_probability(degrees: ArrayLike, *, axis: int = -1) -> FloatArray:
     return _restore(np.cumsum(shares, axis=-1), order, axis)
 
 
-def _optimal(ascending: FloatArray) -> FloatArray:
+def _optimal(ascending: Floats) -> Floats:
     sums = np.cumsum(ascending, axis=-1)
     return sums / sums[..., -1:]
 
 
-def _symmetric(ascending: FloatArray) -> FloatArray:
+def _symmetric(ascending: Floats) -> Floats:
     sums = np.cumsum(ascending, axis=-1)
     above = np.arange(ascending.shape[-1] - 1, -1, -1)
     return (sums + ascending * above) / sums[..., -1:]
 
 
-def _ratio(ascending: FloatArray) -> FloatArray:
+def _ratio(ascending: Floats) -> Floats:
     return ascending / ascending[..., -1:]
 
 
-def _klir(ascending: FloatArray) -> FloatArray:
+def _klir(ascending: Floats) -> Floats:
     """Bisect the exponent a until the uncertainty of π equals the entropy of p; a = 1 when p is uniform or degenerate."""
     ratios = _ratio(ascending)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,17 +113,17 @@ def _klir(ascending: FloatArray) -> FloatArray:
     return np.exp(np.where(ratios > 0.0, logs * exponent, -np.inf))
 
 
-def _klir_uncertainty(ascending: FloatArray) -> FloatArray:
+def _klir_uncertainty(ascending: Floats) -> Floats:
     """Sum over i >= 2 of (π_i - π_(i+1)) log2(i² / sum_(j<=i) π_j), degrees descending; here they ascend."""
     n = ascending.shape[-1]
     sizes = np.arange(n, 0, -1)
     steps = np.diff(ascending, axis=-1, prepend=0.0)
     sums = np.cumsum(ascending[..., ::-1], axis=-1)[..., ::-1]
-    bits: FloatArray = (steps * np.log2(sizes**2 / sums))[..., : n - 1].sum(axis=-1, keepdims=True)
+    bits: Floats = (steps * np.log2(sizes**2 / sums))[..., : n - 1].sum(axis=-1, keepdims=True)
     return bits
 
 
-def _variable(ascending: FloatArray) -> FloatArray:
+def _variable(ascending: Floats) -> Floats:
     ratios = _ratio(ascending)
     smallest = np.where(ascending > 0.0, ascending, np.inf).min(axis=-1, keepdims=True)
     top = ascending[..., -1:]
@@ -134,14 +135,14 @@ def _variable(ascending: FloatArray) -> FloatArray:
     return np.where(ratios > 0.0, np.exp(exponents * logs), 0.0)
 
 
-_METHODS: Final[dict[str, Callable[[FloatArray], FloatArray]]] = dict(
+_METHODS: Final[dict[str, Callable[[Floats], Floats]]] = dict(
     zip(get_args(Transform), (_optimal, _symmetric, _ratio, _klir, _variable), strict=True)
 )
 
 
 def _rows(
     values: ArrayLike, axis: int, owner: str, what: str, scale: Literal["always", "if needed"] = "if needed"
-) -> FloatArray:
+) -> Floats:
     """Finite values >= 0 with the wanted axis last, divided by their largest one if asked for or if sums might overflow."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -161,7 +162,7 @@ def _rows(
     return rows
 
 
-def _one_value_per_tie(ascending: FloatArray, degrees: FloatArray) -> FloatArray:
+def _one_value_per_tie(ascending: Floats, degrees: Floats) -> Floats:
     """Give every member of a group of equal inputs the value of the group's last member."""
     positions = np.broadcast_to(np.arange(ascending.shape[-1]), ascending.shape)
     group_ends = np.ones(ascending.shape, dtype=bool)
@@ -171,7 +172,7 @@ def _one_value_per_tie(ascending: FloatArray, degrees: FloatArray) -> FloatArray
     return np.take_along_axis(degrees, last, axis=-1)
 
 
-def _restore(sorted_values: FloatArray, order: NDArray[np.intp], axis: int) -> FloatArray:
+def _restore(sorted_values: Floats, order: NDArray[np.intp], axis: int) -> Floats:
     restored = np.empty_like(sorted_values)
     np.put_along_axis(restored, order, sorted_values, axis=-1)
     return np.ascontiguousarray(np.moveaxis(restored, -1, axis))

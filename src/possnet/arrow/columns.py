@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Words: TypeAlias = NDArray[np.uint64]
+    from possnet.aliases import Bools, Words
 
-__all__ = ["Cell", "CodedColumn", "Column", "Finding", "ListColumn", "MaskColumn", "PackedColumn", "Report", "Seen"]
 
 Cell: TypeAlias = tuple[str, ...] | None
 Finding: TypeAlias = "str | Callable[[], str]"  # a sentence, or how to make it: near names are looked up only when told
@@ -170,7 +169,7 @@ class ListColumn:
     members: NDArray[np.integer[Any]]
     texts: list[str]
     lengths: NDArray[np.integer[Any]]
-    unknown: NDArray[np.bool_] | None
+    unknown: Bools | None
     states: tuple[str, ...] | None = None
     ordered: bool = False
 
@@ -214,7 +213,7 @@ class MaskColumn:
 
     variable: Variable
     octets: NDArray[np.uint8]
-    unknown: NDArray[np.bool_] | None
+    unknown: Bools | None
 
     @property
     def name(self) -> str:
@@ -291,7 +290,7 @@ class PackedColumn:
         return words, self.unknown
 
 
-def _with_unknown(words: Words, unknown: NDArray[np.bool_] | None) -> tuple[Words, Words | None]:
+def _with_unknown(words: Words, unknown: Bools | None) -> tuple[Words, Words | None]:
     """Bitmaps in which unknown cells have every state, and the bitmap of these cells."""
     if unknown is None or not unknown.any():
         return words, None

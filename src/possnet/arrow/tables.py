@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = [
-    "columns_of_table",
-    "first_line",
-    "list_array",
-    "python_column",
-    "require_distinct",
-    "table_of_arrays",
-    "table_of_columns",
-]
-
 _INDEX_COLUMN = re.compile(r"__index_level_\d+__")
 
 

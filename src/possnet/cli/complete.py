@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from possnet.measurements import Measure
     from possnet.network import Network
 
-__all__ = ["complete", "completion_page"]
-
 
 @click.command(short_help="Fill the ambiguous cells of a table.")
 @click.argument("net", metavar="NET", type=NET)

@@ -16,8 +16,6 @@ from possnet.errors import InputError, require_known
 if TYPE_CHECKING:
     from possnet.network import Network
 
-__all__ = ["evaluate", "report"]
-
 
 @click.command(short_help="How well networks are learned back.")
 @click.argument("networks", metavar="[NET]...", nargs=-1, type=NET)

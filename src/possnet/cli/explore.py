@@ -6,8 +6,6 @@ import click
 
 from possnet.cli.inputs import NET, read_net, show
 
-__all__ = ["explore"]
-
 
 @click.command(short_help="Touch a network on a page in your browser.")
 @click.argument("net", metavar="NET", type=NET)

@@ -22,30 +22,11 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
+    from possnet.aliases import Progress
     from possnet.io import DataStream
     from possnet.io.kinds import Kind
     from possnet.network import Network
     from possnet.transforms import Transform
-
-__all__ = [
-    "DATA",
-    "NET",
-    "Choice",
-    "aside",
-    "complete_evidence",
-    "complete_list",
-    "complete_variable",
-    "data_file",
-    "is_data",
-    "progress_bar",
-    "read_net",
-    "read_stream",
-    "scan",
-    "show",
-    "spooled_input",
-    "standard_input_name",
-    "writing",
-]
 
 _STDIN = "possnet.standard-input"
 _DATA_SUFFIXES = (".csv", ".parquet")
@@ -308,7 +289,7 @@ def aside(name: str) -> Iterator[str]:
 
 
 @contextmanager
-def progress_bar(total: int | None) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(total: int | None) -> Iterator[Progress | None]:
     """A bar on standard error, if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from possnet.structure import LearnedStructure, Measure, Method
 
-__all__ = ["learn"]
-
 
 @click.command(short_help="Learn a structure and its tables.")
 @click.argument("data", metavar="DATA", type=DATA)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from possnet.sampling import Law, Parents, Process
     from possnet.transforms import Transform
 
-__all__ = ["fit", "sample", "score"]
-
 
 @click.command()
 @click.argument("net", metavar="NET", type=NET)

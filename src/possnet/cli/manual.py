@@ -6,8 +6,6 @@ import click
 
 from possnet.cli import main
 
-__all__ = ["manual"]
-
 _PREFACE = """# The command line
 
 This page is made from the commands themselves (`make docs`); `possnet COMMAND --help` says the same.

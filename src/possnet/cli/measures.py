@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from possnet.measurements import Measure
 
-__all__ = ["MEASURE_HELP", "read_measures"]
-
 _KEYS = ("edges", "bins", "error", "relative", "labels", "ends")
 _EXAMPLE = "'temp: edges=36,37.5,38.5 error=.2'"
 MEASURE_HELP = (

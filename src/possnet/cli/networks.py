@@ -25,8 +25,6 @@ from possnet.errors import InputError
 if TYPE_CHECKING:
     from possnet.transforms import Transform
 
-__all__ = ["compare", "convert", "info", "query"]
-
 
 @click.command()
 @click.argument("file", metavar="NET|DATA", type=NET)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-__all__ = ["bin_option", "choice_option", "given_option", "json_option", "transform_option", "weights_option"]
-
 bin_option = click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
 weights_option = click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
 

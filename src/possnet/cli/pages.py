@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from possnet.possibility import Possibility
     from possnet.variables import Variable
 
-__all__ = [
-    "answer_page",
-    "data_page",
-    "em_page",
-    "evaluation_page",
-    "long_table",
-    "network_page",
-    "read_given",
-    "read_imprecision",
-    "read_names",
-    "read_numbers",
-    "read_total",
-    "score_page",
-]
-
 Number = TypeVar("Number", int, float)
 Page: TypeAlias = str | dict[str, Any]
 """Text for people, or a document for machines (see `possnet.cli.inputs.show`)."""

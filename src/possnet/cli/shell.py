@@ -19,8 +19,6 @@ from click.shell_completion import (
 
 from possnet.cli.inputs import Choice
 
-__all__ = ["completion"]
-
 _SCRIPT = """
 %(complete_func)s() {
     local kind value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -16,29 +16,26 @@ from possnet.limits import refuse_over
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats, Ints, Progress
     from possnet.dataset import Batches
     from possnet.network import Network
     from possnet.variables import Variable
 
-    Bools: TypeAlias = NDArray[np.bool_]
-    Progress: TypeAlias = Callable[[int, int], None] | None
-
-__all__ = ["CompletionStream", "complete"]
 
 _BATCH_ROWS = 1 << 16
 _BATCH_BYTES = 1 << 26  # of degrees, if every cell of a part is unknown
 
 
 @overload
-def complete(network: Network, data: Dataset, *, limit: int | None = None, progress: Progress = None) -> Completion: ...
+def complete(
+    network: Network, data: Dataset, *, limit: int | None = None, progress: Progress | None = None
+) -> Completion: ...
 @overload
 def complete(
-    network: Network, data: Batches, *, limit: int | None = None, progress: Progress = None
+    network: Network, data: Batches, *, limit: int | None = None, progress: Progress | None = None
 ) -> CompletionStream: ...
 def complete(
-    network: Network, data: Dataset | Batches, *, limit: int | None = None, progress: Progress = None
+    network: Network, data: Dataset | Batches, *, limit: int | None = None, progress: Progress | None = None
 ) -> Completion | CompletionStream:
     """What the rest of a row says about its ambiguous and unknown cells: Π(x | row) for every state x of such a cell.
 
@@ -89,7 +86,7 @@ class CompletionStream:
 
     __slots__ = ("_engine", "_progress", "_stream")
 
-    def __init__(self, engine: Inference, stream: Batches, progress: Progress = None) -> None:
+    def __init__(self, engine: Inference, stream: Batches, progress: Progress | None = None) -> None:
         self._engine, self._stream, self._progress = engine, stream, progress
 
     def __iter__(self) -> Iterator[Completion]:
@@ -198,7 +195,7 @@ def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None
         refuse_over(2 * needed, f"completing {len(data):,} rows", remedy, limit=limit)
 
 
-def _completed(engine: Inference, data: Dataset, first_row: int, total: int, progress: Progress) -> Completion:
+def _completed(engine: Inference, data: Dataset, first_row: int, total: int, progress: Progress | None) -> Completion:
     """One batch: its ambiguous rows, each distinct one once."""
     names = _own_columns(engine.network, data.variables)
     evidence = data.select(names)
@@ -210,7 +207,7 @@ def _completed(engine: Inference, data: Dataset, first_row: int, total: int, pro
     picked = evidence[run]
     first, numbers = picked.groups()
     wanted = {name: mask[run[first]] for name, mask in masks.items()}
-    degrees: dict[str, list[NDArray[np.float64]]] = {name: [] for name in names}
+    degrees: dict[str, list[Floats]] = {name: [] for name in names}
     alive = np.ones(len(first), dtype=np.bool_)
     for start, stop, found, fine in engine.marginal_blocks(picked[first], wanted):
         alive[start:stop] = fine
@@ -249,7 +246,7 @@ def _precise_rows(network: Network, data: Dataset, precise: Bools) -> tuple[Bool
     if len(names) < len(network.variables):
         return possible, precise
     rows = np.flatnonzero(precise)
-    states: dict[str, NDArray[np.int64]] = {}
+    states: dict[str, Ints] = {}
     for name in zeros:
         family = (*network.dag.parents(name), name)
         for member in family:

@@ -8,7 +8,7 @@ they are *tied*: the network and the row cannot tell them apart, and saying so i
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Table: TypeAlias = NDArray[np.float64]
-    Rows: TypeAlias = NDArray[np.int64]
+    from possnet.aliases import Floats, Ints
 
-__all__ = ["CellTally", "Completion", "CompletionSummary", "check_threshold"]
 
 _ROUNDING = 1.0 - 1e-12  # a degree that misses a threshold by rounding alone reaches it
 
@@ -128,8 +126,8 @@ class Completion:
     """
 
     data: Dataset
-    found: Mapping[str, tuple[Rows, Table]]
-    impossible: Rows
+    found: Mapping[str, tuple[Ints, Floats]]
+    impossible: Ints
     ambiguous: Mapping[str, int]
     first_row: int = 0
 
@@ -307,7 +305,7 @@ class Completion:
             "impossible": lost[order],
         }
 
-    def _impossible_lines(self, number: int, name: str, codes: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def _impossible_lines(self, number: int, name: str, codes: Ints) -> tuple[NDArray[Any], ...]:
         """Lines of the ambiguous cells of a variable in impossible rows."""
         inside = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, self.impossible].T
         unclear = (inside.sum(axis=1) > 1) | self.data.missing(name)[self.impossible]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -13,13 +13,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.aliases import Bools, Ints, Words
     from possnet.dataset import Dataset
 
-    Words: TypeAlias = NDArray[np.uint64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
-
-__all__ = ["BLOCK", "FOCAL_BLOCK", "Block", "blocks_of"]
 
 BLOCK: Final = 1 << 20
 """Rows that are counted at a time: the bitmaps of a family then stay in the cache."""
@@ -40,7 +36,7 @@ class Block:
         self.scratch = tally.Scratch() if scratch is None else scratch
         self.weights = None if data.weights is None else data.weights[start : start + rows]
         self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
-        self._state_counts: dict[str, Numbers] = {}
+        self._state_counts: dict[str, Ints] = {}
         self._codes: dict[str, NDArray[np.unsignedinteger]] = {}
         self._cells: dict[str, tuple[NDArray[np.int32], Bools]] = {}
         self._planes: list[Words] | None = None
@@ -67,7 +63,7 @@ class Block:
         """Bitmaps of a column."""
         return self._words[name]
 
-    def state_counts(self, name: str) -> Numbers:
+    def state_counts(self, name: str) -> Ints:
         """Number of cells that contain each state, weights apart."""
         if name not in self._state_counts:
             self._state_counts[name] = bitmaps.count(self._words[name])

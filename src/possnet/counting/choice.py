@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from possnet.counting.blocks import Block
 
-__all__ = ["Kernel", "estimates"]
-
 Kernel: TypeAlias = Literal["codes", "bitmaps", "cells"]
 
 _SURELY_BITMAPS = 64  # a table this small is read off the bitmaps before any column could be decoded

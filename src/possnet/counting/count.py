@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,18 +19,12 @@ from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Progress
     from possnet.dataset import Batches
     from possnet.graph import Dag
     from possnet.kernels.tally import Tally
     from possnet.variables import Variable
 
-    Numbers: TypeAlias = NDArray[np.int64]
-
-__all__ = ["count", "counts_of", "nodes_in", "tally_family"]
 
 _MERGE_AT = 16
 _SURELY_FITS = 1 << 26
@@ -41,7 +35,7 @@ def count(
     data: Dataset | Batches,
     *,
     focal: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
     """Counts N_ijk and N_ij of every family of a DAG, exactly; of a data set, or of a stream in constant memory.
 
@@ -106,7 +100,7 @@ def counts_of(
     owner: str,
     *,
     focal: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
     """Counts of the rows, or the counts as they are; an `InputError` if they were made for another structure.
 

@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.aliases import Ints
     from possnet.graph import Dag
     from possnet.kernels.tally import Tally
     from possnet.variables import Variable
 
-    Numbers: TypeAlias = NDArray[np.int64]
     Arrays: TypeAlias = tuple[NDArray[np.generic], ...]
-
-__all__ = ["Counts", "Focal", "merge_focal", "refuse_rows"]
 
 
 class Focal(NamedTuple):
@@ -43,7 +41,7 @@ class Focal(NamedTuple):
     """
 
     octets: NDArray[np.uint8]
-    counts: Numbers
+    counts: Ints
 
 
 def refuse_rows(rows: int) -> None:
@@ -137,11 +135,11 @@ class Counts:
         """
         return self._families[self.variable(name).name]
 
-    def __getitem__(self, name: str) -> Numbers:
+    def __getitem__(self, name: str) -> Ints:
         """All N_ijk of a variable, axes as in its table; refused if that is too large."""
         return self._dense(name, self.family(name).counts, (len(self.variable(name)),))
 
-    def totals(self, name: str) -> Numbers:
+    def totals(self, name: str) -> Ints:
         """All N_ij of a variable, axes as its parents.
 
         >>> import possnet as pn
@@ -262,7 +260,7 @@ class Counts:
     def _scope(self, name: str) -> list[Variable]:
         return [self._variables[n] for n in (*self._dag.parents(name), name)]
 
-    def _dense(self, name: str, values: Numbers, last: tuple[int, ...]) -> Numbers:
+    def _dense(self, name: str, values: Ints, last: tuple[int, ...]) -> Ints:
         sizes = tuple(len(variable) for variable in self._scope(name)[:-1])
         refuse_over(
             8 * prod((*sizes, *last)), f"the dense table of {name!r}", "use family(...), which holds only what occurs"

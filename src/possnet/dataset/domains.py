@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 _MOST_FOUND = 10_000
 
-__all__ = ["require_columns", "seen_variables", "variables_of"]
-
 
 def variables_of(given: object) -> tuple[Variable, ...]:
     """Variables given as such, or by anything that has variables (a network, a data set, a stream).

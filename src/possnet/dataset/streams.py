@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from possnet.variables import Variable
 
-__all__ = ["Batches", "batches_of", "require_rows"]
-
 
 class Batches(Protocol):
     """Data sets over the same variables, one after the other, as often as it is iterated."""

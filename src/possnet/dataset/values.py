@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from possnet.aliases import Bools, Ints, Words
     from possnet.arrow import Column
     from possnet.variables import Variable
-
-    Words: TypeAlias = NDArray[np.uint64]
-
-__all__ = ["Dataset"]
 
 
 class Dataset:
@@ -55,7 +52,7 @@ class Dataset:
     _bitmaps: dict[str, Words]
     _unknown: dict[str, Words]
     _rows: int
-    _weights: NDArray[np.int64] | None
+    _weights: Ints | None
 
     @classmethod
     def unchecked(
@@ -65,7 +62,7 @@ class Dataset:
         rows: int,
         *,
         unknown: dict[str, Words] | None = None,
-        weights: NDArray[np.int64] | None = None,
+        weights: Ints | None = None,
     ) -> Dataset:
         """Data set of bitmaps known to be right (see `possnet.kernels.bitmaps`); nothing is checked or copied.
 
@@ -174,7 +171,7 @@ class Dataset:
         return tuple(self._variables.values())
 
     @property
-    def weights(self) -> NDArray[np.int64] | None:
+    def weights(self) -> Ints | None:
         """Read-only integer weight of every row, or None when every row counts once."""
         return self._weights
 
@@ -199,7 +196,7 @@ class Dataset:
         """
         return self._bitmaps[self.variable(name).name]
 
-    def missing(self, name: str) -> NDArray[np.bool_]:
+    def missing(self, name: str) -> Bools:
         """Which cells of a variable were given as unknown.
 
         >>> Dataset.from_table({"rash": ["yes", None, {"yes", "no"}]}, ).missing("rash")
@@ -329,7 +326,7 @@ class Dataset:
         kept = self[first]
         return Dataset.unchecked(kept.variables, kept._bitmaps, len(first), unknown=kept._unknown, weights=weights)
 
-    def groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def groups(self) -> tuple[Ints, Ints]:
         """Where each distinct row first stands, in order of appearance, and for every row the number of its distinct row.
 
         >>> Dataset.from_table({"a": ["x", "y", "x"]}).groups()
@@ -443,7 +440,7 @@ class Dataset:
             text += f", {100 * self.unknown_share():.3g} % unknown"
         return f"Dataset({text}{', weighted' if self._weights is not None else ''})"
 
-    def _map(self, change: Any, rows: int, weights: NDArray[np.int64] | None) -> Dataset:
+    def _map(self, change: Any, rows: int, weights: Ints | None) -> Dataset:
         return Dataset.unchecked(
             self.variables,
             {name: change(words) for name, words in self._bitmaps.items()},
@@ -452,7 +449,7 @@ class Dataset:
             weights=weights,
         )
 
-    def _weights_or_ones(self) -> NDArray[np.int64]:
+    def _weights_or_ones(self) -> Ints:
         return np.ones(self._rows, dtype=np.int64) if self._weights is None else self._weights
 
     def _weigh(self, words: Words) -> int:
@@ -467,7 +464,7 @@ class Dataset:
         return sum(amount(n) for n in names) / cells if cells else 0.0
 
 
-def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> NDArray[np.int64]:
+def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:
     chosen = np.asarray(wanted)
     if chosen.size == 0:
         return np.zeros(0, dtype=np.int64)

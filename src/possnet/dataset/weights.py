@@ -12,14 +12,13 @@ from possnet.errors import InputError, among, listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from possnet.aliases import Ints
     from possnet.arrow import Column
 
-__all__ = ["checked_weights", "weights_of_column"]
 
-
-def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_row: int = 0) -> NDArray[np.int64]:
+def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_row: int = 0) -> Ints:
     """Integer weights held by a column whose cells are single whole numbers."""
     by_name = {column.name: column for column in columns}
     if name not in by_name:
@@ -41,7 +40,7 @@ def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_ro
     return checked_weights(np.take(np.array(numbers or [0], dtype=np.int64), column.codes), column.rows, owner)
 
 
-def checked_weights(weights: ArrayLike, rows: int, owner: str) -> NDArray[np.int64]:
+def checked_weights(weights: ArrayLike, rows: int, owner: str) -> Ints:
     """Weights as int64: one whole number >= 0 for every row."""
     try:
         given = np.asarray(weights)

@@ -38,25 +38,10 @@ import numpy as np
 from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Floats
 
-__all__ = [
-    "CONTOUR_MEASURES",
-    "ContourMeasure",
-    "Reading",
-    "chi2",
-    "conditional",
-    "independent",
-    "measure",
-    "mutual_information",
-    "nonspecificity",
-    "nonspecificity_gain",
-    "specificity_gain",
-    "specificity_ratio",
-    "specificity_symmetric",
-]
 
 Reading: TypeAlias = Literal["product", "min"]
 ContourMeasure: TypeAlias = Literal[
@@ -77,7 +62,7 @@ def nonspecificity(contour: ArrayLike) -> float:
     return float(steps @ np.log2(np.arange(len(steps), 0, -1, dtype=np.float64)))
 
 
-def independent(contour: ArrayLike, reading: Reading = "product") -> Table:
+def independent(contour: ArrayLike, reading: Reading = "product") -> Floats:
     """What the contour would be if its last variable were independent of the others: q.
 
     >>> independent([[1, 0.5], [0.5, 0]]), independent([[1, 0.5], [0.5, 0]], "min")
@@ -87,7 +72,7 @@ def independent(contour: ArrayLike, reading: Reading = "product") -> Table:
     degrees = _divided(contour)
     flat = degrees.reshape(-1, degrees.shape[-1])
     first, second = flat.max(axis=1, keepdims=True), flat.max(axis=0, keepdims=True)
-    joined: Table = first * second if reading == "product" else np.minimum(first, second)
+    joined: Floats = first * second if reading == "product" else np.minimum(first, second)
     return joined.reshape(degrees.shape)
 
 
@@ -210,7 +195,7 @@ def conditional(name: ContourMeasure, contour: ArrayLike, reading: Reading = "pr
     return _ratio(gain, (first if name == "specificity-ratio" else every) - given)
 
 
-def _divided(contour: ArrayLike) -> Table:
+def _divided(contour: ArrayLike) -> Floats:
     """Degrees divided by the largest; nothing at all, or all zeros, is ignorance."""
     try:
         degrees = np.asarray(contour, dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -13,18 +13,11 @@ from possnet.kernels import against, bitmaps, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats, Ints, Progress, Words
     from possnet.counting.blocks import Block
     from possnet.dataset import Batches
     from possnet.variables import Variable
 
-    Numbers: TypeAlias = NDArray[np.int64]
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["PairCounts", "count_pairs"]
 
 _BLOCK: Final = 1 << 17
 _MANY_STATES: Final = 256
@@ -45,7 +38,7 @@ class PairCounts:
 
     __slots__ = ("_matrix", "_places", "rows", "variables")
 
-    def __init__(self, variables: tuple[Variable, ...], matrix: Numbers, rows: int) -> None:
+    def __init__(self, variables: tuple[Variable, ...], matrix: Ints, rows: int) -> None:
         self.variables, self.rows = variables, rows
         self._matrix = matrix
         self._places: dict[str, slice] = {}
@@ -54,7 +47,7 @@ class PairCounts:
             self._places[variable.name] = slice(start, start + len(variable))
             start += len(variable)
 
-    def table(self, first: str, second: str) -> Numbers:
+    def table(self, first: str, second: str) -> Ints:
         """Number of rows that contain both, axes as named; of one variable with itself it has the states' own numbers only.
 
         >>> import possnet as pn
@@ -66,7 +59,7 @@ class PairCounts:
                 raise InputError(f"pair counts: no variable {name!r}{among(name, self._places)}")
         return self._matrix[self._places[first], self._places[second]].copy()
 
-    def contour(self, first: str, second: str) -> Table:
+    def contour(self, first: str, second: str) -> Floats:
         """Contour of two variables: the counts divided by the largest; all 1 where there are no rows.
 
         >>> import possnet as pn
@@ -81,7 +74,7 @@ class PairCounts:
         return f"PairCounts({len(self.variables)} variables, {self.rows:,} rows)"
 
 
-def count_pairs(data: Dataset | Batches, *, progress: Callable[[int, int], None] | None = None) -> PairCounts:
+def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) -> PairCounts:
     """Counts of every two states of every two variables, exactly, in one pass and in constant memory.
 
     Each variable's states are crossed with those of all later variables in one call. Unknown cells count as the whole
@@ -109,7 +102,7 @@ def count_pairs(data: Dataset | Batches, *, progress: Callable[[int, int], None]
     return PairCounts(variables, matrix, rows)
 
 
-def _add_block(matrix: Numbers, block: Block, names: list[str]) -> None:
+def _add_block(matrix: Ints, block: Block, names: list[str]) -> None:
     words = np.concatenate([block.words(name) for name in names])
     start = 0
     for number, name in enumerate(names):
@@ -135,9 +128,7 @@ def _add_block(matrix: Numbers, block: Block, names: list[str]) -> None:
         start = stop
 
 
-def _add(
-    matrix: Numbers, start: int, stop: int, first: int, last: int, block: Block, words: NDArray[np.uint64]
-) -> None:
+def _add(matrix: Ints, start: int, stop: int, first: int, last: int, block: Block, words: Words) -> None:
     """Add the counts of a variable's states with those from ``first`` to ``last``, both ways round."""
     if first < last:
         if block.weights is None:
@@ -148,7 +139,7 @@ def _add(
         matrix[first:last, start:stop] += found.T
 
 
-def _own(block: Block, name: str) -> Numbers:
+def _own(block: Block, name: str) -> Ints:
     if block.weights is None:
         return block.state_counts(name)
     everything = bitmaps.ones(block.rows)[np.newaxis]

@@ -10,23 +10,17 @@ their degrees N(y, z) / max N as weights, and the larger of the two directions i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Counted: TypeAlias = NDArray[np.integer]
-
-__all__ = ["similarity_dependence"]
+    from possnet.aliases import Codes
 
 
-def similarity_dependence(
-    both: Counted, first: Counted, second: Counted, rows: Counted, *, errors: float = 4.0
-) -> float:
+def similarity_dependence(both: Codes, first: Codes, second: Codes, rows: Codes, *, errors: float = 4.0) -> float:
     """Dependence of X and Y given Z: 0 (as far as the rows can tell, none) to 1.
 
     Parameters
@@ -56,7 +50,7 @@ def similarity_dependence(
     )
 
 
-def _directed(both: Counted, first: Counted, second: Counted, rows: Counted, errors: float) -> float:
+def _directed(both: Codes, first: Codes, second: Codes, rows: Codes, errors: float) -> float:
     """How far the distributions of X given (y, z) are from those given z, for counts with the axes Z, X, Y."""
     total = rows[:, np.newaxis]
     middle = np.divide(first, total, out=np.zeros(first.shape), where=total > 0)[:, :, np.newaxis]

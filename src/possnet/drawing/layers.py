@@ -23,8 +23,6 @@ from possnet.drawing.places import first_to_last, places
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["Layout", "Sizes", "layered", "reached"]
-
 Sizes: TypeAlias = "Mapping[str, tuple[float, float]]"
 _SWEEPS = 24
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     Layers: TypeAlias = Sequence[Sequence[int]]
     Near: TypeAlias = Sequence[Sequence[int]]
 
-__all__ = ["first_to_last", "places"]
-
 Item = TypeVar("Item", int, str)
 _ROUNDS: Final = 80
 _WIDTH: Final = 1.15

@@ -19,8 +19,6 @@ from possnet.drawing.layers import Layout, layered, reached
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["COLOURS", "Bar", "Card", "Detail", "clipped", "css_colours", "draw_bars", "draw_graph", "text_width"]
-
 Detail: TypeAlias = Literal["bars", "short", "names"]
 Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
 _LINE: Final = 15.0

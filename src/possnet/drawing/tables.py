@@ -9,8 +9,6 @@ from possnet.drawing.svg import Picture, escape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["draw_table", "text_table"]
-
 _CELL = "padding:.15em .9em .15em 0;border-bottom:1px solid rgba(128,128,128,.25);font-variant-numeric:tabular-nums"
 
 

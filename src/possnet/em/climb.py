@@ -18,12 +18,9 @@ from possnet.errors import PossnetError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from possnet.aliases import Floats, Progress
 
-    Table: TypeAlias = NDArray[np.float64]
-    Point: TypeAlias = dict[str, Table]
-
-__all__ = ["Climb", "Stopped", "climb", "remaining_gain"]
+    Point: TypeAlias = dict[str, Floats]
 
 Stopped: TypeAlias = Literal["converged", "max_steps"]
 _ROUNDING: Final = 1e-9
@@ -58,7 +55,7 @@ def climb(
     tolerance: float,
     max_steps: int,
     accelerate: bool,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Climb:
     """Climb from a point; ``step`` gives the log-likelihood at a point and the point after one EM step."""
     trace: list[float] = []

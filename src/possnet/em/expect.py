@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from possnet.aliases import Floats, Ints
     from possnet.em.model import Component
     from possnet.inference import Plan
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Part", "expected", "parts_of"]
 
 _PART_BYTES: Final = 1 << 22
 _ONE_HOT: Final = 1 << 23
@@ -33,13 +31,11 @@ class Part:
 
     component: Component
     ids: list[NDArray[np.int32]]
-    weights: Table
+    weights: Floats
     kinds: list[int]
 
 
-def parts_of(
-    component: Component, rows: NDArray[np.int32], weights: NDArray[np.int64], kinds: dict[str, int]
-) -> list[Part]:
+def parts_of(component: Component, rows: NDArray[np.int32], weights: Ints, kinds: dict[str, int]) -> list[Part]:
     """Rows in parts of a few megabytes of tables."""
     place = {name: k for k, name in enumerate(component.columns)}
     size = max(_PART_BYTES // (8 * max(component.plan.cells, 1)), 1)
@@ -52,7 +48,7 @@ def parts_of(
     return parts
 
 
-def expected(part: Part, tables: list[Table]) -> tuple[float, list[Table | None]]:
+def expected(part: Part, tables: list[Floats]) -> tuple[float, list[Floats | None]]:
     """Log-likelihood of the rows, and for every factor of masses the posterior sums of its entries, by cell.
 
     ``tables`` hold every factor's values, shape (hidden configurations, cells), as `Component.arranged` gives them.
@@ -60,8 +56,8 @@ def expected(part: Part, tables: list[Table]) -> tuple[float, list[Table | None]
     plan = part.component.plan
     rows = len(part.weights)
     logs = np.zeros(rows)
-    beliefs: list[Table] = []
-    ups: list[Table] = []
+    beliefs: list[Floats] = []
+    ups: list[Floats] = []
     for number, clique in enumerate(plan.cliques):
         table = _clique_table(part, tables, number, ups, logs)
         separator = prod(clique.shape[clique.residual :])
@@ -72,7 +68,7 @@ def expected(part: Part, tables: list[Table]) -> tuple[float, list[Table | None]
         up /= scale
         beliefs.append(table)
         ups.append(up)
-    sums: list[Table | None] = [None] * len(part.component.factors)
+    sums: list[Floats | None] = [None] * len(part.component.factors)
     for number in range(len(plan.cliques) - 1, -1, -1):
         clique = plan.cliques[number]
         belief = beliefs[number]
@@ -84,7 +80,7 @@ def expected(part: Part, tables: list[Table]) -> tuple[float, list[Table | None]
     return float(part.weights @ logs), sums
 
 
-def _clique_table(part: Part, tables: list[Table], number: int, ups: list[Table], logs: Table) -> Table:
+def _clique_table(part: Part, tables: list[Floats], number: int, ups: list[Floats], logs: Floats) -> Floats:
     """Product of a clique's factors and its children's messages; every few of them it is scaled, row by row, into logs."""
     plan = part.component.plan
     rows = len(logs)
@@ -111,7 +107,7 @@ def _clique_table(part: Part, tables: list[Table], number: int, ups: list[Table]
     return table
 
 
-def _sums(part: Part, factor: int, belief: Table, number: int) -> Table:
+def _sums(part: Part, factor: int, belief: Floats, number: int) -> Floats:
     """Posterior of a factor's hidden variables, summed over the rows of each of its cells."""
     plan = part.component.plan
     clique = plan.cliques[number]
@@ -122,7 +118,7 @@ def _sums(part: Part, factor: int, belief: Table, number: int) -> Table:
     kinds = part.kinds[factor]
     if kinds * len(part.weights) <= _ONE_HOT:
         chosen = (part.ids[factor][:, np.newaxis] == np.arange(kinds)) * part.weights[:, np.newaxis]
-        chosen_sums: Table = flat @ chosen
+        chosen_sums: Floats = flat @ chosen
         return chosen_sums
     order = np.argsort(part.ids[factor], kind="stable")
     present, starts = np.unique(part.ids[factor][order], return_index=True)
@@ -131,7 +127,7 @@ def _sums(part: Part, factor: int, belief: Table, number: int) -> Table:
     return sums
 
 
-def _send_down(plan: Plan, number: int, child: int, beliefs: list[Table], ups: list[Table], rows: int) -> None:
+def _send_down(plan: Plan, number: int, child: int, beliefs: list[Floats], ups: list[Floats], rows: int) -> None:
     """Bring a child's table to its belief: times what its parent says of the separator, divided by what it said itself."""
     cliques = plan.cliques
     separator = cliques[child].separator

@@ -28,27 +28,22 @@ from possnet.randomset import MassFunction
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from concurrent.futures import Executor
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats, Progress
     from possnet.dataset import Batches, Dataset
     from possnet.em.model import Component
     from possnet.graph import Dag
 
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Point: TypeAlias = dict[str, Table]
-
-__all__ = ["CellMasses", "EmResult", "Problem", "fit_em"]
+    Point: TypeAlias = dict[str, Floats]
 
 
 class CellMasses(NamedTuple):
     """Masses m(A | a) of one variable: the cells A that occur, and a table whose axes are the parents, then the cells."""
 
     cells: tuple[frozenset[str], ...]
-    table: Table
+    table: Floats
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +81,7 @@ class EmResult:
     log_likelihood: tuple[float, ...]
     steps: int
     stopped: Stopped
-    support: dict[str, Table]
+    support: dict[str, Floats]
     unvisited: dict[str, Bools]
     confounded: dict[str, Bools]
     consonant: dict[str, Bools]
@@ -147,7 +142,7 @@ def fit_em(
     limit: int | None = None,
     conjunction: Conjunction = PRODUCT,
     name: str = "",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> EmResult:
     """Network learned by EM over the hidden trace: each child answers to its parents' hidden true states.
 
@@ -254,7 +249,7 @@ class Problem:
                 return True
         return False
 
-    def _continued(self, name: str, earlier: EmResult, equal: Table) -> Table:
+    def _continued(self, name: str, earlier: EmResult, equal: Floats) -> Floats:
         """Masses of an earlier result; cells that it did not know get a small share."""
         given: object = earlier
         if not isinstance(given, EmResult):
@@ -273,8 +268,8 @@ class Problem:
         for k, mask in enumerate(self.observed.masks[name]):
             if mask in place:
                 known[:, k] = flat[:, place[mask]]
-        mixed: Table = np.where(known > 0.0, known, equal / max(self.observed.rows, 1))  # new cells get a little
-        shares: Table = mixed / mixed.sum(axis=1, keepdims=True)
+        mixed: Floats = np.where(known > 0.0, known, equal / max(self.observed.rows, 1))  # new cells get a little
+        shares: Floats = mixed / mixed.sum(axis=1, keepdims=True)
         return shares
 
     def step(self, point: Point) -> tuple[float, Point]:
@@ -325,13 +320,13 @@ class Problem:
                 counts[name] = family.expected_cells(np.zeros(shape) if total is None else total, point[name])
         return value, counts
 
-    def _arranged(self, component: Component, tables: Point) -> list[Table]:
+    def _arranged(self, component: Component, tables: Point) -> list[Floats]:
         return [
             component.arranged(k, self._indicator(factor.column) if factor.family is None else tables[factor.family])
             for k, factor in enumerate(component.factors)
         ]
 
-    def _indicator(self, name: str) -> Table:
+    def _indicator(self, name: str) -> Floats:
         """[state in cell], and 1 for a missing cell."""
         inside = self.model.sets[name].T.astype(np.float64)
         return np.column_stack([inside, np.ones(len(inside))])
@@ -390,7 +385,7 @@ class Problem:
         return found
 
 
-def _nested(masses: Table, cells: Bools) -> Bools:
+def _nested(masses: Floats, cells: Bools) -> Bools:
     """Whether the cells with mass in a context are nested."""
     order = np.argsort(cells.sum(axis=1), kind="stable")
     nested = np.ones(len(masses), dtype=np.bool_)

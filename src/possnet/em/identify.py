@@ -9,7 +9,7 @@ exchanged without changing what is seen.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Bools: TypeAlias = NDArray[np.bool_]
+    from possnet.aliases import Bools, Ints
 
-__all__ = ["identified"]
 
 _LARGEST: Final = 1500
 _ENTRIES: Final = 1 << 22
@@ -42,7 +41,7 @@ def identified(rows: NDArray[np.int32], cells: Sequence[Bools], shape: tuple[int
     contexts = prod(shape)
     visited = np.zeros(contexts, dtype=np.bool_)
     known = np.zeros(contexts, dtype=np.bool_)
-    waiting: list[NDArray[np.int64]] = []
+    waiting: list[Ints] = []
     entries = 0
     for row in rows:
         inside = np.ones(1, dtype=np.bool_)
@@ -73,7 +72,7 @@ def identified(rows: NDArray[np.int32], cells: Sequence[Bools], shape: tuple[int
     return visited, known
 
 
-def _in_row_space(rows: list[NDArray[np.int64]], columns: NDArray[np.int64], contexts: int) -> Bools:
+def _in_row_space(rows: list[Ints], columns: Ints, contexts: int) -> Bools:
     """Whether each unit vector is a combination of the rows: its projection on their span is itself."""
     place = np.full(contexts, -1)
     place[columns] = np.arange(len(columns))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,14 +24,10 @@ from possnet.limits import refuse_over
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats
     from possnet.em.observed import Observed
     from possnet.graph import Dag
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Component", "Factor", "Family", "Model", "joined"]
 
 T = TypeVar("T")
 
@@ -58,7 +54,7 @@ class Family:
     name: str
     parents: tuple[str, ...]
     shape: tuple[int, ...]
-    cells: NDArray[np.bool_]
+    cells: Bools
     wide: bool
     has_missing: bool
 
@@ -67,7 +63,7 @@ class Family:
         """Number of configurations of the parents."""
         return prod(self.shape)
 
-    def factor_table(self, masses: Table) -> Table:
+    def factor_table(self, masses: Floats) -> Floats:
         """The factor of every cell, shape (hidden configurations, cells and, if there are any, the missing cell)."""
         states = self.cells.shape[1]
         if not self.wide:
@@ -77,7 +73,7 @@ class Family:
         pignistic = (masses / self.cells.sum(axis=1)) @ self.cells
         return np.concatenate([known, pignistic[:, :, np.newaxis]], axis=2).reshape(self.contexts * states, -1)
 
-    def expected_cells(self, sums: Table, masses: Table) -> Table:
+    def expected_cells(self, sums: Floats, masses: Floats) -> Floats:
         """Expected number of rows for every context and cell, from the posterior sums of the factor's entries.
 
         The share of a missing cell that falls to a cell A is m(A | a) / |A| times the sum over its states x of the
@@ -87,10 +83,10 @@ class Family:
             return sums[:, : len(self.cells)]
         states = self.cells.shape[1]
         cube = sums.reshape(self.contexts, states, -1)
-        counts: Table = cube[:, :, : len(self.cells)].sum(axis=1)
+        counts: Floats = cube[:, :, : len(self.cells)].sum(axis=1)
         pignistic = (masses / self.cells.sum(axis=1)) @ self.cells
         hidden = np.divide(cube[:, :, -1], pignistic, out=np.zeros_like(pignistic), where=pignistic > 0)
-        shared: Table = masses / self.cells.sum(axis=1) * (hidden @ self.cells.T)
+        shared: Floats = masses / self.cells.sum(axis=1) * (hidden @ self.cells.T)
         return counts + shared
 
 
@@ -115,14 +111,14 @@ class Component:
     plan: Plan
     columns: tuple[str, ...]
 
-    def arranged(self, factor: int, table: Table) -> Table:
+    def arranged(self, factor: int, table: Floats) -> Floats:
         """A factor's values with its hidden variables in elimination order."""
         scope = self.factors[factor].scope
         order = sorted(range(len(scope)), key=lambda k: self.plan.position[scope[k]])
         cube = table.reshape(*(self.sizes[v] for v in scope), -1)
         return np.ascontiguousarray(cube.transpose(*order, len(scope))).reshape(table.shape)
 
-    def restored(self, factor: int, table: Table) -> Table:
+    def restored(self, factor: int, table: Floats) -> Floats:
         """The inverse of `arranged`."""
         scope = self.factors[factor].scope
         order = sorted(range(len(scope)), key=lambda k: self.plan.position[scope[k]])

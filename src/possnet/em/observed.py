@@ -20,15 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.aliases import Bools, Codes, Ints
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
     from possnet.variables import Variable
 
-    Bools: TypeAlias = NDArray[np.bool_]
-    Codes: TypeAlias = NDArray[np.integer]
-    Numbers: TypeAlias = NDArray[np.int64]
-
-__all__ = ["Observed", "Unknown", "cells_in"]
 
 Unknown: TypeAlias = Literal["missing", "focal"]
 
@@ -55,7 +51,7 @@ class Observed:
         for name, masks in self.masks.items():
             if not masks:  # never observed: any state may be behind it
                 masks += [1 << k for k in range(len(self.variables[name]))]
-        self.weights: dict[str, Numbers] = {
+        self.weights: dict[str, Ints] = {
             name: np.array([weights[name].get(mask, 0) for mask in masks], dtype=np.int64)
             for name, masks in self.masks.items()
         }
@@ -72,13 +68,13 @@ class Observed:
         """The distinct cells of a variable, shape (cells, states)."""
         return bitmaps.sets_of(self.masks[name], len(self.variables[name]))
 
-    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Numbers]]:
+    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
         """For every list of columns its distinct rows (rows, columns), and their weights; in one pass over the data."""
         number = {
             name: {0: len(masks), **{mask: k for k, mask in enumerate(masks)}} for name, masks in self.masks.items()
         }
         needed = {name for part in parts for name in part}
-        kept: list[list[tuple[NDArray[np.int32], Numbers]]] = [[] for _ in parts]
+        kept: list[list[tuple[NDArray[np.int32], Ints]]] = [[] for _ in parts]
         for batch in _pieces(self._data):
             ids = {}
             for name in needed:
@@ -94,15 +90,15 @@ class Observed:
         return [self._merged(found, part) for part, found in zip(parts, kept, strict=True)]
 
     def _grouped(
-        self, columns: Sequence[Codes], part: Sequence[str], weights: Numbers | None, rows: int
-    ) -> tuple[NDArray[np.int32], Numbers]:
+        self, columns: Sequence[Codes], part: Sequence[str], weights: Ints | None, rows: int
+    ) -> tuple[NDArray[np.int32], Ints]:
         codes, found = tally.group(columns, [len(self.masks[name]) + 1 for name in part], rows)
         amounts = tally.weigh(codes, weights, len(found))
         return found[amounts > 0], amounts[amounts > 0]
 
     def _merged(
-        self, found: list[tuple[NDArray[np.int32], Numbers]], part: Sequence[str]
-    ) -> tuple[NDArray[np.int32], Numbers]:
+        self, found: list[tuple[NDArray[np.int32], Ints]], part: Sequence[str]
+    ) -> tuple[NDArray[np.int32], Ints]:
         if len(found) == 1:
             return found[0]
         if not found:
@@ -111,7 +107,7 @@ class Observed:
         return self._grouped(list(rows.T), part, np.concatenate([weights for _, weights in found]), len(rows))
 
 
-def cells_in(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[int], Numbers]:
+def cells_in(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[int], Ints]:
     """Number of every row's cell, the cells as masks, and how often each stands.
 
     A cell that was given as unknown is the whole domain or, if such count as ``missing``, the mask 0.

@@ -15,12 +15,9 @@ from possnet.metrics import compare
 from possnet.sampling import sample, sampling_limit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.experiment.grid import Cell
     from possnet.network import Network
-
-__all__ = ["Outcome", "Task", "failed", "run_cell"]
 
 _LIMIT_BYTES = 1 << 28
 _CONTEXTS = 4_000
@@ -81,7 +78,7 @@ def failed(error: BaseException, seconds: dict[str, float] | None = None) -> Out
     return Outcome({}, f"{type(error).__name__}: {error}", seconds or {}, {})
 
 
-def _listed(contexts: dict[str, NDArray[np.float64]]) -> dict[str, list[float | None]]:
+def _listed(contexts: dict[str, Floats]) -> dict[str, list[float | None]]:
     """Errors as plain numbers of five digits."""
     if sum(errors.size for errors in contexts.values()) > _CONTEXTS:
         contexts = {name: np.array([np.nanmean(errors)]) for name, errors in contexts.items()}

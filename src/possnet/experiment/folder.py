@@ -29,8 +29,6 @@ from possnet.io.tidy import write_tidy
 if TYPE_CHECKING:
     from possnet.experiment.grid import Cell
 
-__all__ = ["Experiment", "Folder", "load_cell", "read_experiment"]
-
 COLUMNS: dict[str, type] = {
     "network": str,
     "process": str,

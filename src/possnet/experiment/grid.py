@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Learner: TypeAlias = Callable[[Dag, Dataset, float, Conjunction], Network]
 
-__all__ = ["LEARNERS", "PROCESSES", "Cell", "Grid", "numbers"]
-
 T = TypeVar("T")
 
 PROCESSES: Final = ("alpha-cut", "alpha-cut-text", "alpha-cut-cuts", "precise", "traced", "traced-text")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from possnet.experiment.cell import Outcome
     from possnet.experiment.grid import Cell
 
-__all__ = ["Results", "Summary"]
-
 # Quantiles of Student's t at .975, by degrees of freedom.
 _STUDENT: Final = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,

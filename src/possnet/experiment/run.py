@@ -19,13 +19,13 @@ from possnet.network import Network
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
     from concurrent.futures import Executor
     from pathlib import Path
 
     import numpy as np
 
-__all__ = ["DEFAULT_NETWORKS", "evaluate"]
+    from possnet.aliases import Progress
 
 DEFAULT_NETWORKS: Final = ("clinic", "pump")
 _ALONE: Final = 4
@@ -44,7 +44,7 @@ def evaluate(
     out: str | Path | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Results:
     """Draw rows from networks, learn them back, compare; for every combination of the options, several times over.
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from possnet.network import Network
 
-__all__ = ["Explorer", "application"]
-
 Value = TypeVar("Value")
 _PAGE: Final = Path(__file__).parent / "page"
 _KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.variables import Variable
 
-__all__ = ["Shape", "geometry"]
-
 Shape: TypeAlias = Literal["wide", "tall"]
 _WINDOWS: Final[dict[Shape, float]] = {"wide": 1.9, "tall": 0.72}
 _ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {"wide": (1.0, 1.6, 2.4), "tall": (0.6, 0.4, 1.0)}

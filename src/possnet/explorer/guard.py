@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Guard", "error_answer", "read_body"]
-
 MOST_BODY: Final = 1 << 20
 _MOST_HEAD: Final = 1 << 14
 _MOST_PATH: Final = 2000

@@ -14,8 +14,6 @@ from possnet.io.json_files import explain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Edit", "Move", "Normalise", "Question", "Refused", "TablePage", "encoded", "parsed"]
-
 Kind = TypeVar("Kind")
 
 

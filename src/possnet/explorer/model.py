@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from possnet.network import Network
 
-__all__ = ["Model", "Step", "answer", "edited", "normalised", "stepped", "summary", "table_page"]
-
 Step: TypeAlias = Literal["undo", "redo", "reset"]
 _CELLS: Final = 500
 _KEPT: Final = 200

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from possnet.network import Network
 
-__all__ = ["serve"]
-
 _PATIENCE: Final = 10.0
 _MOST_CONNECTIONS: Final = 64
 

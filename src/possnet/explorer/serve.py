@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from possnet.network import Network
 
-__all__ = ["PORT", "explore"]
-
 PORT: Final = 8642
 _MOST_STATES: Final = 20_000
 

@@ -19,8 +19,6 @@ from possnet.variables import check_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Dag", "EssentialGraph", "UndirectedGraph", "require_structure"]
-
 
 class Dag:
     """A directed acyclic graph: child -> its parents, in table order.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Elimination", "Rule", "bits", "eliminate", "triangulate"]
-
 Rule: TypeAlias = Literal["fill", "weight", "weighted-fill"]
 
 

@@ -14,17 +14,15 @@ combining once (``divide`` is None).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy import ufunc
-    from numpy.typing import NDArray
 
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Floats
 
-__all__ = ["MAX_MIN", "MAX_PRODUCT", "MAX_SUM", "ROUNDING", "SUM_PRODUCT", "Algebra", "conditioned"]
 
 ROUNDING: Final = 1e-12
 """Degrees that differ by less differ by rounding alone."""
@@ -51,7 +49,7 @@ SUM_PRODUCT: Final = Algebra("sum-product", np.multiply, np.add, np.divide, 0.0,
 MAX_SUM: Final = Algebra("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)
 
 
-def conditioned(values: Table, tops: Table | float, algebra: Algebra, rounding: Table | float = ROUNDING) -> Table:
+def conditioned(values: Floats, tops: Floats | float, algebra: Algebra, rounding: Floats | float = ROUNDING) -> Floats:
     """Degrees given evidence of the value ``tops``: (1) of [HLB], or (2) for the minimum.
 
     Degrees that only rounding keeps from 1 are 1.
@@ -61,6 +59,6 @@ def conditioned(values: Table, tops: Table | float, algebra: Algebra, rounding: 
     """
     if algebra is MAX_MIN:
         return np.where(values == tops, 1.0, values)
-    degrees: Table = np.exp(values - tops) if algebra is MAX_SUM else values / tops
+    degrees: Floats = np.exp(values - tops) if algebra is MAX_SUM else values / tops
     degrees[degrees >= 1.0 - rounding] = 1.0
     return degrees

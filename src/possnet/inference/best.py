@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,8 @@ from possnet.inference.algebra import ROUNDING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.inference.run import JoinTree
-
-    Table: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.int64]
-
-__all__ = ["Explanation", "best_configurations", "count_ties", "rounding_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +44,10 @@ class _Search:
     def __init__(self, tree: JoinTree) -> None:
         self.tree, self.plan, self.algebra = tree, tree.plan, tree.algebra
         self.order = list(range(len(tree.plan.cliques) - 1, -1, -1))
-        self.heap: list[tuple[float, int, float, int, int, dict[int, int], Table, Codes]] = []
+        self.heap: list[tuple[float, int, float, int, int, dict[int, int], Floats, Ints]] = []
         self.pushed = 0
 
-    def column(self, depth: int, states: dict[int, int]) -> Table:
+    def column(self, depth: int, states: dict[int, int]) -> Floats:
         """What each choice of the clique at this depth can reach, given the choices before."""
         clique = self.plan.cliques[self.order[depth]]
         table = self.tree.table(self.order[depth]).reshape(clique.shape)
@@ -59,7 +55,7 @@ class _Search:
             table = table[..., states[v]]
         return table.reshape(-1)
 
-    def push(self, bound: float, depth: int, rank: int, states: dict[int, int], column: Table, places: Codes) -> None:
+    def push(self, bound: float, depth: int, rank: int, states: dict[int, int], column: Floats, places: Ints) -> None:
         """Queue the choice of the given rank; ``bound`` is the value before the choice is made."""
         if rank >= len(places) or column[places[rank]] == self.algebra.zero:
             return
@@ -115,7 +111,7 @@ def count_ties(tree: JoinTree) -> int:
     """
     value = _value(tree)
     margin = rounding_of(tree)
-    reached: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
+    reached: list[Bools] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
     for number, belief in tree.beliefs():
         top = float(belief.max())
         if tree.algebra.divide is None:
@@ -133,7 +129,7 @@ def rounding_of(tree: JoinTree) -> float:
     return max(ROUNDING, 1e-15 * abs(_value(tree)) * sqrt(len(tree.plan.sizes)))
 
 
-def _count(tree: JoinTree, reached: list[NDArray[np.bool_]], kind: type) -> Any:
+def _count(tree: JoinTree, reached: list[Bools], kind: type) -> Any:
     """Number of configurations that reach the best everywhere: in floats, or in Python integers for numbers of any size."""
     plan = tree.plan
     counts: list[NDArray[Any]] = [np.ones(1)] * len(plan.cliques)

@@ -11,7 +11,7 @@ is done on logarithms, where a degree of 1 is still exactly 0; nothing is lost a
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,14 +28,10 @@ from possnet.possibility import PRODUCT, Possibility
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats
     from possnet.dataset import Dataset
     from possnet.network import Network
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Inference"]
 
 _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
 _BATCH_BYTES = 1 << 28
@@ -163,7 +159,7 @@ class Inference:
         """
         return self.query(name, evidence).necessity(states)
 
-    def query_many(self, target: str, data: Dataset) -> Table:
+    def query_many(self, target: str, data: Dataset) -> Floats:
         """Possibility of a variable given every row of a data set, as an array (rows, states).
 
         Cells are the evidence: a set is a disjunction, an unknown cell is none, and the target's own cell is ignored;
@@ -185,7 +181,7 @@ class Inference:
             tops = rows.max(axis=1, keepdims=True)
             return np.where(tops > algebra.zero, conditioned(rows, tops, algebra), np.nan)
 
-    def marginals_many(self, data: Dataset) -> dict[str, Table]:
+    def marginals_many(self, data: Dataset) -> dict[str, Floats]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
 
         Cells are the evidence, a variable's own cell included, so that states outside the cell have degree 0. Every row is
@@ -207,8 +203,8 @@ class Inference:
         return found
 
     def marginal_blocks(
-        self, data: Dataset, wanted: Mapping[str, NDArray[np.bool_]]
-    ) -> Iterator[tuple[int, int, dict[str, Table], NDArray[np.bool_]]]:
+        self, data: Dataset, wanted: Mapping[str, Bools]
+    ) -> Iterator[tuple[int, int, dict[str, Floats], Bools]]:
         """The same, some rows at a time and only where asked for: what filling a large table needs.
 
         ``wanted`` says for every variable of interest which rows it is wanted for. Blocks are (first row, end, name ->
@@ -274,7 +270,7 @@ class Inference:
         """
         return self._best(require_whole(k, 1, "most_possible_k: k"), evidence)[0]
 
-    def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Table], JoinTree]:
+    def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Floats], JoinTree]:
         """The evidence as degrees, and the whole tree with all messages upward; impossible evidence is an error."""
         known = read_evidence(evidence, self._variables)
         algebra = self._algebra(known)
@@ -328,7 +324,7 @@ class Inference:
             self._least = float(np.log(np.minimum.reduceat(np.where(flat > 0.0, flat, 1.0), starts)).sum())
         return self._least
 
-    def _algebra(self, known: dict[int, Table]) -> Algebra:
+    def _algebra(self, known: dict[int, Floats]) -> Algebra:
         """Max-min for a min-based network; for a product-based one logarithms if a product might underflow."""
         if not self._is_product:
             return MAX_MIN
@@ -339,7 +335,7 @@ class Inference:
 
     def _relevant(
         self, targets: Iterable[int], observed: Iterable[int]
-    ) -> tuple[list[tuple[int, ...]], list[Table], int]:
+    ) -> tuple[list[tuple[int, ...]], list[Floats], int]:
         """Families that can matter: the targets, the observed, their ancestors, and whatever does not peak at 1."""
         peaks = self._peaks()
         dag = self.network.dag
@@ -351,8 +347,8 @@ class Inference:
         return [self._scopes[k] for k in kept], [self._tables[k] for k in kept], dropped
 
     def _pruned_value(
-        self, targets: list[int], known: dict[int, Table], algebra: Algebra
-    ) -> tuple[float, Table | None]:
+        self, targets: list[int], known: dict[int, Floats], algebra: Algebra
+    ) -> tuple[float, Floats | None]:
         """Value of everything that matters, and the table over the targets (unnormalised, in their order)."""
         if not all(degrees.any() for degrees in known.values()):
             return algebra.zero, None
@@ -387,14 +383,14 @@ class Inference:
             total = float(algebra.combine(value, tree.collect(keep=False)))
             return total, target_table(tree, plan, targets, value, algebra) if targets else None
 
-    def _reduced(self, targets: list[int], known: dict[int, Table], evidence: Evidence | None) -> Table:
+    def _reduced(self, targets: list[int], known: dict[int, Floats], evidence: Evidence | None) -> Floats:
         algebra = self._algebra(known)
         total, table = self._pruned_value(targets, known, algebra)
         self._require_possible(total, algebra, evidence)
         assert table is not None  # noqa: S101
         return self._conditioned_table(table, algebra, given=bool(known))
 
-    def _conditioned_table(self, table: Table, algebra: Algebra, *, given: bool) -> Table:
+    def _conditioned_table(self, table: Floats, algebra: Algebra, *, given: bool) -> Floats:
         """A table over some variables, conditioned on the evidence by the network's conjunction if any is given."""
         if not given:
             return np.exp(table) if algebra is MAX_SUM else table
@@ -405,7 +401,7 @@ class Inference:
         """How far logarithms that add up to a value may differ by rounding alone."""
         return max(ROUNDING, 1e-15 * abs(value) * sqrt(len(self._tables)))
 
-    def _conditioned_marginals(self, flat: Table, algebra: Algebra, *, given: bool) -> Table:
+    def _conditioned_marginals(self, flat: Floats, algebra: Algebra, *, given: bool) -> Floats:
         """Marginals of all variables, one after the other, each conditioned on the evidence if any is given."""
         if not given:
             return np.exp(flat) if algebra is MAX_SUM else flat
@@ -420,10 +416,10 @@ class Inference:
             )
 
 
-def _log(table: Table) -> Table:
+def _log(table: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.log(table)
 
 
-def _in_algebra(known: dict[int, Table], algebra: Algebra) -> dict[int, Table]:
+def _in_algebra(known: dict[int, Floats], algebra: Algebra) -> dict[int, Floats]:
     return {v: _log(d) for v, d in known.items()} if algebra is MAX_SUM else known

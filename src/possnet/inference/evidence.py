@@ -17,19 +17,15 @@ import numpy as np
 from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.variables import Variable
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Evidence", "Observation", "describe", "read_evidence"]
 
 Observation: TypeAlias = str | set[str] | frozenset[str] | Mapping[str, float]
 Evidence: TypeAlias = Mapping[str, Observation]
 
 
-def read_evidence(evidence: Evidence | None, variables: Mapping[str, tuple[int, Variable]]) -> dict[int, Table]:
+def read_evidence(evidence: Evidence | None, variables: Mapping[str, tuple[int, Variable]]) -> dict[int, Floats]:
     """Degrees of the states of every observed variable, by the variable's number."""
     if evidence is None:
         return {}
@@ -45,7 +41,7 @@ def read_evidence(evidence: Evidence | None, variables: Mapping[str, tuple[int, 
     return found
 
 
-def _degrees(variable: Variable, observation: object) -> Table:
+def _degrees(variable: Variable, observation: object) -> Floats:
     degrees = np.zeros(len(variable))
     if isinstance(observation, str):
         degrees[variable.index(observation)] = 1.0

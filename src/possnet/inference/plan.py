@@ -22,8 +22,6 @@ from possnet.limits import memory_limit, readable_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Clique", "Plan", "make_plan"]
-
 _SECONDS_PER_CELL = 2e-8
 _SECONDS_PER_CLIQUE = 3e-5
 _SECONDS_PER_TRY = 4e-5  # a node

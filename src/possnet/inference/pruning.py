@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from possnet.aliases import Floats
     from possnet.inference.algebra import Algebra
     from possnet.inference.plan import Plan
     from possnet.inference.run import JoinTree
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["connected", "sliced", "target_table"]
-
 
 def sliced(
-    scope: tuple[int, ...], table: Table, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
-) -> tuple[tuple[int, ...], Table]:
+    scope: tuple[int, ...], table: Floats, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
+) -> tuple[tuple[int, ...], Floats]:
     """A factor with the known variables fixed, and without the states that the evidence excludes."""
     if not any(v in left for v in scope):
         return scope, table
@@ -31,7 +28,9 @@ def sliced(
     return tuple([v for v in scope if v not in hard]), np.asarray(cut)
 
 
-def connected(factors: list[tuple[tuple[int, ...], Table]], targets: list[int]) -> list[tuple[tuple[int, ...], Table]]:
+def connected(
+    factors: list[tuple[tuple[int, ...], Floats]], targets: list[int]
+) -> list[tuple[tuple[int, ...], Floats]]:
     """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
     reached = set(targets)
     waiting = [(set(scope), k) for k, (scope, _) in enumerate(factors) if scope]
@@ -53,7 +52,7 @@ def connected(factors: list[tuple[tuple[int, ...], Table]], targets: list[int]) 
     return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
 
 
-def target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Table:
+def target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Floats:
     """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
     root = plan.root_of(targets[-1])
     clique = plan.cliques[root]

@@ -23,19 +23,13 @@ from possnet.kernels.bitmaps import compress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.arrow import CodedColumn
     from possnet.inference.algebra import Algebra
     from possnet.inference.plan import Clique, Plan
     from possnet.variables import Variable
 
-    Table: TypeAlias = NDArray[np.float64]
-    Codes: TypeAlias = NDArray[np.int64]
-    Rows: TypeAlias = NDArray[np.bool_]
-    Known: TypeAlias = tuple[tuple[int, ...], Table, Codes]
-
-__all__ = ["RowInference"]
+    Known: TypeAlias = tuple[tuple[int, ...], Floats, Ints]
 
 _PIECE_BYTES = 1 << 21  # tables that stay in the processor's cache: twice as fast as those of 32 MB
 _ROWS = 1 << 15
@@ -45,8 +39,8 @@ _ROWS = 1 << 15
 class _Message:
     """A table (cells, combinations) of a separator, and for every row the number of its combination."""
 
-    table: Table
-    keys: Codes
+    table: Floats
+    keys: Ints
 
 
 class RowInference:
@@ -62,7 +56,7 @@ class RowInference:
         self,
         plan: Plan,
         scopes: Sequence[tuple[int, ...]],
-        tables: Sequence[Table],
+        tables: Sequence[Floats],
         algebra: Algebra,
         variables: Sequence[Variable],
         budget: int,
@@ -74,7 +68,7 @@ class RowInference:
         separators = sum(prod(clique.shape[clique.residual :]) for clique in plan.cliques)
         self._most = max(min(budget // (16 * max(separators, 1)), _ROWS), 1)
 
-    def answers(self, target: int, columns: Mapping[int, CodedColumn], rows: int) -> Table:
+    def answers(self, target: int, columns: Mapping[int, CodedColumn], rows: int) -> Floats:
         """Unnormalised table of one variable for every row, shape (rows, states); the plan eliminates it last."""
         found = np.empty((rows, self._plan.sizes[target]))
         for start, stop, run in self._runs(columns, rows):
@@ -82,8 +76,8 @@ class RowInference:
         return found
 
     def blocks(
-        self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Rows]
-    ) -> Iterator[tuple[int, int, dict[int, Table], Rows]]:
+        self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools]
+    ) -> Iterator[tuple[int, int, dict[int, Floats], Bools]]:
         """First row, end, the degrees (wanted rows of the block, states) of every wanted variable, the possible rows.
 
         Degrees are conditioned on the row; those of an impossible row are NaN.
@@ -104,14 +98,14 @@ class RowInference:
             codes = {v: np.asarray(column.codes[start:stop], dtype=np.int64) for v, column in columns.items()}
             yield start, stop, _Block(self._plan, self._potentials, self.algebra, vectors, codes, stop - start)
 
-    def _conditioned(self, rows: Table, total: Table) -> Table:
+    def _conditioned(self, rows: Floats, total: Floats) -> Floats:
         """Degrees of every row conditioned on the row, whose own possibility is ``total``."""
         if self.algebra is MAX_MIN:
             tops = total[:, np.newaxis]
             rows = np.minimum(rows, tops)  # what lies in other components
         else:
             tops = rows.max(axis=1, keepdims=True)
-        rounding: float | Table = ROUNDING
+        rounding: float | Floats = ROUNDING
         if self.algebra is MAX_SUM:
             rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
         degrees = conditioned(rows, tops, self.algebra, rounding)
@@ -125,17 +119,17 @@ class _Block:
     def __init__(
         self,
         plan: Plan,
-        potentials: Sequence[Table],
+        potentials: Sequence[Floats],
         algebra: Algebra,
-        vectors: Mapping[int, Table],
-        codes: Mapping[int, Codes],
+        vectors: Mapping[int, Floats],
+        codes: Mapping[int, Ints],
         rows: int,
     ) -> None:
         self.plan, self.potentials, self.algebra = plan, potentials, algebra
         self.vectors, self.codes, self.identity = vectors, codes, np.arange(rows)
         self.up: list[_Message] = []
 
-    def collect(self, target: int | None = None) -> Table:
+    def collect(self, target: int | None = None) -> Floats:
         """Messages up to the roots; the value of every row (rows, 1), or a table of the target, (rows, states).
 
         The target is among the variables of a root. Its table is all that is kept.
@@ -165,7 +159,7 @@ class _Block:
                 total = self.algebra.combine(total, values.T)
         return total
 
-    def distribute(self, asked: Mapping[int, Codes]) -> dict[int, Table]:
+    def distribute(self, asked: Mapping[int, Ints]) -> dict[int, Floats]:
         """Marginals (asked rows, states), unnormalised, of the variables asked for."""
         reads: dict[int, list[int]] = {}
         for v in asked:
@@ -173,7 +167,7 @@ class _Block:
         needed = [bool(reads.get(number)) for number in range(len(self.plan.cliques))]
         for number, clique in enumerate(self.plan.cliques):
             needed[number] = needed[number] or any(needed[child] for child in clique.children)
-        found: dict[int, Table] = {}
+        found: dict[int, Floats] = {}
         down: dict[int, _Message] = {}
         for number in range(len(self.plan.cliques) - 1, -1, -1):
             if needed[number]:
@@ -193,8 +187,8 @@ class _Block:
         down: dict[int, _Message],
         read: list[int],
         children: list[int],
-        asked: Mapping[int, Codes],
-        found: dict[int, Table],
+        asked: Mapping[int, Ints],
+        found: dict[int, Floats],
     ) -> None:
         """A clique's beliefs: its variables' marginals, and what its children need to hear."""
         clique, algebra = self.plan.cliques[number], self.algebra
@@ -220,7 +214,7 @@ class _Block:
         for k in children:
             down[k] = _Message(above[k], keys)
 
-    def _numbers_of_child(self, keys: Codes, count: int, said: _Message) -> Codes:
+    def _numbers_of_child(self, keys: Ints, count: int, said: _Message) -> Ints:
         """The child's message in every combination of its parent's, which determines it."""
         if keys is self.identity:
             return said.keys
@@ -230,7 +224,7 @@ class _Block:
 
     def _pieces(
         self, clique: Clique, above: _Message | None
-    ) -> tuple[Codes, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]]:
+    ) -> tuple[Ints, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Floats]]]]]:
         """Number of every row's combination, how many there are, and the parts of the table, some at a time."""
         mine = [v for v in clique.variables[: clique.residual] if v in self.vectors]
         known: list[Known] = [((v,), self.vectors[v], self.codes[v]) for v in mine]
@@ -239,7 +233,7 @@ class _Block:
             known.append((clique.separator, above.table, above.keys))
         return _pieces_of(clique, known, self.identity)
 
-    def _kept(self, table: Table, clique: Clique, kept: Sequence[int]) -> Table:
+    def _kept(self, table: Floats, clique: Clique, kept: Sequence[int]) -> Floats:
         """Table on some of a clique's variables, (cells, combinations); one axis at a time, the longest runs first."""
         for axis in range(len(clique.variables)):
             if clique.variables[axis] not in kept:
@@ -247,15 +241,15 @@ class _Block:
         return table.reshape(-1, table.shape[-1])
 
 
-def _cell_degrees(column: CodedColumn, variable: Variable, algebra: Algebra) -> Table:
+def _cell_degrees(column: CodedColumn, variable: Variable, algebra: Algebra) -> Floats:
     """Degrees (states, distinct cells) of the cells as evidence; an unknown cell is none."""
     inside = np.array([[cell is None or state in cell for cell in column.cells] for state in variable.states])
     return np.where(inside, algebra.one, algebra.zero).reshape(len(variable), -1)
 
 
 def _clique_potentials(
-    plan: Plan, scopes: Sequence[tuple[int, ...]], tables: Sequence[Table], algebra: Algebra
-) -> list[Table]:
+    plan: Plan, scopes: Sequence[tuple[int, ...]], tables: Sequence[Floats], algebra: Algebra
+) -> list[Floats]:
     """Factors of every clique combined, as (cells, 1)."""
     combined = []
     for clique in plan.cliques:
@@ -270,8 +264,8 @@ def _clique_potentials(
 
 
 def _clique_tables(
-    potential: Table, parts: list[tuple[tuple[int, ...], Table]], shape: tuple[int, ...], width: int, algebra: Algebra
-) -> Table:
+    potential: Floats, parts: list[tuple[tuple[int, ...], Floats]], shape: tuple[int, ...], width: int, algebra: Algebra
+) -> Floats:
     """A clique's table for some combinations of evidence, which lie along the last axis."""
     shaped = [((*inside, width), table.reshape(*inside, width)) for inside, table in parts]
     merged = merge_parts(shaped, algebra, prod(shape) * width)
@@ -279,22 +273,22 @@ def _clique_tables(
     if not merged:
         return np.repeat(table, width, axis=-1)
     merged.sort(key=lambda part: -part[1].size)
-    combined: Table = algebra.combine(table, merged[0][1])
+    combined: Floats = algebra.combine(table, merged[0][1])
     for _, part in merged[1:]:
         algebra.combine(combined, part, out=combined)
     return combined
 
 
-def _on_separator(table: Table, clique: Clique, algebra: Algebra) -> Table:
+def _on_separator(table: Floats, clique: Clique, algebra: Algebra) -> Floats:
     """A clique's table on its separator, with the rows last."""
     leading = table.reshape(prod(table.shape[: clique.residual]), -1)
-    separator: Table = algebra.project.reduce(leading, axis=0)
+    separator: Floats = algebra.project.reduce(leading, axis=0)
     return separator.reshape(-1, table.shape[-1])
 
 
 def _pieces_of(
-    clique: Clique, known: Sequence[Known], identity: Codes
-) -> tuple[Codes, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]]:
+    clique: Clique, known: Sequence[Known], identity: Ints
+) -> tuple[Ints, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Floats]]]]]:
     """Number of every row's combination of what is known, how many there are, and the parts of the table, some at a time.
 
     What is known are variables of the clique, degrees (cells, ...) for each combination of their own, and its number for
@@ -305,7 +299,7 @@ def _pieces_of(
     axes = list(zip(clique.variables, clique.shape, strict=True))
     shapes = [tuple([size if v in scope else 1 for v, size in axes]) for scope, _, _ in known]
 
-    def pieces() -> Iterator[tuple[slice, list[tuple[tuple[int, ...], Table]]]]:
+    def pieces() -> Iterator[tuple[slice, list[tuple[tuple[int, ...], Floats]]]]:
         width = max(_PIECE_BYTES // (8 * max(prod(clique.shape), 1)), 1)
         for start in range(0, count, width):
             chosen = slice(start, min(start + width, count))
@@ -320,7 +314,7 @@ def _pieces_of(
     return keys, count, pieces()
 
 
-def _combinations(parts: list[Codes], identity: Codes) -> tuple[Codes, list[Codes]]:
+def _combinations(parts: list[Ints], identity: Ints) -> tuple[Ints, list[Ints]]:
     """Number a row for the combination of its codes, and, for every part, its code in each combination.
 
     ``identity`` holds the row numbers, and stands for itself wherever every row is a combination of its own.

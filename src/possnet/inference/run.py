@@ -18,15 +18,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.inference.algebra import Algebra
     from possnet.inference.plan import Clique, Plan
 
-    Table: TypeAlias = NDArray[np.float64]
-    Part: TypeAlias = tuple[tuple[int, ...], Table]
-
-__all__ = ["JoinTree", "Projection", "merge_parts"]
+    Part: TypeAlias = tuple[tuple[int, ...], Floats]
 
 _SMALL = 1 << 9
 
@@ -44,10 +40,10 @@ class Projection:
         self.shape, self.axes = shape, dropped
         self.steps: list[tuple[int, int, int]] | None = None if cells <= _SMALL else _steps(shape, dropped)
 
-    def __call__(self, table: Table, algebra: Algebra) -> Table:
+    def __call__(self, table: Floats, algebra: Algebra) -> Floats:
         """The reduced table, flat if it was large."""
         if self.steps is None:
-            small: Table = algebra.project.reduce(table.reshape(self.shape), axis=self.axes)
+            small: Floats = algebra.project.reduce(table.reshape(self.shape), axis=self.axes)
             return small
         for outer, dropped, inner in self.steps:
             cube = table.reshape(outer, dropped, inner)
@@ -111,17 +107,17 @@ class JoinTree:
         Factors: an axis for every variable of the scope, in the order of the scope.
     """
 
-    def __init__(self, plan: Plan, scopes: Sequence[Sequence[int]], tables: Sequence[Table], algebra: Algebra) -> None:
+    def __init__(self, plan: Plan, scopes: Sequence[Sequence[int]], tables: Sequence[Floats], algebra: Algebra) -> None:
         self.plan, self.algebra = plan, algebra
         self._nodes = [_Node(plan, clique) for clique in plan.cliques]
         self._potentials = [self._potential(k, scopes, tables) for k in range(len(plan.cliques))]
-        self._evidence: dict[int, Table] = {}
-        self._tables: list[Table | None] = [None] * len(self._nodes)
-        self._up: list[Table | None] = [None] * len(self._nodes)
+        self._evidence: dict[int, Floats] = {}
+        self._tables: list[Floats | None] = [None] * len(self._nodes)
+        self._up: list[Floats | None] = [None] * len(self._nodes)
         self._stale = set(range(len(self._nodes)))
         self._reads_planned = False
 
-    def _potential(self, number: int, scopes: Sequence[Sequence[int]], tables: Sequence[Table]) -> list[Part]:
+    def _potential(self, number: int, scopes: Sequence[Sequence[int]], tables: Sequence[Floats]) -> list[Part]:
         """Factors of a clique, shaped for it; combined beforehand where their union is small."""
         clique = self.plan.cliques[number]
         place = self.plan.position.__getitem__
@@ -136,7 +132,7 @@ class JoinTree:
             factors.append((shape, table.reshape(shape)))
         return factors if len(factors) < 2 else merge_parts(factors, self.algebra, self._nodes[number].cells)
 
-    def set_evidence(self, evidence: Mapping[int, Table]) -> None:
+    def set_evidence(self, evidence: Mapping[int, Floats]) -> None:
         """Degrees for the states of some variables; what they do not touch is kept."""
         changed = {
             v
@@ -175,7 +171,7 @@ class JoinTree:
         self._stale = set() if keep else set(range(len(self._nodes)))
         return float(total)
 
-    def table(self, number: int) -> Table:
+    def table(self, number: int) -> Floats:
         """Table of a clique after `collect`: its factors, evidence and all below it. Only roots are there if not kept."""
         table = self._tables[number]
         assert table is not None  # noqa: S101
@@ -191,10 +187,10 @@ class JoinTree:
         """Shape of a clique's message among the axes of its parent."""
         return self._nodes[number].inside_parent
 
-    def _descend(self) -> Iterator[tuple[int, Table, list[tuple[int, Table]]]]:
+    def _descend(self) -> Iterator[tuple[int, Floats, list[tuple[int, Floats]]]]:
         """Every clique's belief, parents first, and what it says on the separators of its children; after `collect`."""
         algebra = self.algebra
-        down: list[Table | None] = [None] * len(self._nodes)
+        down: list[Floats | None] = [None] * len(self._nodes)
         for number in range(len(self._nodes) - 1, -1, -1):
             node = self._nodes[number]
             belief = self.table(number)
@@ -206,12 +202,12 @@ class JoinTree:
             for child, above in said:
                 down[child] = self._message_down(child, above)
 
-    def beliefs(self) -> Iterator[tuple[int, Table]]:
+    def beliefs(self) -> Iterator[tuple[int, Floats]]:
         """Every clique's belief, parents first, each good until the next is asked for; after `collect`."""
         for number, belief, _ in self._descend():
             yield number, belief
 
-    def factor_marginals(self, scopes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Table]]:
+    def factor_marginals(self, scopes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Floats]]:
         """Every factor's number and the joint marginal of its variables, in the order of its scope; after `collect`."""
         if not self._reads_planned:
             self._plan_reads()
@@ -231,27 +227,27 @@ class JoinTree:
         roots = [k for k, node in enumerate(self._nodes) if node.parent < 0]
         return dict(zip(roots, _combination_of_others([self.root_value(k) for k in roots], self.algebra), strict=True))
 
-    def _above(self, child: int, belief: Table) -> Table:
+    def _above(self, child: int, belief: Floats) -> Floats:
         """A parent's belief on the separator of a child."""
         projection = self._nodes[child].to_parent
         assert projection is not None  # noqa: S101
         return projection(belief, self.algebra)
 
-    def _message_down(self, child: int, above: Table) -> Table:
+    def _message_down(self, child: int, above: Floats) -> Floats:
         """What a child has not said itself."""
         if self.algebra.divide is None:
             return above.reshape(-1)
-        message: Table = np.fmax(self.algebra.divide(above.reshape(-1), self._up[child]), self.algebra.zero)
+        message: Floats = np.fmax(self.algebra.divide(above.reshape(-1), self._up[child]), self.algebra.zero)
         return message
 
-    def distribute(self) -> list[Table]:
+    def distribute(self) -> list[Floats]:
         """Messages down, and the marginal of every variable (unnormalised, in the order of the variables; after `collect`).
 
         Variables that are not in the plan have an empty marginal.
         """
         if not self._reads_planned:
             self._plan_reads()
-        found: list[Table] = [_NOTHING] * len(self.plan.sizes)
+        found: list[Floats] = [_NOTHING] * len(self.plan.sizes)
         for number, belief, said in self._descend():
             for variable, projection in self._nodes[number].reads:
                 found[variable] = projection(belief, self.algebra)
@@ -260,7 +256,7 @@ class JoinTree:
                     found[variable] = projection(above, self.algebra)
         return self._others(found)
 
-    def _others(self, found: list[Table]) -> list[Table]:
+    def _others(self, found: list[Floats]) -> list[Floats]:
         """Every component's marginals, combined with the values of the other components."""
         rest = self._rest()
         if len(rest) == 1:
@@ -303,11 +299,11 @@ class JoinTree:
         self._reads_planned = True
 
 
-_NOTHING: Table = np.zeros(0)
+_NOTHING: Floats = np.zeros(0)
 
 
-def _reduced(table: Table, algebra: Algebra) -> Table:
-    reduced: Table = algebra.project.reduce(table, axis=0)
+def _reduced(table: Floats, algebra: Algebra) -> Floats:
+    reduced: Floats = algebra.project.reduce(table, axis=0)
     return reduced
 
 
@@ -328,7 +324,7 @@ def merge_parts(factors: list[Part], algebra: Algebra, cells: int) -> list[Part]
     return factors
 
 
-def _combined(parts: list[Part], shape: tuple[int, ...], algebra: Algebra) -> Table:
+def _combined(parts: list[Part], shape: tuple[int, ...], algebra: Algebra) -> Floats:
     """Combination of factors, each shaped for the clique, as a full table; few of the passes are full ones."""
     shaped = [(inside, table.reshape(inside)) for inside, table in parts]
     cells = prod(shape)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -21,14 +21,10 @@ from possnet.io.files import position_of
 from possnet.io.probability_tables import Draft, numbers_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.network import Network
     from possnet.transforms import Transform
 
-    FloatArray: TypeAlias = NDArray[np.float64]
-
-__all__ = ["decode_bif"]
 
 _NAME = r'(?:"[^"\n]*"|[^\s{}()\[\],;|"]+)'
 _COMMENT = re.compile(r'"[^"\n]*"|(?<![^\s;{}()])//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
@@ -140,14 +136,14 @@ class _Reader:
         self.draft.parents[child] = tuple(given)
         self.draft.tables[child] = self.table(child, given, sizes, block)
 
-    def table(self, child: str, given: list[str], sizes: list[int], block: re.Match[str]) -> FloatArray:
+    def table(self, child: str, given: list[str], sizes: list[int], block: re.Match[str]) -> Floats:
         """The numbers of a block, as a table with the child last."""
         position, end = block.span(2)
         width = sizes[-1]
         lookups = [{state: k for k, state in enumerate(self.draft.variables[parent].states)} for parent in given]
         rows: dict[int, tuple[str, int]] = {}  # for every context its numbers, and where they stand
-        default: FloatArray | None = None
-        whole: FloatArray | None = None
+        default: Floats | None = None
+        whole: Floats | None = None
         while (match := _ROW.match(self.text, position, end)) is not None:
             position = match.end()
             context, word, numbers = match.groups()
@@ -180,7 +176,7 @@ class _Reader:
             self.fail(block.start(2), f"both a table and rows for {child!r}; expected one or the other")
         return np.ascontiguousarray(np.moveaxis(whole.reshape((width, *sizes[:-1])), 0, -1))
 
-    def filled(self, sizes: list[int], rows: dict[int, tuple[str, int]], default: FloatArray | None) -> FloatArray:
+    def filled(self, sizes: list[int], rows: dict[int, tuple[str, int]], default: Floats | None) -> Floats:
         """Table of rows by context; contexts that are not named take the default row."""
         width = sizes[-1]
         table = np.empty((prod(sizes[:-1]), width))
@@ -218,7 +214,7 @@ class _Reader:
             number = number * len(lookup) + position
         return number
 
-    def numbers(self, text: str, wanted: int, at: int) -> FloatArray:
+    def numbers(self, text: str, wanted: int, at: int) -> Floats:
         """Exactly so many numbers."""
         words = _words(text)
         values = numbers_of(words)

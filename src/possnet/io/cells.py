@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from possnet.arrow.columns import Cell, Finding
     from possnet.variables import Variable
 
-__all__ = ["CellSyntax", "Reading"]
-
 _UNKNOWN = ("?", "*")
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.aliases import Words
     from possnet.arrow import Column
     from possnet.io.cells import CellSyntax, Reading
     from possnet.variables import Variable
 
-    Words: TypeAlias = NDArray[np.uint64]
-
-__all__ = ["CsvColumn", "CsvSource", "csv_blocks", "csv_header"]
 
 _BLOCK = 1 << 23
 _PIECE = 1 << 25

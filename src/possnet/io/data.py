@@ -6,7 +6,7 @@ import glob
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
@@ -23,18 +23,13 @@ from possnet.io.sources import Batch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Progress, Words
     from possnet.arrow import Column
     from possnet.dataset import Batches
     from possnet.io.sources import Source
     from possnet.measurements import Measure
     from possnet.variables import Variable
 
-    Words: TypeAlias = NDArray[np.uint64]
-
-__all__ = ["DataStream", "carry_columns", "column_names", "read_data", "scan_data", "write_data"]
 
 _GROUP = 1 << 18
 T = TypeVar("T")
@@ -201,7 +196,7 @@ def write_data(
     separator: str = "|",
     escape: str = "\\",
     delimiter: str = ",",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     r"""Write a data set or a stream to a ``.csv`` or ``.parquet`` file, whole or not at all.
 
@@ -244,7 +239,7 @@ def write_data(
                     writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
 
 
-def _counted(data: Dataset | Batches, progress: Callable[[int, int], None] | None) -> Iterator[Dataset]:
+def _counted(data: Dataset | Batches, progress: Progress | None) -> Iterator[Dataset]:
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     done = 0
     for batch in batches_of(data):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from possnet.io.sources import Batch, Source
     from possnet.variables import Variable
 
-__all__ = ["found_domain", "known_domain"]
-
 
 def known_domain(sources: Sequence[Source], given: tuple[Variable, ...] | None) -> tuple[Variable, ...] | None:
     """Variables that are given, or that every file declares alike; otherwise None."""

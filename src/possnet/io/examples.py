@@ -11,8 +11,6 @@ from possnet.io.json_network import decode_network
 if TYPE_CHECKING:
     from possnet.network import Network
 
-__all__ = ["example_names", "load_example"]
-
 _BUNDLED = Path(__file__).parent.parent / "bundled"
 
 

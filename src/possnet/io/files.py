@@ -13,17 +13,6 @@ from possnet.limits import memory_limit, readable_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "DATA_SUFFIXES",
-    "file_error",
-    "position_of",
-    "read_bytes",
-    "read_plain_or_gzipped",
-    "replacing",
-    "suffix_of",
-    "write_text",
-]
-
 DATA_SUFFIXES = (".csv", ".parquet")
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from possnet.io.json_pages import Cells, CountsPage, Family
 
-__all__ = ["read_counts", "write_counts"]
-
 FORMAT = "possnet-counts"
 VERSION = 1
 _LARGEST = 2**62

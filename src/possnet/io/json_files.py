@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 from possnet.errors import InputError
 from possnet.io.files import position_of
 
-__all__ = ["converted", "explain", "parse_object", "require_format"]
-
 Page = TypeVar("Page")
 
 _KINDS = {

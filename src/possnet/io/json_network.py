@@ -18,10 +18,7 @@ from possnet.possibility import MIN, PRODUCT, Conjunction
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["decode_network", "encode_network"]
+    from possnet.aliases import Floats
 
 FORMAT = "possnet-network"
 VERSION = 1
@@ -107,7 +104,7 @@ def _text(value: str | bool | tuple[str, ...]) -> str:  # noqa: FBT001
     return json.dumps(value, ensure_ascii=False)
 
 
-def _numbers(array: NDArray[np.float64], indent: str) -> str:
+def _numbers(array: Floats, indent: str) -> str:
     """Nested arrays, every innermost row on a line of its own."""
     if array.ndim == 0:
         return _number(array.item())

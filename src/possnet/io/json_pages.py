@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Cells", "CountsPage", "Family", "NetworkPage", "Node"]
-
 
 class Node(msgspec.Struct, forbid_unknown_fields=True):
     """A variable and its table."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from possnet.io.sources import Source
 
-__all__ = ["attach_columns"]
-
 
 def attach_columns(written: Path, sources: Sequence[Source], names: Sequence[str]) -> None:
     """Write a ``.csv`` or ``.parquet`` file again with columns of other files beside its own, row by row.

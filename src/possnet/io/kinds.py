@@ -10,8 +10,6 @@ from typing import Literal, TypeAlias
 from possnet.io.examples import example_names
 from possnet.io.files import DATA_SUFFIXES
 
-__all__ = ["Kind", "looks_like"]
-
 Kind: TypeAlias = Literal["network", "data", "counts", "experiment", "report"]
 _FORMATS: dict[str, Kind] = {
     "possnet-network": "network",

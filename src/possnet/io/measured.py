@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,15 +13,11 @@ from possnet.measurements import Measure, Readings, read_numbers, read_texts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.io.sources import Source
     from possnet.measurements import BinnedColumn
     from possnet.variables import Variable
 
-    Numbers: TypeAlias = NDArray[np.float64]
-
-__all__ = ["measured_column", "settle"]
 
 _NOT_AN_ERROR = 1 << 41
 
@@ -97,7 +93,7 @@ def settle(
     return settled
 
 
-def _numbers(name: str, source: Source) -> Numbers:
+def _numbers(name: str, source: Source) -> Floats:
     """What edges are computed from, of all rows of a file."""
     found = []
     for table in source.raw([name]):

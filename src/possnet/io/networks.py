@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.transforms import Transform
 
-__all__ = ["NETWORK_SUFFIXES", "read_network", "write_network"]
-
 NETWORK_SUFFIXES = (".json", ".uai", ".uai.gz", ".bif", ".bif.gz", ".xmlbif", ".xml")
 
 

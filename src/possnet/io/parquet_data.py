@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from possnet.arrow import Column
     from possnet.dataset import Dataset
 
-__all__ = ["Layout", "ParquetSource", "parquet_schema", "parquet_table"]
-
 Layout = Literal["masks", "lists"]
 _KEY = b"possnet"
 _FORMAT = "possnet-data"

@@ -18,12 +18,9 @@ from possnet.variables import Variable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from possnet.aliases import Floats
 
-    FloatArray: TypeAlias = NDArray[np.float64]
     Fail: TypeAlias = Callable[[str], NoReturn]
-
-__all__ = ["Draft", "bayesian_network", "check_table_size", "numbers_of"]
 
 _SUM_TOLERANCE = 0.01
 _SURELY_FITS = 1 << 20
@@ -39,7 +36,7 @@ def check_table_size(owner: str, child: str, sizes: Sequence[int]) -> int:
     return entries
 
 
-def numbers_of(words: Sequence[str] | Sequence[bytes]) -> FloatArray:
+def numbers_of(words: Sequence[str] | Sequence[bytes]) -> Floats:
     """Numbers of words, NaN for a word that is none.
 
     >>> numbers_of(["1e-3", "many"])
@@ -69,7 +66,7 @@ class Draft:
     block: str
     variables: dict[str, Variable] = field(default_factory=dict)
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    tables: dict[str, FloatArray] = field(default_factory=dict)
+    tables: dict[str, Floats] = field(default_factory=dict)
 
     def declare(self, name: str, states: Sequence[str], fail: Fail) -> None:
         """A variable."""
@@ -105,7 +102,7 @@ def bayesian_network(
     owner: str,
     variables: Sequence[Variable],
     parents: Mapping[str, Sequence[str]],
-    tables: Mapping[str, FloatArray],
+    tables: Mapping[str, Floats],
     transform: Transform,
     *,
     name: str,

@@ -12,14 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Ints
     from possnet.arrow import Column
     from possnet.measurements import Measure
     from possnet.variables import Variable
-
-__all__ = ["Batch", "Source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class Batch:
     """Some rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
 
     columns: Sequence[Callable[[], Column]]
-    weights: NDArray[np.int64] | None = None
+    weights: Ints | None = None
 
 
 class Source(ABC):

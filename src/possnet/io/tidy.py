@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from possnet.completion import Completion
 
-__all__ = ["write_long", "write_tidy"]
-
 
 def write_tidy(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path: str | Path) -> None:
     """Write rows as a Parquet file, whole or not at all; ``columns`` maps names to ``str``, ``int`` or ``float``.

@@ -34,13 +34,10 @@ from possnet.variables import Variable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.transforms import Transform
 
-    Factor: TypeAlias = tuple[tuple[int, ...], NDArray[np.float64]]
-
-__all__ = ["Preamble", "names_file", "read_evidence", "read_uai", "write_evidence", "write_uai"]
+    Factor: TypeAlias = tuple[tuple[int, ...], Floats]
 
 Preamble: TypeAlias = Literal["MARKOV", "BAYES"]
 _FORMAT = "possnet-uai-names"
@@ -125,7 +122,7 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
 
 def _families(
     factors: Sequence[Factor], names: Sequence[str]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, NDArray[np.float64]]] | None:
+) -> tuple[dict[str, tuple[str, ...]], dict[str, Floats]] | None:
     """Parents and tables of all variables, if every one is the last of exactly one factor."""
     parents = {names[scope[-1]]: tuple(names[k] for k in scope[:-1]) for scope, _ in factors if scope}
     if len(parents) != len(names) or len(factors) != len(names):
@@ -188,7 +185,7 @@ class _Tokens:
             self.fail(f"{_shown(token)} for {what}", f"a whole number {limits}")
         return int(token)
 
-    def values(self, count: int, factor: int) -> NDArray[np.float64]:
+    def values(self, count: int, factor: int) -> Floats:
         """So many entries of a factor."""
         self.each(count)
         words = self.tokens[self.position : self.position + count]

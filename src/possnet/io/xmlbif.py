@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.transforms import Transform
 
-__all__ = ["decode_xmlbif"]
-
 _TEXT = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE"}
 
 

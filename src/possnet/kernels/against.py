@@ -9,7 +9,7 @@ The answer is a table (contexts, states of all columns side by side).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,18 +19,13 @@ from possnet.kernels.tally import weigh
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from possnet.aliases import Codes, Ints, Words
 
-    Words: TypeAlias = NDArray[np.uint64]
-    Numbers: TypeAlias = NDArray[np.int64]
-    Codes: TypeAlias = NDArray[np.integer]
-
-__all__ = ["by_bitmaps", "by_codes", "by_weights"]
 
 _CACHED: Final = 1 << 15  # words that stay in the cache
 
 
-def by_bitmaps(contexts: Words, states: Words) -> Numbers:
+def by_bitmaps(contexts: Words, states: Words) -> Ints:
     """Rows of every context (contexts, words) that have each state (states, words), shape (contexts, states).
 
     >>> by_bitmaps(np.array([[7]], dtype=np.uint64), np.array([[1], [6], [8]], dtype=np.uint64))
@@ -56,8 +51,8 @@ def by_bitmaps(contexts: Words, states: Words) -> Numbers:
 
 
 def by_codes(
-    codes: Codes, contexts: int, columns: Sequence[Codes], sizes: Sequence[int], weights: Numbers | None = None
-) -> Numbers:
+    codes: Codes, contexts: int, columns: Sequence[Codes], sizes: Sequence[int], weights: Ints | None = None
+) -> Ints:
     """The same for a context number and a state number of every row, with the rows' weights.
 
     >>> by_codes(np.array([0, 0, 1]), 2, [np.array([0, 1, 1]), np.array([2, 2, 0])], [2, 3])
@@ -75,7 +70,7 @@ def by_codes(
     return found
 
 
-def by_weights(contexts: Words, states: Words, rows: int, weights: Numbers) -> Numbers:
+def by_weights(contexts: Words, states: Words, rows: int, weights: Ints) -> Ints:
     """The same as `by_bitmaps` with the rows' weights: a matrix product, in parts that floats hold exactly.
 
     >>> by_weights(np.array([[7]], dtype=np.uint64), np.array([[1], [6]], dtype=np.uint64), 3, np.array([2**60, 1, 2]))

@@ -9,7 +9,7 @@ The same column can be written as codes: a list of distinct cells, and for every
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,15 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Words: TypeAlias = NDArray[np.uint64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Codes: TypeAlias = NDArray[np.integer]
+    from possnet.aliases import Bools, Codes, Ints, Words
 
-__all__ = [
-    "WORD", "add_up", "compress", "concatenate", "count", "crossed", "cut", "decode", "distinct_rows", "distinct_sets",
-    "encode", "encode_codes", "encode_masks", "mask_of", "octets_of", "ones", "pack", "sets_of", "take", "twice", "unpack",
-    "zeros",
-]  # fmt: skip
 
 WORD: Final = np.dtype("<u8")
 _TABLE_LIMIT: Final = 1 << 22
@@ -79,7 +72,7 @@ def zeros(rows: int) -> Words:
     return np.zeros(_words(rows), dtype=WORD)
 
 
-def count(bitmaps: Words) -> NDArray[np.int64]:
+def count(bitmaps: Words) -> Ints:
     """Number of set bits along the last axis.
 
     >>> count(np.array([[13], [1]], dtype=np.uint64))
@@ -88,7 +81,7 @@ def count(bitmaps: Words) -> NDArray[np.int64]:
     return add_up(np.bitwise_count(bitmaps))
 
 
-def add_up(ones: NDArray[np.uint8]) -> NDArray[np.int64]:
+def add_up(ones: NDArray[np.uint8]) -> Ints:
     """Sums of bytes up to 64 along the last axis; numpy adds in 32 or 16 bits two and four times as fast as in 64.
 
     >>> add_up(np.array([[1, 2], [3, 64]], dtype=np.uint8))
@@ -157,7 +150,7 @@ def _spread(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Word
     return bitmaps
 
 
-def decode(bitmaps: Words, rows: int) -> tuple[NDArray[np.int64], Bools]:
+def decode(bitmaps: Words, rows: int) -> tuple[Ints, Bools]:
     """Codes (rows) and distinct cells (cells, states) of bitmaps; the inverse of `encode`, cells in a fixed order.
 
     >>> decode(np.array([[7], [6]], dtype=np.uint64), 3)
@@ -179,7 +172,7 @@ def octets_of(bitmaps: Words, rows: int, width: int | None = None) -> NDArray[np
     return octets.T
 
 
-def distinct_rows(octets: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def distinct_rows(octets: NDArray[np.uint8]) -> tuple[Ints, NDArray[np.uint8]]:
     """Codes (rows) and distinct rows of bytes.
 
     >>> distinct_rows(np.array([[1], [3], [1]], dtype=np.uint8))
@@ -194,7 +187,7 @@ def distinct_rows(octets: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray
     return codes, found
 
 
-def compress(keys: NDArray[np.int64], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def compress(keys: Ints, limit: int) -> tuple[Ints, Ints]:
     """Keys from 0 to ``limit`` as codes into the sorted distinct keys: by look-up where the table is small, else by sort.
 
     >>> compress(np.array([7, 3, 7]), 10)
@@ -211,9 +204,7 @@ def compress(keys: NDArray[np.int64], limit: int) -> tuple[NDArray[np.int64], ND
     return codes, found
 
 
-def distinct_sets(
-    members: NDArray[np.integer], lengths: NDArray[np.integer], size: int
-) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
+def distinct_sets(members: Codes, lengths: Codes, size: int) -> tuple[Ints, list[tuple[int, ...]]]:
     """Codes (rows) and distinct sorted sets of rows that each list some members, numbers below ``size``.
 
     ``members`` holds the lists one after the other, ``lengths`` their lengths, zero included. Up to 62 members a set is
@@ -290,7 +281,7 @@ def cut(bitmaps: Words, start: int, stop: int) -> Words:
     return part
 
 
-def take(bitmaps: Words, rows: int, wanted: NDArray[np.int64]) -> Words:
+def take(bitmaps: Words, rows: int, wanted: Ints) -> Words:
     """Bitmaps of chosen rows, in the order chosen.
 
     >>> take(np.array([0b10110], dtype=np.uint64), 5, np.array([4, 0, 1]))

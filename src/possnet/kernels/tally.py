@@ -12,7 +12,7 @@ that contain a state of the child too (configurations, states).
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -23,25 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Words: TypeAlias = NDArray[np.uint64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
-    Codes: TypeAlias = NDArray[np.integer]
+    from possnet.aliases import Bools, Codes, Floats, Ints, Words
 
-__all__ = [
-    "Scratch",
-    "Shares",
-    "Tally",
-    "by_bitmaps",
-    "by_cells",
-    "by_codes",
-    "by_difference",
-    "group",
-    "merge",
-    "precise_codes",
-    "shares",
-    "weigh",
-]  # fmt: skip
 
 _BROADCAST: Final = 1 << 15
 _TABLE: Final = 1 << 12
@@ -51,11 +34,11 @@ class Tally(NamedTuple):
     """Counts of one family: configurations of the parents that occur, rows with them, rows with them and a state."""
 
     contexts: NDArray[np.int32]
-    counts: Numbers
-    totals: Numbers
+    counts: Ints
+    totals: Ints
 
 
-def weigh(codes: Codes, weights: Numbers | None, size: int) -> Numbers:
+def weigh(codes: Codes, weights: Ints | None, size: int) -> Ints:
     """Sum of the weights (or number) of the rows of every code, exactly.
 
     >>> weigh(np.array([0, 2, 2]), np.array([1, 2**61, 5]), 3)
@@ -72,7 +55,7 @@ def weigh(codes: Codes, weights: Numbers | None, size: int) -> Numbers:
     return total
 
 
-def group(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> tuple[Numbers, NDArray[np.int32]]:
+def group(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> tuple[Ints, NDArray[np.int32]]:
     """Number of every row's combination among the distinct ones, and these, sorted, as (combinations, columns).
 
     >>> group([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
@@ -80,7 +63,7 @@ def group(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> tuple[Nu
     """
     bound = max(1 << 20, 4 * rows)
     found = np.zeros((1, 0), dtype=np.int32)
-    keys: Numbers = np.zeros(rows, dtype=np.int64)
+    keys: Ints = np.zeros(rows, dtype=np.int64)
     limit, pending = 1, list[int]()
     for column, size in zip(columns, sizes, strict=True):
         if pending and limit * size > bound:
@@ -93,7 +76,7 @@ def group(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> tuple[Nu
     return keys, _extended(found, kept, pending)
 
 
-def _extended(found: NDArray[np.int32], keys: Numbers, sizes: list[int]) -> NDArray[np.int32]:
+def _extended(found: NDArray[np.int32], keys: Ints, sizes: list[int]) -> NDArray[np.int32]:
     """Combinations found before, and the digits of the columns since."""
     digits = np.empty((len(keys), len(sizes)), dtype=np.int32)
     for place in range(len(sizes) - 1, -1, -1):
@@ -147,7 +130,7 @@ def by_codes(
     sizes: Sequence[int],
     child: Codes,
     states: int,
-    weights: Numbers | None,
+    weights: Ints | None,
     refuse: Callable[[int], None],
 ) -> Tally:
     """Tally of precise rows, given as state numbers; ``refuse`` is told the size of the table before it is made."""
@@ -165,7 +148,7 @@ def by_codes(
     return Tally(contexts, counts, counts.sum(axis=1))
 
 
-def _occurring(counts: Numbers, totals: Numbers, sizes: Sequence[int]) -> Tally:
+def _occurring(counts: Ints, totals: Ints, sizes: Sequence[int]) -> Tally:
     """The part of a dense table that occurs."""
     kept = np.flatnonzero(totals)
     contexts = np.empty((len(kept), len(sizes)), dtype=np.int32)
@@ -189,13 +172,13 @@ class Scratch:
             self._words, self._ones = np.empty(size, dtype=bitmaps.WORD), np.empty(size, dtype=np.uint8)
         return self._words[:size].reshape(shape), self._ones[:size].reshape(shape)
 
-    def crossed(self, inside: Words, child: Words) -> Numbers:
+    def crossed(self, inside: Words, child: Words) -> Ints:
         """Population counts of every AND of a context (contexts, words) with a state (states, words)."""
         both, ones = self.buffers(len(inside), *child.shape)
         np.bitwise_and(inside[:, np.newaxis], child, out=both)
         return bitmaps.add_up(np.bitwise_count(both, out=ones))
 
-    def context(self, prefix: Words | None, parent: Words, child: Words) -> Numbers:
+    def context(self, prefix: Words | None, parent: Words, child: Words) -> Ints:
         """Population counts of a context, prefix and parent's state together, and of its ANDs with states of the child."""
         both, ones = self.buffers(len(child) + 1, len(parent))
         if prefix is None:
@@ -264,9 +247,7 @@ def _long_bitmaps(parents: Sequence[Words], child: Words, *, precise: bool, scra
     return _occurring(inside, totals, sizes)
 
 
-def by_difference(
-    parent: Words, child: Words, parent_counts: Numbers, child_counts: Numbers, scratch: Scratch
-) -> Tally:
+def by_difference(parent: Words, child: Words, parent_counts: Ints, child_counts: Ints, scratch: Scratch) -> Tally:
     """Tally of precise, unweighted rows with one parent: the last states have what the others leave.
 
     >>> column = np.array([[1], [2], [4]], dtype=np.uint64)
@@ -300,8 +281,8 @@ def _prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
     yield from below(0, None)
 
 
-def _weighted(words: Words, planes: Sequence[Words]) -> Numbers:
-    total: Numbers = bitmaps.count(words & planes[0])
+def _weighted(words: Words, planes: Sequence[Words]) -> Ints:
+    total: Ints = bitmaps.count(words & planes[0])
     for bit, plane in enumerate(planes[1:], start=1):
         total = total + (bitmaps.count(words & plane) << bit)
     return total
@@ -309,7 +290,7 @@ def _weighted(words: Words, planes: Sequence[Words]) -> Numbers:
 
 def by_cells(
     combinations: NDArray[np.int32],
-    weights: Numbers,
+    weights: Ints,
     cells: Sequence[Bools],
     refuse: Callable[[int], None],
 ) -> Tally:
@@ -368,11 +349,11 @@ class Shares(NamedTuple):
     """Rows shared among the configurations of a family that they contain, in contexts that occur."""
 
     contexts: NDArray[np.int32]
-    counts: NDArray[np.float64]
+    counts: Floats
 
 
 def shares(
-    columns: Sequence[Codes], weights: Numbers, cells: Sequence[Bools], refuse: Callable[[int], None] = lambda _: None
+    columns: Sequence[Codes], weights: Ints, cells: Sequence[Bools], refuse: Callable[[int], None] = lambda _: None
 ) -> Shares:
     """Every row shared equally among the configurations that its cells (parents, then child) contain.
 
@@ -399,7 +380,7 @@ def shares(
     return Shares(contexts, counts.reshape(-1, sizes[-1]))
 
 
-def _product(numbers: Numbers, sets: Bools) -> Numbers:
+def _product(numbers: Ints, sets: Bools) -> Ints:
     """Exact matrix product; as floats, which are fast, where no sum can pass what floats hold exactly."""
     if numbers.sum(dtype=np.float64) < 2.0**52:
         return (numbers.astype(np.float64) @ sets.astype(np.float64)).astype(np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,15 +19,9 @@ from possnet.kernels import bitmaps
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats, Ints, Words
     from possnet.dataset import Dataset
     from possnet.variables import Variable
-
-    Numbers: TypeAlias = NDArray[np.float64]
-    Words: TypeAlias = NDArray[np.uint64]
-
-__all__ = ["BinnedColumn", "computed_edges", "default_labels", "number_text"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +41,9 @@ class BinnedColumn:
 
     variable: Variable
     edges: tuple[float, ...]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    issues: NDArray[np.int64] | None = None
+    first: Ints
+    last: Ints
+    issues: Ints | None = None
     findings: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -156,7 +150,7 @@ def default_labels(edges: tuple[float, ...], *, open_ended: bool) -> tuple[str, 
     return (f"<{texts[0]}", *inner, f">={texts[-1]}") if open_ended else tuple(inner)
 
 
-def computed_edges(numbers: Numbers, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:
+def computed_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:
     """Edges of bins with equally many numbers, or of equal width, rounded so that they can be read.
 
     Rounding takes the fewest decimals that move no edge by more than a hundredth of the narrowest bin, and no number to
@@ -170,7 +164,7 @@ def computed_edges(numbers: Numbers, how: Literal["quantile", "width"], bins: in
         found = f"only the number {number_text(float(numbers[0]))}" if len(numbers) else "no number at all"
         raise InputError(f"{owner}: {found} to make {bins} bins from; expected different numbers, or edges given")
     low, high = float(numbers.min()), float(numbers.max())
-    edges: Numbers
+    edges: Floats
     if how == "quantile":
         edges = np.asarray(np.quantile(numbers, np.arange(1, bins) / bins), dtype=np.float64)
     else:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -32,11 +32,10 @@ from possnet.measurements.readings import Readings, readings_of
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Numbers: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Floats
 
-__all__ = ["Measure", "bin_measurements"]
 
 _WAYS = ("quantile", "width")
 _OUTSIDE = 1 << 40  # issue numbers of our own, far from those of the readings
@@ -138,7 +137,7 @@ class Measure:
         if not self.open_ended:
             raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
 
-    def settled(self, numbers: Numbers, owner: str = "measurements") -> Measure:
+    def settled(self, numbers: Floats, owner: str = "measurements") -> Measure:
         """The same with its edges computed, if they were to be.
 
         >>> Measure("width", bins=2).settled(np.array([0.0, 10.0])).edges
@@ -195,7 +194,7 @@ class Measure:
         first[unknown] = last[unknown] = -1
         return BinnedColumn(variable, tuple(self.edges), first, last, issues, self._findings(readings))  # type: ignore[arg-type]
 
-    def _share_of(self, numbers: Numbers) -> Numbers:
+    def _share_of(self, numbers: Floats) -> Floats:
         """The relative error as an absolute one; none for what is infinite."""
         finite = np.isfinite(numbers)
         return np.where(finite, self.relative * np.abs(np.where(finite, numbers, 0.0)), 0.0)
@@ -209,7 +208,7 @@ class Measure:
         }
 
 
-def _widened(readings: Readings, half: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def _widened(readings: Readings, half: Floats) -> tuple[Floats, Floats, Floats]:
     """Both ends of the intervals, widened by an error, and moved up a little, so that rounding alone misses no number."""
     with np.errstate(invalid="ignore", over="ignore"):
         lower, upper = readings.lower - half, readings.upper + half
@@ -246,7 +245,7 @@ def _checked_error(given: object, what: str) -> float:
     return number
 
 
-def _error_array(given: object, size: int) -> Numbers:
+def _error_array(given: object, size: int) -> Floats:
     """One error for every reading; NaN where it is missing."""
     if isinstance(given, str):
         raise InputError(

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Numbers: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Bools, Floats, Ints
 
-__all__ = ["Readings", "read_numbers", "read_texts", "readings_of"]
 
 _UNKNOWN = {"", "?", "*", "na", "n/a", "nan", "null", "none", "<na>"}
 _NUMBER = r"([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -43,13 +42,13 @@ class Readings:
     ``issues`` numbers the readings that cannot be used (0: fine), ``findings`` says why.
     """
 
-    lower: Numbers
-    upper: Numbers
-    below: NDArray[np.bool_]
-    above: NDArray[np.bool_]
-    plain: NDArray[np.bool_]
-    own: Numbers
-    issues: NDArray[np.int64]
+    lower: Floats
+    upper: Floats
+    below: Bools
+    above: Bools
+    plain: Bools
+    own: Floats
+    issues: Ints
     findings: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -72,7 +71,7 @@ class Readings:
             self.findings,
         )
 
-    def middles(self) -> Numbers:
+    def middles(self) -> Floats:
         """The numbers, and the middles of the intervals with two ends: what edges are computed from.
 
         >>> read_texts(["5", "<5", "6..8", "?"]).middles()
@@ -165,7 +164,7 @@ def read_texts(texts: Sequence[str]) -> Readings:
     return Readings(lower, upper, below, above, plain, own, issues, findings)
 
 
-def _as_written(numbers: NDArray[Any]) -> Numbers:
+def _as_written(numbers: NDArray[Any]) -> Floats:
     """Numbers as double precision; shorter floats as the decimals that they stand for, so that .7 stays .7."""
     values = numbers.astype(np.float64)
     if numbers.dtype.kind != "f" or numbers.dtype.itemsize >= 8:

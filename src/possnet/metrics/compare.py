@@ -25,12 +25,9 @@ from possnet.seeds import seed_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
+    from possnet.aliases import Floats
 
-    Table: TypeAlias = NDArray[np.float64]
-    Tables: TypeAlias = Mapping[str, Table]
-
-__all__ = ["METRICS", "Comparison", "Measured", "compare", "vacuous_network"]
+    Tables: TypeAlias = Mapping[str, Floats]
 
 METRICS: Final = {
     "affinity": "information affinity of the rows of all tables",
@@ -246,7 +243,7 @@ class _Ruler:
         chosen = self.children if children else values
         return float(np.mean([np.average(values[n], weights=self.weights[n] if weighted else None) for n in chosen]))
 
-    def _joint(self, network: Network) -> Table:
+    def _joint(self, network: Network) -> Floats:
         degrees = np.ones(len(next(iter(self.states.values()))))
         for v in network.variables:
             place = tuple(self.states[n] for n in (*network.dag.parents(v.name), v.name))
@@ -254,16 +251,16 @@ class _Ruler:
         return degrees
 
 
-def _between(measure: Callable[[Table, Table], Table], first: Tables, second: Tables) -> Tables:
+def _between(measure: Callable[[Floats, Floats], Floats], first: Tables, second: Tables) -> Tables:
     """A measure between the rows of two networks' tables, which are normalised."""
     return {name: measure(normalised(table), normalised(second[name])) for name, table in first.items()}
 
 
-def _mean_gap(one: Table, other: Table) -> Table:
+def _mean_gap(one: Floats, other: Floats) -> Floats:
     return np.asarray(np.abs(one - other).mean(axis=-1))
 
 
-def _conditional(network: Network, engine: Inference, name: str, wanted: tuple[str, ...]) -> Table:
+def _conditional(network: Network, engine: Inference, name: str, wanted: tuple[str, ...]) -> Floats:
     """Degrees of a variable for configurations of some others, axes as named; by inference if these are not its parents."""
     own = network.dag.parents(name)
     if set(wanted) == set(own):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,16 +10,15 @@ from possnet.errors import InputError
 from possnet.parameters import normalised
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Floats
 
-__all__ = ["information_affinity", "rank_agreement", "top_agreement"]
 
 _BLOCK = 1 << 19
 
 
-def information_affinity(first: ArrayLike, second: ArrayLike) -> Table:
+def information_affinity(first: ArrayLike, second: ArrayLike) -> Floats:
     """How alike distributions are: 1 - (d + Inc) / 2, from 0 (they exclude each other) to 1 (equal).
 
     d is the mean absolute difference, Inc = 1 - max min(π1, π2) their inconsistency (Jenhani et al. 2007); both are
@@ -34,7 +33,7 @@ def information_affinity(first: ArrayLike, second: ArrayLike) -> Table:
     return np.asarray(1.0 - (apart + clash) / 2.0)
 
 
-def rank_agreement(first: ArrayLike, second: ArrayLike) -> Table:
+def rank_agreement(first: ArrayLike, second: ArrayLike) -> Floats:
     """Kendall's tau-b between the orders of the states; 0 where one side is constant, 1 where both are.
 
     >>> rank_agreement([1, 0.6, 0.1], [1, 0.9, 0.8]), rank_agreement([1, 0.5], [0.5, 1]), rank_agreement([1, 1], [1, 0.5])
@@ -51,7 +50,7 @@ def rank_agreement(first: ArrayLike, second: ArrayLike) -> Table:
     return found.reshape(one.shape[:-1])
 
 
-def _tau(one: Table, other: Table) -> Table:
+def _tau(one: Floats, other: Floats) -> Floats:
     left = np.sign(one[:, :, np.newaxis] - one[:, np.newaxis, :])
     right = np.sign(other[:, :, np.newaxis] - other[:, np.newaxis, :])
     agree = (left * right).sum(axis=(1, 2))
@@ -61,7 +60,7 @@ def _tau(one: Table, other: Table) -> Table:
     return np.where(both_constant, 1.0, tau)
 
 
-def top_agreement(first: ArrayLike, second: ArrayLike) -> Table:
+def top_agreement(first: ArrayLike, second: ArrayLike) -> Floats:
     """Share of most possible states in common: size of the intersection of the two cores over the size of their union.
 
     >>> top_agreement([1, 0.5, 1], [1, 0.5, 0.2]), top_agreement([1, 0], [0, 1])
@@ -71,7 +70,7 @@ def top_agreement(first: ArrayLike, second: ArrayLike) -> Table:
     return np.asarray((one & other).sum(axis=-1) / (one | other).sum(axis=-1))
 
 
-def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Table, Table]:
+def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     """Both as degrees of one shape."""
     try:
         one, other = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))

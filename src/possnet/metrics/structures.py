@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
 
-__all__ = ["structure_metrics"]
-
 
 def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
     """Structural Hamming distances, and precision and recall of the skeleton, v-structures and essential graph.

@@ -21,13 +21,10 @@ from possnet.network.values import Network
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.variables import Variable
 
-    Factor: TypeAlias = tuple[tuple[int, ...], NDArray[np.float64]]
-
-__all__ = ["network_of_factors"]
+    Factor: TypeAlias = tuple[tuple[int, ...], Floats]
 
 _SAFE_SPAN = 600.0
 
@@ -81,7 +78,7 @@ def network_of_factors(
     )
 
 
-def _conditional(parts: list[NDArray[np.float64]], shape: list[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _conditional(parts: list[Floats], shape: list[int]) -> tuple[Floats, Floats]:
     """Product of factors as a table given all but its last axis, and its largest values there, scaled to at most 1.
 
     On logarithms if a product might vanish, so that nothing is lost however small it is.
@@ -103,16 +100,16 @@ def _conditional(parts: list[NDArray[np.float64]], shape: list[int]) -> tuple[ND
         return table, np.exp(best[..., 0] - best.max()) if np.isfinite(best).any() else np.zeros(shape[:-1])
 
 
-def _sorted(scope: tuple[int, ...], values: NDArray[np.float64]) -> Factor:
+def _sorted(scope: tuple[int, ...], values: Floats) -> Factor:
     order = sorted(range(len(scope)), key=scope.__getitem__)
     return tuple(scope[k] for k in order), values.transpose(order)
 
 
-def _spread(factor: Factor, scope: tuple[int, ...], sizes: Sequence[int]) -> NDArray[np.float64]:
+def _spread(factor: Factor, scope: tuple[int, ...], sizes: Sequence[int]) -> Floats:
     """Values of a factor shaped to be multiplied with a table over the scope."""
     inside, values = factor
     wanted = [node for node in scope if node in inside]
     moved = values.transpose([inside.index(node) for node in wanted])
-    shaped: NDArray[np.float64] = moved.reshape([sizes[node] if node in inside else 1 for node in scope])
+    shaped: Floats = moved.reshape([sizes[node] if node in inside else 1 for node in scope])
     assert prod(shaped.shape) == values.size  # noqa: S101
     return shaped

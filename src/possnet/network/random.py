@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +15,7 @@ from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray: TypeAlias = NDArray[np.float64]
-
-__all__ = ["random_network"]
+    from possnet.aliases import Floats
 
 
 def random_network(
@@ -69,7 +65,7 @@ def random_network(
     return Network.unchecked(variables.values(), Dag(parents), tables, conjunction=conjunction)
 
 
-def _random_rows(shape: tuple[int, ...], zeros: float, ties: float, generator: np.random.Generator) -> FloatArray:
+def _random_rows(shape: tuple[int, ...], zeros: float, ties: float, generator: np.random.Generator) -> Floats:
     degrees = 1.0 - generator.random(shape)
     tops = generator.integers(0, shape[-1], shape[:-1])[..., np.newaxis]
     np.put_along_axis(degrees, tops, 1.0, axis=-1)

@@ -14,7 +14,7 @@ peaks at 1. Code that has just computed right tables uses `Network.unchecked`.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,14 +25,11 @@ from possnet.variables import check_text, for_every_variable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from possnet.aliases import Floats
     from possnet.graph import Dag
     from possnet.variables import Variable
-
-    FloatArray: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Network", "normalise_tables"]
 
 
 class Network:
@@ -68,9 +65,9 @@ class Network:
     __slots__ = ("_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables")
     _by_name: dict[str, Variable]
     _dag: Dag
-    _tables: dict[str, FloatArray]
+    _tables: dict[str, Floats]
     _conjunction: Conjunction
-    _support: dict[str, FloatArray] | None
+    _support: dict[str, Floats] | None
     _name: str
     _description: str
 
@@ -117,10 +114,10 @@ class Network:
         cls,
         variables: Iterable[Variable],
         dag: Dag,
-        tables: dict[str, FloatArray],
+        tables: dict[str, Floats],
         *,
         conjunction: Conjunction = PRODUCT,
-        support: dict[str, FloatArray] | None = None,
+        support: dict[str, Floats] | None = None,
         name: str = "",
         description: str = "",
     ) -> Network:
@@ -194,7 +191,7 @@ class Network:
         return self._conjunction
 
     @property
-    def support(self) -> dict[str, FloatArray] | None:
+    def support(self) -> dict[str, Floats] | None:
         """Name -> observations behind each row of the table, for a learned network; otherwise None."""
         return None if self._support is None else dict(self._support)
 
@@ -215,7 +212,7 @@ class Network:
         except KeyError:
             raise InputError(f"{self._owner()}: no variable {name!r}{among(name, self._by_name)}") from None
 
-    def table(self, name: str) -> FloatArray:
+    def table(self, name: str) -> Floats:
         """Read-only degrees π(x | a); axes are the parents in order, then the variable itself.
 
         >>> import possnet as pn
@@ -347,7 +344,7 @@ class Network:
     def _contexts_shape(self, child: str) -> tuple[int, ...]:
         return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))
 
-    def _checked_table(self, child: str, degrees: ArrayLike) -> FloatArray:
+    def _checked_table(self, child: str, degrees: ArrayLike) -> Floats:
         shape = (*self._contexts_shape(child), len(self._by_name[child]))
         axes = ", ".join((*self._dag.parents(child), child))
         table = as_degrees(degrees, shape, f"{self._owner()}: table of {child!r} with axes ({axes})")
@@ -355,7 +352,7 @@ class Network:
         table.flags.writeable = False
         return table
 
-    def _checked_support(self, child: str, numbers: ArrayLike) -> FloatArray:
+    def _checked_support(self, child: str, numbers: ArrayLike) -> Floats:
         owner, shape = f"{self._owner()}: support of {child!r}", self._contexts_shape(child)
         try:
             support = np.array(numbers, dtype=np.float64)
@@ -366,7 +363,7 @@ class Network:
         support.flags.writeable = False
         return support
 
-    def _require_peaks(self, child: str, table: FloatArray) -> None:
+    def _require_peaks(self, child: str, table: Floats) -> None:
         tops = table.max(axis=-1)
         low = np.argwhere(tops != 1.0)
         if not len(low):
@@ -382,11 +379,11 @@ class Network:
         )
 
 
-def _same_arrays(left: Mapping[str, FloatArray], right: Mapping[str, FloatArray]) -> bool:
+def _same_arrays(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> bool:
     return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
 
 
-def normalise_tables(tables: Mapping[str, ArrayLike], conjunction: Conjunction = PRODUCT) -> dict[str, FloatArray]:
+def normalise_tables(tables: Mapping[str, ArrayLike], conjunction: Conjunction = PRODUCT) -> dict[str, Floats]:
     """Tables whose rows (the last axis) peak at exactly 1: ``PRODUCT`` divides them, ``MIN`` lifts their largest degrees.
 
     >>> import possnet as pn

@@ -10,21 +10,19 @@ maximum under π <= 1 is `capped_maximum`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["capped_maximum", "corrected", "histogram", "normalised", "proposition_1"]
+    from possnet.aliases import Floats
 
 
-def proposition_1(counts: ArrayLike, total: ArrayLike = 1.0) -> Table:
+def proposition_1(counts: ArrayLike, total: ArrayLike = 1.0) -> Floats:
     """The closed form of Proposition 1: shares of the counts, times the total; nothing is capped or normalised.
 
     ``total`` is a number, or one for every state: then the maximum is under sum_k π_k / S_k = 1.
@@ -36,11 +34,11 @@ def proposition_1(counts: ArrayLike, total: ArrayLike = 1.0) -> Table:
     """
     numbers = np.asarray(counts, dtype=np.float64)
     sums = numbers.sum(axis=-1, keepdims=True)
-    shares: Table = np.divide(numbers, sums, out=np.zeros_like(numbers), where=sums > 0)
+    shares: Floats = np.divide(numbers, sums, out=np.zeros_like(numbers), where=sums > 0)
     return shares * np.asarray(total, dtype=np.float64)
 
 
-def capped_maximum(counts: ArrayLike, total: float) -> Table:
+def capped_maximum(counts: ArrayLike, total: float) -> Floats:
     """The maximum of sum_k N_k log π_k under sum_k π_k = S and π_k <= 1.
 
     Degrees that the closed form puts above 1 are 1, and the others share the rest in proportion, until none is above; what
@@ -77,7 +75,7 @@ def capped_maximum(counts: ArrayLike, total: float) -> Table:
     return np.clip(degrees + np.where(empty, shared, 0.0), 0.0, 1.0).reshape(numbers.shape)
 
 
-def histogram(counts: ArrayLike, totals: ArrayLike) -> Table:
+def histogram(counts: ArrayLike, totals: ArrayLike) -> Floats:
     """Share of the rows of a context whose cell contains each state, N_ijk / N_ij: equation (5) of [HLB].
 
     It is Proposition 1 with S_ij = sum_k N_ijk / N_ij, and subnormal unless some state lies in every cell.
@@ -87,11 +85,11 @@ def histogram(counts: ArrayLike, totals: ArrayLike) -> Table:
     """
     numbers = np.asarray(counts, dtype=np.float64)
     sums = np.asarray(totals, dtype=np.float64)[..., np.newaxis]
-    shares: Table = np.divide(numbers, sums, out=np.zeros_like(numbers), where=sums > 0)
+    shares: Floats = np.divide(numbers, sums, out=np.zeros_like(numbers), where=sums > 0)
     return shares
 
 
-def corrected(contour: ArrayLike, imprecision: float) -> Table:
+def corrected(contour: ArrayLike, imprecision: float) -> Floats:
     """Degrees before thinning: min(1, c / theta), where c is the share of rows with a state and theta the imprecision.
 
     A state outside the core is kept with probability theta, so its share is theta times what it would be; a state of the
@@ -108,12 +106,12 @@ def corrected(contour: ArrayLike, imprecision: float) -> Table:
     return np.minimum(1.0, np.asarray(contour, dtype=np.float64) / imprecision)
 
 
-def normalised(degrees: Table) -> Table:
+def normalised(degrees: Floats) -> Floats:
     """Divided by the largest degree of the last axis, which becomes exactly 1; learned tables are always divided.
 
     >>> normalised(np.array([0.5, 0.25]))
     array([1. , 0.5])
     """
     tops = degrees.max(axis=-1, keepdims=True)
-    divided: Table = np.divide(degrees, tops, out=np.ones_like(degrees), where=tops > 0)
+    divided: Floats = np.divide(degrees, tops, out=np.ones_like(degrees), where=tops > 0)
     return divided

@@ -20,20 +20,14 @@ from possnet.transforms import Transform, to_possibility
 from possnet.variables import for_every_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats, Ints, Progress
     from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
     from possnet.variables import Variable
 
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
-
-__all__ = ["Method", "Total", "fit", "thetas_of"]
 
 Method: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
 PerState: TypeAlias = Mapping[str, float] | Sequence[float]
@@ -54,7 +48,7 @@ def fit(
     transform: Transform = "optimal",
     conjunction: Conjunction = PRODUCT,
     name: str = "",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Network:
     """Network learned from imprecise data by counting; its ``support`` says how many rows stand behind every context.
 
@@ -112,20 +106,20 @@ def _learned(
     counts: Counts,
     variable: Variable,
     method: Method,
-    total: float | Table | None,
+    total: float | Floats | None,
     theta: float | None,
     pseudo: float,
     transform: Transform,
     divide: bool,  # noqa: FBT001
-) -> tuple[Table, Table]:
+) -> tuple[Floats, Floats]:
     """Table and support of one variable."""
     sizes = tuple(len(counts.variable(parent)) for parent in counts.dag.parents(variable.name))
     needed = 8 * prod(sizes) * (len(variable) + 1)
     if needed > _SURELY_FITS:
         refuse_over(needed, f"the table of {variable.name!r}", "use fewer parents or states")
     family = counts.family(variable.name)
-    numbers: Table = family.counts.astype(np.float64) + pseudo
-    rows: Table = family.totals.astype(np.float64) + pseudo
+    numbers: Floats = family.counts.astype(np.float64) + pseudo
+    rows: Floats = family.totals.astype(np.float64) + pseudo
     if theta is not None:
         degrees = corrected(histogram(numbers, rows), theta)
     elif method == "histogram":
@@ -147,7 +141,7 @@ def _learned(
     return table, support
 
 
-def _likelihood(numbers: Table, total: float | Table, variable: Variable, divide: bool) -> Table:  # noqa: FBT001
+def _likelihood(numbers: Floats, total: float | Floats, variable: Variable, divide: bool) -> Floats:  # noqa: FBT001
     degrees = proposition_1(numbers, total)
     if not divide and degrees.max(initial=0.0) > 1.0 + 1e-12:
         raise InputError(
@@ -157,7 +151,7 @@ def _likelihood(numbers: Table, total: float | Table, variable: Variable, divide
     return degrees if divide else np.minimum(degrees, 1.0)
 
 
-def _capped(numbers: Table, total: float | Table) -> Table:
+def _capped(numbers: Floats, total: float | Floats) -> Floats:
     if isinstance(total, np.ndarray):
         raise InputError(
             "fit: method 'capped' with a total for every state; expected one number, or method 'likelihood'"
@@ -165,7 +159,7 @@ def _capped(numbers: Table, total: float | Table) -> Table:
     return capped_maximum(numbers, total)
 
 
-def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Table:
+def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Floats:
     """Conditional frequencies in the contexts that occur, as possibilities."""
     columns, sets, numbers = _cell_codes(counts, variable.name)
     each = 16 * len(columns) + 64
@@ -179,7 +173,7 @@ def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: T
     return to_possibility(weights, method=transform) if len(weights) else weights
 
 
-def _cell_codes(counts: Counts, name: str) -> tuple[list[Numbers], list[Bools], Numbers]:
+def _cell_codes(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Ints]:
     """For a family (parents, then the variable itself): cell numbers, the cells behind them, and how often each row stands.
 
     >>> import possnet as pn
@@ -209,7 +203,7 @@ def _check(method: str, total: object, imprecision: object, pseudo: object, tran
         raise InputError(f"fit: pseudo {pseudo!r}; expected a number >= 0")
 
 
-def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
+def _totals(total: Total, counts: Counts) -> dict[str, float | Floats]:
     """S_i of every variable: a number, or one for each state."""
     names = [variable.name for variable in counts.variables]
     if total is None:
@@ -222,7 +216,7 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Table]:
         return {
             name: _positive(total, "fit: total", len(counts.variable(name)), _states(counts, name)) for name in names
         }
-    found: dict[str, float | Table] = {}
+    found: dict[str, float | Floats] = {}
     by_name: Mapping[str, object] = total
     for name, given in for_every_variable(by_name, names, "fit", "total").items():
         variable = counts.variable(name)

@@ -14,15 +14,14 @@ from possnet.errors import InputError, among, listing
 from possnet.randomset import MassFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from possnet.aliases import Progress
     from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
     from possnet.possibility import Possibility
     from possnet.variables import Variable
-
-__all__ = ["RandomSets", "fit_random_sets"]
 
 Cells = tuple[frozenset[str], ...]
 
@@ -134,9 +133,7 @@ class RandomSets:
         return name
 
 
-def fit_random_sets(
-    dag: Dag, data: Dataset | Batches | Counts, *, progress: Callable[[int, int], None] | None = None
-) -> RandomSets:
+def fit_random_sets(dag: Dag, data: Dataset | Batches | Counts, *, progress: Progress | None = None) -> RandomSets:
     """Masses m(A | j) of every variable's cells given its parents' cells: the maximum of (8) of [HLB].
 
     >>> import possnet as pn

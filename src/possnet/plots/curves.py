@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from possnet.experiment import Results, Summary
 
-__all__ = ["error_split", "learning_curves"]
-
 _COLUMNS: Final = 3
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from possnet.drawing import Picture
 
-__all__ = ["drawing_figure"]
-
 _SVG = "{http://www.w3.org/2000/svg}"
 _FONT = 0.92  # the figure's font is wider than the one that drawings are measured with
 

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
+    from possnet.aliases import Floats
     from possnet.experiment import Results
     from possnet.network import Network
-
-__all__ = ["context_heatmap", "variable_heatmap", "worst_variable"]
 
 _MOST = 40
 
@@ -129,7 +127,7 @@ def _columns(results: Results, network: str, rows: int | None) -> tuple[int, dic
     return most, {c: results.contexts(network, c.process, c.imprecision, most, c.learner) for c in found}
 
 
-def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[_Column], what: str) -> Figure:
+def _heat(values: Floats, labels: Sequence[str], columns: Sequence[_Column], what: str) -> Figure:
     """A panel for each learner with a common scale, in rows that fit a page; every cell has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys((c.process, c.imprecision) for c in columns))
@@ -163,7 +161,7 @@ def _heat(values: NDArray[np.float64], labels: Sequence[str], columns: Sequence[
         return figure
 
 
-def _panel(axes: Axes, part: NDArray[np.float64], top: float) -> QuadMesh:
+def _panel(axes: Axes, part: Floats, top: float) -> QuadMesh:
     from matplotlib.colors import LinearSegmentedColormap
 
     shades = LinearSegmentedColormap.from_list("errors", ["#f4f8fa", "#a9cfe0", "#3d8fb4", "#0a5576", "#062c40"])

@@ -13,12 +13,10 @@ from possnet.plots.style import COLOURS, figure_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
+    from possnet.aliases import Floats
     from possnet.em import EmResult
     from possnet.network import Network
-
-__all__ = ["em_climb", "support_calibration"]
 
 
 def em_climb(result: EmResult) -> Figure:
@@ -104,7 +102,7 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
         return figure
 
 
-def _medians(rows: NDArray[np.float64], errors: NDArray[np.float64]) -> list[tuple[float, float]]:
+def _medians(rows: Floats, errors: Floats) -> list[tuple[float, float]]:
     """Median error of contexts with about the same support, where there are at least three."""
     edges = np.geomspace(float(rows.min()), float(rows.max()) * 1.001, 9)
     found = []

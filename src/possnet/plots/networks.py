@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.possibility import Possibility
 
-__all__ = ["draw_difference", "draw_network"]
-
 
 def draw_network(
     network: Network, evidence: Evidence | None = None, *, detail: Detail | None = None, title: str = ""

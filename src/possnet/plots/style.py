@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLOURS",
-    "LineStyle",
-    "NothingToShow",
-    "figure_of",
-    "has_matplotlib",
-    "learner_style",
-    "learner_words",
-    "legend_of",
-    "process_words",
-    "save_figure",
-    "svg_text",
-    "tidy",
-]
-
 COLOURS: Final = {
     "ink": ("#1d2733", "#e7edf3"),
     "soft": ("#5c6b7a", "#a9b8c6"),

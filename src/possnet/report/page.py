@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from possnet.experiment import Experiment, Results, Summary
 
-__all__ = ["Shown", "page"]
-
 _TABLE_BYTES: Final = 400_000
 _FAILURES: Final = 20
 _COLUMNS: Final = {

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from possnet.experiment import Experiment, Results, Summary
     from possnet.network import Network
 
-__all__ = ["answer", "command", "count", "file_names", "methods", "network_files", "question"]
-
 
 def question(experiment: Experiment) -> str:
     """What was asked, in a sentence.

@@ -28,16 +28,15 @@ from possnet.report.words import count, file_names, network_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from possnet.aliases import Progress
     from possnet.experiment import Experiment
     from possnet.network import Network
-
-__all__ = ["write_report"]
 
 _MOST_BYTES: Final = 1_300_000
 _MOST_NODES: Final = 250
 
 
-def write_report(folder: str | Path, *, progress: Callable[[int, int], None] | None = None) -> Path:
+def write_report(folder: str | Path, *, progress: Progress | None = None) -> Path:
     """Write ``report.html`` and ``figures/`` into the folder of a finished experiment; gives the name of the page.
 
     The page is self-contained and has the question, the answer, learning curves, the split of the error into bias and

@@ -5,16 +5,15 @@ Only the raw words of a bit generator are used; numpy promises that they never c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Table: TypeAlias = NDArray[np.float64]
+    from possnet.aliases import Bools, Floats, Words
 
-__all__ = ["BLOCK", "Stream"]
 
 BLOCK: Final = 65_536
 """Rows of a logical block: each has random streams of its own."""
@@ -30,15 +29,15 @@ class Stream:
 
     def octets(self, count: int) -> NDArray[np.uint8]:
         """Uniform bytes."""
-        words: NDArray[np.uint64] = self._raw(-(-count // 8))
+        words: Words = self._raw(-(-count // 8))
         return words.astype("<u8", copy=False).view(np.uint8)[:count]
 
-    def uniforms(self, count: int) -> Table:
+    def uniforms(self, count: int) -> Floats:
         """Uniform numbers in [0, 1), 53 bits each."""
-        words: NDArray[np.uint64] = self._raw(count)
+        words: Words = self._raw(count)
         return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
-    def coins(self, chance: float, count: int) -> NDArray[np.bool_]:
+    def coins(self, chance: float, count: int) -> Bools:
         """Independent events of the given probability: a byte decides most of them, 53 more bits the rest."""
         scaled = chance * 256.0
         whole = int(scaled)

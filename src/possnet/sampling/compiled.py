@@ -13,14 +13,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from possnet.aliases import Floats, Ints
     from possnet.sampling.chance import Stream
     from possnet.sampling.laws import Outcomes
 
-    Table: TypeAlias = NDArray[np.float64]
-    Numbers: TypeAlias = NDArray[np.int64]
     Codes: TypeAlias = NDArray[np.int32]
-
-__all__ = ["Categorical"]
 
 _GUIDE: Final = 1 << 18
 
@@ -69,7 +66,7 @@ class Categorical:
         guide[(np.floor(scaled).astype(np.int64) + offset)[cut]] = self._divided
         return guide
 
-    def _bisect(self, contexts: Codes, levels: Table) -> Numbers:
+    def _bisect(self, contexts: Codes, levels: Floats) -> Ints:
         """The first entry of each context whose upper bound lies above the level."""
         low, high = self._starts[contexts], self._starts[contexts + 1] - 1
         for _ in range(self._steps):
@@ -80,12 +77,12 @@ class Categorical:
         return low
 
 
-def _upper_bounds(outcomes: Outcomes) -> Table:
+def _upper_bounds(outcomes: Outcomes) -> Floats:
     """Cumulative probabilities of each context, the last one exactly 1."""
     lengths = np.diff(outcomes.starts)
     inside = np.arange(lengths.max()) < lengths[:, np.newaxis]
     table = np.zeros(inside.shape)
     table[inside] = outcomes.probabilities
-    bounds: Table = np.minimum(np.cumsum(table, axis=1)[inside], 1.0)
+    bounds: Floats = np.minimum(np.cumsum(table, axis=1)[inside], 1.0)
     bounds[outcomes.starts[1:] - 1] = 1.0
     return bounds

@@ -16,14 +16,11 @@ from possnet.sampling.laws import full_cut_bonus
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from possnet.aliases import Bools, Floats
     from possnet.sampling.chance import Stream
     from possnet.sampling.recipe import Law
 
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
     Codes: TypeAlias = NDArray[np.int32]
-
-__all__ = ["CHUNK", "CutFamily", "TracedFamily"]
 
 CHUNK: Final = 16_384
 
@@ -58,7 +55,7 @@ class CutFamily:
 
     __slots__ = ("_above", "_configurations", "_floor", "_free", "_table", "_thin")
 
-    def __init__(self, table: Table, theta: float, law: Law, *, cores: list[Bools]) -> None:
+    def __init__(self, table: Floats, theta: float, law: Law, *, cores: list[Bools]) -> None:
         self._table = table
         self._thin = _Thinning(theta, law, table.shape[-1])
         always = table[np.ix_(*[np.flatnonzero(core) for core in cores])] if cores else table
@@ -82,7 +79,7 @@ class CutFamily:
         cells = cell.take(back, axis=1)
         return cut.take(back, axis=1) if cut_wanted else cells, cells
 
-    def _add_configurations(self, cut: Bools, parents: list[Bools], levels: Table) -> None:
+    def _add_configurations(self, cut: Bools, parents: list[Bools], levels: Floats) -> None:
         ends = np.searchsorted(levels, self._table, side="right")
         prefix: list[Bools] = []
         before: tuple[int, ...] = ()
@@ -104,7 +101,7 @@ class TracedFamily:
 
     __slots__ = ("_table", "_thin")
 
-    def __init__(self, degrees: Table, theta: float, law: Law) -> None:
+    def __init__(self, degrees: Floats, theta: float, law: Law) -> None:
         self._table = degrees
         self._thin = _Thinning(theta, law, degrees.shape[-1])
 

@@ -7,7 +7,7 @@ rows of a shorter one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -24,16 +24,11 @@ from possnet.sampling.sampler import Sampler
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Progress
     from possnet.inference.evidence import Evidence
     from possnet.variables import Variable
-
-    Words: TypeAlias = NDArray[np.uint64]
-
-__all__ = ["SampleStream", "chanas", "guyonnet", "sample", "sample_batches"]
 
 
 def guyonnet(possibility: Possibility, draws: int, *, rng: np.random.Generator | int | None = None) -> Dataset:
@@ -87,7 +82,7 @@ def sample(
     rng: np.random.Generator | int | None = ...,
     start: int = ...,
     trace: Literal[False] = ...,
-    progress: Callable[[int, int], None] | None = ...,
+    progress: Progress | None = ...,
 ) -> Dataset: ...
 @overload
 def sample(
@@ -102,7 +97,7 @@ def sample(
     rng: np.random.Generator | int | None = ...,
     start: int = ...,
     trace: Literal[True],
-    progress: Callable[[int, int], None] | None = ...,
+    progress: Progress | None = ...,
 ) -> tuple[Dataset, Dataset]: ...
 def sample(
     network: Network,
@@ -116,7 +111,7 @@ def sample(
     rng: np.random.Generator | int | None = None,
     start: int = 0,
     trace: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Dataset | tuple[Dataset, Dataset]:
     """Rows of set-valued cells drawn from a network.
 
@@ -250,7 +245,7 @@ class SampleStream:
             block = Dataset.unchecked(self.variables, words, last)
             yield block[first:] if first else block
 
-    def _whole(self, trace: bool, progress: Callable[[int, int], None] | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
+    def _whole(self, trace: bool, progress: Progress | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
         """All rows at once: blocks are copied into place as they are drawn."""
         shift = self._start % BLOCK
         length = -(-(self._rows + shift) // 64)

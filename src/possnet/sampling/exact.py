@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -27,15 +27,10 @@ from possnet.sampling.simulated import simulated_limit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats
     from possnet.inference.evidence import Evidence
     from possnet.variables import Variable
 
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
-
-__all__ = ["sampling_law", "sampling_limit"]
 
 _BYTES_AN_ENTRY: Final = 64
 
@@ -135,7 +130,7 @@ def sampling_limit(
     tables = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         for factor, joint in tree.factor_marginals(scopes):
-            inside: Table = joint
+            inside: Floats = joint
             for number in scopes[factor]:
                 inside = np.tensordot(inside, found[names[number]].cells.astype(np.float64), axes=(0, 0))
             tables[names[factor]] = np.clip(normalised(inside), 0.0, 1.0)
@@ -180,7 +175,7 @@ def _described(network: Network, cells: Mapping[str, Bools]) -> str:
     )
 
 
-def _mass_function(variable: Variable, cells: Bools, chances: Table) -> MassFunction:
+def _mass_function(variable: Variable, cells: Bools, chances: Floats) -> MassFunction:
     masses: dict[int, float] = {}
     for cell, chance in zip(cells, chances.tolist(), strict=True):
         if chance > 0.0:
@@ -189,7 +184,7 @@ def _mass_function(variable: Variable, cells: Bools, chances: Table) -> MassFunc
     return MassFunction.unchecked(variable, masses)
 
 
-def _outcomes(recipe: Recipe, name: str, degrees: Table, limit: int | None) -> Outcomes:
+def _outcomes(recipe: Recipe, name: str, degrees: Floats, limit: int | None) -> Outcomes:
     """Law of the outcomes, refused before it is made if there are too many sets."""
     theta = recipe.imprecision[name]
     entries = price(degrees, theta, recipe.process, recipe.parents)

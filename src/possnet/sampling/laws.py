@@ -17,7 +17,7 @@ least possible member alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,15 +27,8 @@ from possnet.transforms import to_probability
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.sampling.recipe import Law, Parents, Process
-
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
-    Numbers: TypeAlias = NDArray[np.int64]
-
-__all__ = ["Outcomes", "context_degrees", "full_cut_bonus", "outcomes_given", "price"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +52,25 @@ class Outcomes:
     """
 
     cells: Bools
-    signals: Numbers
+    signals: Ints
     alphabet: Bools
-    starts: Numbers
-    ids: Numbers
-    probabilities: Table
+    starts: Ints
+    ids: Ints
+    probabilities: Floats
 
     @property
     def contexts(self) -> int:
         """Number of contexts."""
         return len(self.starts) - 1
 
-    def dense(self) -> Table:
+    def dense(self) -> Floats:
         """Probabilities of shape (contexts, outcomes)."""
         table = np.zeros((self.contexts, len(self.cells)))
         np.add.at(table, (np.repeat(np.arange(self.contexts), np.diff(self.starts)), self.ids), self.probabilities)
         return table
 
 
-def context_degrees(table: Table, alphabets: list[Bools]) -> Table:
+def context_degrees(table: Floats, alphabets: list[Bools]) -> Floats:
     """Degrees of the states in every combination of the parents' signals, shape (contexts, states): equation (6).
 
     The largest degree of the family's joint possibility over the parents' sets; contexts run through the signals of the
@@ -90,7 +83,7 @@ def context_degrees(table: Table, alphabets: list[Bools]) -> Table:
     return degrees
 
 
-def price(degrees: Table, theta: float, process: Process, parents: Parents) -> int:
+def price(degrees: Floats, theta: float, process: Process, parents: Parents) -> int:
     """How many entries making the law goes through, at most, without making it."""
     contexts, states = degrees.shape
     if process == "precise":
@@ -109,22 +102,22 @@ def price(degrees: Table, theta: float, process: Process, parents: Parents) -> i
     return entries * int(states if process == "traced" else 1)
 
 
-def full_cut_bonus(theta: float, free: int) -> Table:
+def full_cut_bonus(theta: float, free: int) -> Floats:
     """Probability of taking the whole cut before any thinning that turns ``independent`` into ``text``, by cut size.
 
     With j free states in the cut the text's law is: the whole cut with probability (theta - theta^j) / (1 + theta -
     theta^j), else thin independently. For j = 0 and j = 1 that is thinning alone, up to scale.
     """
-    powers: Table = theta ** np.arange(1, free + 1, dtype=np.float64)
+    powers: Floats = theta ** np.arange(1, free + 1, dtype=np.float64)
     return np.concatenate([[0.0], (theta - powers) / (1.0 + theta - powers)])
 
 
-def _thinning(theta: float, law: Law, free: int) -> Table:
+def _thinning(theta: float, law: Law, free: int) -> Floats:
     """Probability w[j, m] of one subset of size m when j states are free, m <= j."""
     sizes = np.arange(free + 1)
     kept = theta ** sizes[np.newaxis, :]
     left = np.where(sizes[:, np.newaxis] >= sizes, (1.0 - theta) ** np.maximum(sizes[:, np.newaxis] - sizes, 0), 0.0)
-    weights: Table = (kept * left).astype(np.float64)
+    weights: Floats = (kept * left).astype(np.float64)
     if law == "text":
         bonus = full_cut_bonus(theta, free)
         weights *= (1.0 - bonus)[:, np.newaxis]
@@ -132,7 +125,7 @@ def _thinning(theta: float, law: Law, free: int) -> Table:
     return weights
 
 
-def outcomes_given(degrees: Table, theta: float, process: Process, law: Law, parents: Parents) -> Outcomes:
+def outcomes_given(degrees: Floats, theta: float, process: Process, law: Law, parents: Parents) -> Outcomes:
     """Law of the outcomes in every context, from the degrees (contexts, states) that the cell is cut from."""
     contexts, states = degrees.shape
     if process == "precise":
@@ -153,7 +146,7 @@ def outcomes_given(degrees: Table, theta: float, process: Process, law: Law, par
     return _assembled(contexts, rows[entry], state, cells[entry], shared, singles, sets, states_answer=True)
 
 
-def _same_core(degrees: Table) -> Iterator[Numbers]:
+def _same_core(degrees: Floats) -> Iterator[Ints]:
     """Contexts grouped by their core."""
     codes, found = bitmaps.distinct_rows(np.packbits(degrees == 1.0, axis=1))
     order = np.argsort(codes, kind="stable")
@@ -161,12 +154,12 @@ def _same_core(degrees: Table) -> Iterator[Numbers]:
 
 
 def _of_one_core(
-    degrees: Table,
-    rows: Numbers,
+    degrees: Floats,
+    rows: Ints,
     theta: float,
     law: Law,
     cut_matters: bool,  # noqa: FBT001
-) -> tuple[Numbers, Numbers, Numbers, Table, Bools]:
+) -> tuple[Ints, Ints, Ints, Floats, Bools]:
     """Entries (row, cut, cell, probability) and the sets that cuts and cells are numbers of."""
     core = degrees[rows[0]] == 1.0
     free = np.flatnonzero(((degrees[rows] > 0.0) & ~core).any(axis=0))
@@ -212,13 +205,13 @@ def _of_one_core(
     return np.concatenate(found_rows), np.concatenate(cuts), np.concatenate(cells), np.concatenate(found_chances), sets
 
 
-def _with_core(inside: Bools, free: Numbers, core: Bools) -> Bools:
+def _with_core(inside: Bools, free: Ints, core: Bools) -> Bools:
     sets = np.tile(core, (len(inside), 1))
     sets[:, free] = inside
     return sets
 
 
-def _distinct(sets: Bools) -> tuple[Numbers, Bools]:
+def _distinct(sets: Bools) -> tuple[Ints, Bools]:
     """Codes and distinct rows of truth values."""
     if not sets.shape[1]:
         return np.zeros(len(sets), dtype=np.int64), np.zeros((1, 0), dtype=np.bool_)
@@ -227,8 +220,8 @@ def _distinct(sets: Bools) -> tuple[Numbers, Bools]:
 
 
 def _joined(
-    parts: list[tuple[Numbers, Numbers, Numbers, Table, Bools]],
-) -> tuple[Numbers, Numbers, Numbers, Table, Bools]:
+    parts: list[tuple[Ints, Ints, Ints, Floats, Bools]],
+) -> tuple[Ints, Ints, Ints, Floats, Bools]:
     """Entries of all groups over one list of sets."""
     codes, sets = _distinct(np.vstack([part[4] for part in parts]))
     starts = np.cumsum([0, *[len(part[4]) for part in parts]])
@@ -239,10 +232,10 @@ def _joined(
 
 def _assembled(
     contexts: int,
-    rows: Numbers,
-    signals: Numbers,
-    cells: Numbers,
-    chances: Table,
+    rows: Ints,
+    signals: Ints,
+    cells: Ints,
+    chances: Floats,
     signal_sets: Bools,
     cell_sets: Bools,
     *,

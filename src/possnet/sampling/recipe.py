@@ -13,14 +13,9 @@ from possnet.network import Network
 from possnet.variables import for_every_variable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats
     from possnet.inference.evidence import Evidence
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["Imprecision", "Law", "Parents", "Process", "Recipe"]
 
 Process: TypeAlias = Literal["alpha-cut", "precise", "traced"]
 Law: TypeAlias = Literal["independent", "text"]
@@ -42,7 +37,7 @@ class Recipe:
     law: Law
     parents: Parents
     imprecision: dict[str, float]
-    tables: dict[str, Table]
+    tables: dict[str, Floats]
 
     @classmethod
     def of(

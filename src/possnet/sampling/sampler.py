@@ -21,14 +21,10 @@ from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, pri
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from possnet.aliases import Bools, Floats, Words
     from possnet.sampling.recipe import Recipe
 
-    Table: TypeAlias = NDArray[np.float64]
-    Bools: TypeAlias = NDArray[np.bool_]
     Codes: TypeAlias = NDArray[np.int32]
-    Words: TypeAlias = NDArray[np.uint64]
-
-__all__ = ["Sampler"]
 
 _CONTEXTS: Final = 1 << 14
 _ENTRIES: Final = 1 << 19
@@ -149,7 +145,7 @@ class Sampler:
             return _Traced(TracedFamily(degrees, theta, recipe.law), sizes, table.shape[-1])
         return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
 
-    def _is_large(self, degrees: Table, theta: float, entries: int) -> bool:
+    def _is_large(self, degrees: Floats, theta: float, entries: int) -> bool:
         cost = price(degrees, theta, self.recipe.process, self.recipe.parents)
         return cost > min(entries, _A_CONTEXT[self.recipe.process] * len(degrees))
 

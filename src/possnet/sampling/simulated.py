@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,16 +15,10 @@ from possnet.sampling.draw import sample_batches
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Floats, Progress
     from possnet.inference.evidence import Evidence
     from possnet.sampling.recipe import Imprecision, Law, Parents, Process
 
-    Table: TypeAlias = NDArray[np.float64]
-
-__all__ = ["SimulatedLimit", "simulated_limit"]
 
 _BATCHES: Final = 50
 
@@ -48,7 +42,7 @@ class SimulatedLimit:
     """
 
     network: Network
-    standard_errors: dict[str, Table]
+    standard_errors: dict[str, Floats]
     rows: int
 
     @property
@@ -67,7 +61,7 @@ def simulated_limit(
     parents: Parents = "observed",
     evidence: Evidence | None = None,
     rng: np.random.Generator | int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> SimulatedLimit:
     """Estimate of the network that counting converges to, where there are too many sets for `sampling_limit`.
 
@@ -118,6 +112,6 @@ def simulated_limit(
     return SimulatedLimit(learned, errors, rows)
 
 
-def _largest(errors: dict[str, Table], support: dict[str, Table]) -> float:
+def _largest(errors: dict[str, Floats], support: dict[str, Floats]) -> float:
     seen = [errors[name][support[name] >= 30].reshape(-1) for name in errors]
     return float(np.max(np.concatenate(seen), initial=0.0))

@@ -6,7 +6,7 @@ A cell that was given as unknown is the whole domain, or (``missing=True``) a ki
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,16 +16,10 @@ from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from possnet.aliases import Bools, Codes, Ints
     from possnet.dataset import Batches, Dataset
-    from possnet.structure.graphs import Bools
-    from possnet.structure.tables import Numbers
     from possnet.variables import Variable
 
-    Codes: TypeAlias = NDArray[np.integer]
-
-__all__ = ["Columns"]
 
 _TRY_AGAIN: Final = 1 << 20
 _MISSING: Final = 0
@@ -57,7 +51,7 @@ class Columns:
     def __init__(self, data: Dataset | Batches, *, missing: bool = False) -> None:
         self.variables: tuple[Variable, ...] = tuple(data.variables)
         known: list[dict[int, int]] = [{} for _ in self.variables]
-        parts: list[tuple[list[Codes], Numbers | None]] = []
+        parts: list[tuple[list[Codes], Ints | None]] = []
         held = last = 0
         for batch in batches_of(data):
             if not len(batch):
@@ -79,7 +73,7 @@ class Columns:
         columns, weights = _joined(parts, known)
         self._number(columns or [np.zeros(0, dtype=np.uint8) for _ in self.variables], weights, known)
 
-    def _number(self, columns: list[Codes], weights: Numbers | None, known: list[dict[int, int]]) -> None:
+    def _number(self, columns: list[Codes], weights: Ints | None, known: list[dict[int, int]]) -> None:
         """Number cells in the order of their masks, whatever order they came in."""
         self.sets: list[Bools] = []
         self.masks: list[list[int]] = []
@@ -96,7 +90,7 @@ class Columns:
         self.has_missing = [_MISSING in found for found in known]
         self._hold(numbered, weights)
 
-    def _hold(self, codes: list[Codes], weights: Numbers | None) -> None:
+    def _hold(self, codes: list[Codes], weights: Ints | None) -> None:
         self.codes, self.weights = codes, weights
         self.rows = len(codes[0])
         self.total = self.rows if weights is None else int(weights.sum())
@@ -120,7 +114,7 @@ class Columns:
         found._hold([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
         return found
 
-    def amounts(self, number: int) -> Numbers:
+    def amounts(self, number: int) -> Ints:
         """How often each cell of a variable stands."""
         return tally.weigh(self.codes[number], self.weights, len(self.sets[number]))
 
@@ -139,14 +133,14 @@ def _coded(batch: Dataset, name: str, known: dict[int, int], *, missing: bool) -
 
 
 def _compact(
-    columns: list[Codes], known: list[dict[int, int]], weights: Numbers | None
-) -> tuple[list[Codes], Numbers | None]:
+    columns: list[Codes], known: list[dict[int, int]], weights: Ints | None
+) -> tuple[list[Codes], Ints | None]:
     """Equal rows once, with their weights, if that leaves less than a quarter of them; rows of weight 0 never."""
     if weights is not None and not weights.all():
         kept = weights > 0
         columns, weights = [column[kept] for column in columns], weights[kept]
     rows = len(columns[0])
-    keys: Numbers = np.zeros(rows, dtype=np.int64)
+    keys: Ints = np.zeros(rows, dtype=np.int64)
     limit = 1
     for column, size in zip(columns, map(len, known), strict=True):
         if limit * size > max(1 << 16, 4 * rows):
@@ -165,8 +159,8 @@ def _compact(
 
 
 def _joined(
-    parts: list[tuple[list[Codes], Numbers | None]], known: list[dict[int, int]]
-) -> tuple[list[Codes], Numbers | None]:
+    parts: list[tuple[list[Codes], Ints | None]], known: list[dict[int, int]]
+) -> tuple[list[Codes], Ints | None]:
     """The rows of several parts, equal ones put together again."""
     if len(parts) <= 1:
         return parts[0] if parts else ([], None)

@@ -13,11 +13,9 @@ from possnet.graph import Dag
 from possnet.structure.graphs import Constraints
 
 if TYPE_CHECKING:
-    from possnet.structure.graphs import Bools
+    from possnet.aliases import Bools
 
     Edges: TypeAlias = Iterable[tuple[str, str]]
-
-__all__ = ["constraints_of", "order_of"]
 
 _OWNER = "learn_structure"
 

@@ -12,13 +12,10 @@ from possnet.structure.kept import Kept
 from possnet.structure.tables import Tables
 
 if TYPE_CHECKING:
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.columns import Columns
-    from possnet.structure.graphs import Bools
-    from possnet.structure.tables import Numbers, Table
     from possnet.structure.walks import Found
-
-__all__ = ["ContourGains", "StateCounts"]
 
 _KEPT: Final = 1 << 24  # entries
 
@@ -36,15 +33,15 @@ class StateCounts:
 
     def __init__(self, columns: Columns) -> None:
         self.columns, self.tables = columns, Tables(columns)
-        self._known: Kept[Numbers] = Kept(_KEPT, lambda counts: counts.size)
+        self._known: Kept[Ints] = Kept(_KEPT, lambda counts: counts.size)
 
-    def of(self, *chosen: int) -> Numbers:
+    def of(self, *chosen: int) -> Ints:
         """Counts with the axes as named."""
         key = tuple(sorted(chosen))
         found = self._known.made(key, lambda: self._counted(key))
         return found.transpose([key.index(k) for k in chosen])
 
-    def _counted(self, key: tuple[int, ...]) -> Numbers:
+    def _counted(self, key: tuple[int, ...]) -> Ints:
         if not key:
             return np.array(self.columns.total)
         if len(key) == 1:
@@ -80,9 +77,9 @@ class ContourGains:
         self.size = len(columns.variables)
         self.tables = Tables(columns)
         self._name, self._reading = name, reading
-        self._known: dict[tuple[int, tuple[int, ...]], Table] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], Floats] = {}
 
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:  # noqa: ARG002
         """Measure of child and candidate given the parents; -inf for the child and its parents."""
         key = child, parents
         if key not in self._known:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Bools: TypeAlias = NDArray[np.bool_]
-
-__all__ = ["Constraints", "Graph", "families_of", "parents_of"]
+    from possnet.aliases import Bools
 
 
 @dataclass(frozen=True, slots=True)

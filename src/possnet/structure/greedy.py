@@ -15,13 +15,11 @@ from possnet.structure.walks import ACTIONS, Found, climb
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from possnet.structure.graphs import Bools, Constraints
+    from possnet.aliases import Bools, Floats, Progress
+    from possnet.structure.graphs import Constraints
     from possnet.structure.options import Options
     from possnet.structure.scores import SetScore
-    from possnet.structure.tables import Table
-    from possnet.structure.walks import Progress, Step
-
-__all__ = ["climb_greedily"]
+    from possnet.structure.walks import Step
 
 _ROUNDING: Final = 1e-9
 _SHAKES: Final = 8
@@ -57,7 +55,7 @@ class _Climber:
             rest = parents[:place] + parents[place + 1 :]
             self.removing[parent, child] = self.score.family(child, rest) - now
 
-    def gains(self) -> Table:
+    def gains(self) -> Floats:
         """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""
         graph = self.graph
         with np.errstate(invalid="ignore"):

@@ -27,12 +27,10 @@ from possnet.structure.orders import k2
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
+    from possnet.aliases import Bools, Floats, Progress
     from possnet.structure.contours import ContourGains, StateCounts
-    from possnet.structure.graphs import Bools, Constraints
-    from possnet.structure.tables import Table
-    from possnet.structure.walks import Found, Progress
-
-__all__ = ["Tested", "hybrid_dag", "hybrid_tree", "tested"]
+    from possnet.structure.graphs import Constraints
+    from possnet.structure.walks import Found
 
 
 class Tested(NamedTuple):
@@ -75,7 +73,7 @@ def tested(
     return Tested(joined, parted)
 
 
-def _rejoin(joined: Bools, strength: Table, possible: Bools, parted: dict[tuple[int, int], tuple[int, ...]]) -> None:
+def _rejoin(joined: Bools, strength: Floats, possible: Bools, parted: dict[tuple[int, int], tuple[int, ...]]) -> None:
     """Join parts by their most dependent pairs, as far as there are any."""
     part = list(range(len(joined)))
 

@@ -30,16 +30,14 @@ from possnet.structure.traced_search import TracedGains, climb_traced, told_by_e
 from possnet.structure.trees import spanning_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
+    from possnet.aliases import Floats, Progress
     from possnet.dataset import Batches
     from possnet.structure.graphs import Constraints
     from possnet.structure.options import Measure, Method
     from possnet.structure.orders import Gains
-    from possnet.structure.tables import Table
-    from possnet.structure.walks import Found, Progress
-
-__all__ = ["learn_structure"]
+    from possnet.structure.walks import Found
 
 _CONTOUR_PARENTS: Final = 2
 _NEAR: Final = 20
@@ -64,7 +62,7 @@ def learn_structure(
     errors: float = 4.0,
     bootstrap: int = 0,
     rng: np.random.Generator | int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LearnedStructure:
     """Structure of a network, learned from a data set or a stream of set-valued cells.
 
@@ -239,7 +237,9 @@ def _score_tree(columns: Columns, options: Options, limits: Constraints, names: 
     return found
 
 
-def _pair_weights(data: Dataset | Batches, names: list[str], options: Options, progress: Progress) -> tuple[Table, int]:
+def _pair_weights(
+    data: Dataset | Batches, names: list[str], options: Options, progress: Progress
+) -> tuple[Floats, int]:
     """Measure of every pair, as (parent, child)."""
     pairs = count_pairs(data, progress=progress)
     weights = np.full((len(names), len(names)), -np.inf)

@@ -16,8 +16,6 @@ from possnet.seeds import seed_of
 if TYPE_CHECKING:
     from possnet.dependence import Reading
 
-__all__ = ["MEASURES", "METHODS", "SCORES", "Measure", "Method", "Options", "fitting_measure"]
-
 Method: TypeAlias = Literal["greedy", "mwst", "k2", "hybrid-tree", "hybrid-dag"]
 Measure: TypeAlias = Literal[
     "random-set-bic", "traced-bic", "mdl", "bic",

@@ -10,12 +10,9 @@ from possnet.structure.graphs import families_of, parents_of
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
-    from possnet.structure.graphs import Bools, Constraints
+    from possnet.aliases import Bools, Floats, Progress
+    from possnet.structure.graphs import Constraints
     from possnet.structure.scores import SetScore
-    from possnet.structure.tables import Table
-    from possnet.structure.walks import Progress
-
-__all__ = ["Gains", "ScoreGains", "best_of_orders", "k2", "some_order"]
 
 
 class Gains(Protocol):
@@ -26,7 +23,7 @@ class Gains(Protocol):
         """Number of variables."""
         ...
 
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
         """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
         ...
 
@@ -45,7 +42,7 @@ class ScoreGains:
     def __init__(self, score: SetScore) -> None:
         self.score, self.size = score, score.size
 
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:  # noqa: ARG002
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:  # noqa: ARG002
         """Score with one more parent, minus the score without."""
         return self.score.additions(child, parents) - self.score.family(child, parents)
 

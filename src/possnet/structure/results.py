@@ -10,8 +10,6 @@ from possnet.drawing import draw_graph, draw_table, text_table
 if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
 
-__all__ = ["LearnedEdge", "LearnedStructure", "NearMiss", "SearchStep"]
-
 _SHOWN = 5
 
 

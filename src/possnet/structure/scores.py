@@ -26,10 +26,9 @@ from possnet.limits import refuse_over
 from possnet.structure.tables import DENSE, Tables
 
 if TYPE_CHECKING:
+    from possnet.aliases import Floats
     from possnet.structure.columns import Columns
-    from possnet.structure.tables import Counted, Crossed, Table
-
-__all__ = ["SetScore", "logged"]
+    from possnet.structure.tables import Counted, Crossed
 
 _LOOKED_UP: Final = 1 << 21
 
@@ -60,7 +59,7 @@ class SetScore:
         self._shared = name == "mdl" and bool(columns.vague)
         self._price = log(max(columns.total, 2)) / 2.0
         self._sums: dict[int, float] = {0: columns.total * log(max(columns.total, 1))}
-        self._found: dict[tuple[int, tuple[int, ...]], Table] = {}
+        self._found: dict[tuple[int, tuple[int, ...]], Floats] = {}
         counted = columns.weights is None and columns.total < _LOOKED_UP
         self._logs = logged(np.arange(columns.total + 1)) if counted else None
 
@@ -76,7 +75,7 @@ class SetScore:
         """Score of a family."""
         return self.likelihood(child, parents) - self.penalty(child, parents)
 
-    def additions(self, child: int, parents: tuple[int, ...]) -> Table:
+    def additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Score of the family with each variable as one more parent; -inf where that cannot be, or surely not be better.
 
         A likelihood is at most 1, so many are ruled out by their price.
@@ -153,13 +152,13 @@ class SetScore:
         for k, value in zip(found.candidates, values.tolist(), strict=True):
             self._sums.setdefault(mask | 1 << k, value)
 
-    def _logged(self, counts: Counted) -> Table:
+    def _logged(self, counts: Counted) -> Floats:
         if self._logs is not None and counts.dtype == np.int64:
             return np.take(self._logs, counts.astype(np.int64, copy=False))
         return logged(counts)
 
 
-def logged(counts: Counted) -> Table:
+def logged(counts: Counted) -> Floats:
     """The numbers n ln n.
 
     >>> logged(np.array([0, 1, 2])).round(3)

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.aliases import Floats, Ints, Words
     from possnet.structure.columns import Columns
 
-    Words: TypeAlias = NDArray[np.uint64]
-    Numbers: TypeAlias = NDArray[np.int64]
-    Table: TypeAlias = NDArray[np.float64]
-    Counted: TypeAlias = Numbers | Table
-
-__all__ = ["DENSE", "Crossed", "Tables"]
+    Counted: TypeAlias = Ints | Floats
 
 DENSE: Final = 1 << 24
 """Entries of a table of cells; for more, states are counted, or what occurs is listed."""
@@ -73,7 +69,7 @@ class Tables:
         self.states = [len(variable) for variable in columns.variables]
         self._words: Kept[Words] = Kept(_WORDS, lambda words: words.size)
         self._groups: Kept[tuple[NDArray[np.int32], NDArray[np.int32]]] = Kept(_GROUPS, lambda _: 1)
-        self._matrices: dict[bool, list[Table]] = {}
+        self._matrices: dict[bool, list[Floats]] = {}
 
     def group(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Number of every row's combination of cells among those that occur, and these combinations."""
@@ -85,7 +81,7 @@ class Tables:
 
         return self._groups.made(chosen, make)
 
-    def amounts(self, chosen: tuple[int, ...]) -> Numbers:
+    def amounts(self, chosen: tuple[int, ...]) -> Ints:
         """How often each combination of cells that occurs stands."""
         numbers, combinations = self.group(chosen)
         return tally.weigh(numbers, self.columns.weights, len(combinations))
@@ -140,7 +136,7 @@ class Tables:
         """Rows shared equally among the configurations that they contain."""
         yield from self._contracted(parents, child, candidates, shared=True)
 
-    def matrices(self, *, shared: bool) -> list[Table]:
+    def matrices(self, *, shared: bool) -> list[Floats]:
         """For every variable the matrix (cells, states) of 1, or 1/|A|, for the states of a cell."""
         if shared not in self._matrices:
             inside = [sets.astype(np.float64) for sets in self.columns.sets]
@@ -199,7 +195,7 @@ class Tables:
             tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
             yield Crossed(found.candidates, _starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2))
 
-    def spread(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Table:
+    def spread(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Floats:
         """Matrix (combinations of cells, configurations of states) of products of `matrices`."""
         matrices = self.matrices(shared=shared)
         found = np.ones((len(combinations), 1))

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from possnet.aliases import Codes, Floats, Ints
     from possnet.structure.columns import Columns
-    from possnet.structure.tables import Numbers, Table
 
     Family: TypeAlias = tuple[int, tuple[int, ...]]
-
-__all__ = ["Component", "TracedScore"]
 
 _TOLERANCE: Final = 0.5
 _MOST_STEPS: Final = 200
@@ -58,7 +56,7 @@ class Component(NamedTuple):
     """The log-likelihood of a component, and the masses m(A | a) of its families, contexts in table order."""
 
     log_likelihood: float
-    masses: dict[Family, Table]
+    masses: dict[Family, Floats]
 
 
 class _Rows(Observed):
@@ -79,7 +77,7 @@ class _Rows(Observed):
             seen = amounts[: len(columns.masks[k])]
             self.weights[node] = seen if len(seen) else np.zeros(len(self.masks[node]), dtype=np.int64)
 
-    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Numbers]]:
+    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
         """Distinct rows over each list of columns, and their weights."""
         found = []
         for part in parts:
@@ -108,7 +106,7 @@ class TracedScore:
     def __init__(self, columns: Columns) -> None:
         self._cells = SetScore(columns, "random-set-bic")
         self.columns, self.tables = columns, self._cells.tables
-        self._additions: dict[Family, Table] = {}
+        self._additions: dict[Family, Floats] = {}
         self.names = [variable.name for variable in columns.variables]
         self.place = {name: k for k, name in enumerate(self.names)}
         self.size = len(self.names)
@@ -116,8 +114,8 @@ class TracedScore:
         self.amounts = [columns.amounts(k) for k in range(self.size)]
         self.price = log(max(columns.total, 2)) / 2.0
         self._components: Kept[Component] = Kept(_KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1)
-        self._local: Kept[tuple[float, Table]] = Kept(_KEPT, lambda found: found[1].size + 1)
-        self._known: Kept[Table] = Kept(_KEPT, lambda masses: masses.size)
+        self._local: Kept[tuple[float, Floats]] = Kept(_KEPT, lambda found: found[1].size + 1)
+        self._known: Kept[Floats] = Kept(_KEPT, lambda masses: masses.size)
 
     def some(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
@@ -178,7 +176,7 @@ class TracedScore:
         """Log-likelihood of a child's cells given its parents' cells, by EM over this family alone."""
         return self._local_em((child, parents))[0]
 
-    def additions(self, child: int, parents: tuple[int, ...]) -> Table:
+    def additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Local gain of every variable as one more parent; where even the cells as they stand would not gain, that.
 
         The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be, in
@@ -223,10 +221,10 @@ class TracedScore:
         amounts = self.amounts[child][: len(self.columns.masks[child])]
         return float(logged(amounts).sum() - logged(amounts.sum()))
 
-    def _local_em(self, family: Family) -> tuple[float, Table]:
+    def _local_em(self, family: Family) -> tuple[float, Floats]:
         return self._local.made(family, lambda: self._run_local(family))
 
-    def _run_local(self, family: Family) -> tuple[float, Table]:
+    def _run_local(self, family: Family) -> tuple[float, Floats]:
         child, parents = family
         shown = self._shown(child, parents)
         width = prod(self.states[p] for p in parents)
@@ -278,19 +276,19 @@ class TracedScore:
 class _Shown(NamedTuple):
     """Rows by the parents' cells (a number among those that occur) and the child's cell; and these cells of the parents."""
 
-    contexts: NDArray[np.integer]
-    cells: NDArray[np.integer]
-    amounts: Numbers
+    contexts: Codes
+    cells: Codes
+    amounts: Ints
     parents: NDArray[np.int32]
 
 
-def _climb_family(shown: _Shown, shares: Table, kinds: int) -> tuple[float, Table]:
+def _climb_family(shown: _Shown, shares: Floats, kinds: int) -> tuple[float, Floats]:
     """Largest sum of n(A, B) ln sum_a W(A, a) m(B | a), and the masses m there."""
     counts = np.zeros((len(shares), kinds))
     counts[shown.contexts, shown.cells] = shown.amounts
     there = counts > 0.0
 
-    def step(point: dict[str, Table]) -> tuple[float, dict[str, Table]]:
+    def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
         masses = point["m"]
         chance = shares @ masses
         value = float((counts * np.log(np.where(there, np.maximum(chance, 1e-300), 1.0))).sum())
@@ -300,14 +298,14 @@ def _climb_family(shown: _Shown, shares: Table, kinds: int) -> tuple[float, Tabl
     return _climbed(step, shares.shape[1], kinds)
 
 
-def _climb_listed(shown: _Shown, shares: Table, kinds: int) -> tuple[float, Table]:
+def _climb_listed(shown: _Shown, shares: Floats, kinds: int) -> tuple[float, Floats]:
     """The same where few of the many pairs of cells occur: these are gone through one by one."""
     order = np.argsort(shown.cells, kind="stable")
     cells, amounts = shown.cells[order], shown.amounts[order]
     listed = shares[shown.contexts[order]]
     present, starts = np.unique(cells, return_index=True)
 
-    def step(point: dict[str, Table]) -> tuple[float, dict[str, Table]]:
+    def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
         masses = point["m"]
         chance = np.maximum(np.einsum("es,se->e", listed, masses[:, cells]), 1e-300)
         value = float(amounts @ np.log(chance))
@@ -319,14 +317,14 @@ def _climb_listed(shown: _Shown, shares: Table, kinds: int) -> tuple[float, Tabl
     return _climbed(step, shares.shape[1], kinds)
 
 
-def _normalised(expected: Table, masses: Table) -> dict[str, Table]:
+def _normalised(expected: Floats, masses: Floats) -> dict[str, Floats]:
     sums = expected.sum(axis=1, keepdims=True)
     return {"m": np.divide(expected, sums, out=masses.copy(), where=sums > 0.0)}
 
 
 def _climbed(
-    step: Callable[[dict[str, Table]], tuple[float, dict[str, Table]]], contexts: int, kinds: int
-) -> tuple[float, Table]:
+    step: Callable[[dict[str, Floats]], tuple[float, dict[str, Floats]]], contexts: int, kinds: int
+) -> tuple[float, Floats]:
     start = np.full((contexts, kinds), 1.0 / kinds)
     found = climb({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS, accelerate=True)
     return found.log_likelihood[-1], found.point["m"]

@@ -24,13 +24,10 @@ from possnet.structure.walks import ACTIONS, Found, Move, climb, walk
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from possnet.structure.graphs import Bools
+    from possnet.aliases import Bools, Floats, Progress
     from possnet.structure.options import Options
-    from possnet.structure.tables import Table
     from possnet.structure.traced import TracedScore
-    from possnet.structure.walks import Progress, Step
-
-__all__ = ["TracedGains", "climb_traced", "told_by_em"]
+    from possnet.structure.walks import Step
 
 _ALL_PAIRS: Final = 20
 _WIDTH: Final = 6
@@ -124,7 +121,7 @@ class _Search:
                 found.append(move)
         return found
 
-    def local_gains(self) -> Table:
+    def local_gains(self) -> Floats:
         """What each family would gain by each further parent, by its local likelihood."""
         return np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
 
@@ -159,7 +156,7 @@ class TracedGains:
         nothing = np.zeros((self.size, self.size), dtype=np.bool_)
         self._free = Constraints(nothing, ~nothing, self.size)
 
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Table:
+    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
         """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
         local = np.where(among, self.score.additions(child, parents), -np.inf)
         found = np.where(local > 0.0, -np.inf, local)

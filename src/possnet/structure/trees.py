@@ -10,16 +10,14 @@ from possnet.errors import InputError
 from possnet.structure.walks import Found, Move
 
 if TYPE_CHECKING:
+    from possnet.aliases import Floats
     from possnet.structure.graphs import Constraints
-    from possnet.structure.tables import Table
-
-__all__ = ["spanning_tree"]
 
 _ROUNDING: Final = 1e-9
 
 
 def spanning_tree(
-    weights: Table, constraints: Constraints, threshold: float, names: list[str], base: float = 0.0
+    weights: Floats, constraints: Constraints, threshold: float, names: list[str], base: float = 0.0
 ) -> Found:
     """Edges of the heaviest spanning forest among pairs above the threshold, hanging from the root that weighs most.
 
@@ -83,7 +81,7 @@ def spanning_tree(
 
 
 def _hung(
-    members: list[int], near: list[list[int]], weights: Table, constraints: Constraints, names: list[str]
+    members: list[int], near: list[list[int]], weights: Floats, constraints: Constraints, names: list[str]
 ) -> list[tuple[int, int]]:
     """Edges of a tree, directed away from its best root."""
     best: tuple[float, list[tuple[int, int]]] | None = None
@@ -115,7 +113,7 @@ def _away(root: int, near: list[list[int]], above: int = -1) -> list[tuple[int, 
     return arrows
 
 
-def _ties(a: int, b: int, both: Table, near: list[list[int]]) -> list[tuple[int, int]]:
+def _ties(a: int, b: int, both: Floats, near: list[list[int]]) -> list[tuple[int, int]]:
     """Pairs that weigh the same as an edge and join the two parts that the tree falls into without it."""
     beyond = np.zeros(len(both), dtype=np.bool_)
     beyond[[b, *(child for _, child in _away(b, near, above=a))]] = True
@@ -124,13 +122,13 @@ def _ties(a: int, b: int, both: Table, near: list[list[int]]) -> list[tuple[int,
     return [(a, b) for a, b in np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1)).tolist()]
 
 
-def _better(a: int, b: int, weights: Table, constraints: Constraints) -> tuple[int, int]:
+def _better(a: int, b: int, weights: Floats, constraints: Constraints) -> tuple[int, int]:
     """The direction of a pair that weighs more, of those allowed."""
     forward, back = constraints.allowed[a, b], constraints.allowed[b, a]
     return (b, a) if back and (not forward or weights[b, a] > weights[a, b]) else (a, b)
 
 
-def _weakest(both: Table, near: list[list[int]]) -> Table:
+def _weakest(both: Floats, near: list[list[int]]) -> Floats:
     """Weight of the weakest edge between every two variables of a tree."""
     weakest = np.full(both.shape, np.inf)
     for root in range(len(both)):

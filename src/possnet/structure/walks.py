@@ -16,13 +16,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from possnet.structure.graphs import Bools, Graph
+    from possnet.aliases import Bools, Progress
+    from possnet.structure.graphs import Graph
     from possnet.structure.options import Options
 
     Step: TypeAlias = tuple[int, int, int]
-    Progress: TypeAlias = Callable[[int, int], None]
-
-__all__ = ["ACTIONS", "Found", "Move", "Walker", "climb", "walk"]
 
 ACTIONS = ("add", "delete", "turn", "exchange", "re-root", "lift", "replace")
 """What a step (action, parent, child) does, by the number of its action."""

@@ -1,0 +1,21 @@
+"""Kinds of values that annotations name again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bools", "Codes", "Floats", "Ints", "Progress", "Words"]
+
+Bools: TypeAlias = NDArray[np.bool_]
+Codes: TypeAlias = NDArray[np.integer]
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Words: TypeAlias = NDArray[np.uint64]
+"""Bitmaps, 64 rows a word (see `possnet.kernels.bitmaps`)."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called now and then with what is done and what there is in all (0 if unknown)."""
