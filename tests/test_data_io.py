@@ -416,7 +416,8 @@ def test_a_file_that_is_gone_when_its_turn_comes(tmp_path: Path) -> None:
 
 BAD_CSV: list[tuple[bytes, str]] = [
     (b"", "the file is empty; expected a line of column names, then rows"),
-    (b"\n\n", "the file is empty; expected a line of column names, then rows"),
+    (b"", "the file is empty; expected a line of column names, then rows"),
+    (b"\n\n", "its first line is blank; expected a line of column names, then rows"),
     (b"a,\n1,2\n", "line 1: column 2 has no name; expected a name for every column"),
     (b"a,a\n1,2\n", "line 1: column 'a' appears twice; expected distinct names"),
     (b"a,b\n1,2\n1\n1,2,3\n", r"row 2: 1 fields; expected 2, as in the first line(.|\n)*row 3: 3 fields"),
@@ -477,6 +478,7 @@ def test_a_damaged_masks_file_is_refused_with_its_place(tmp_path: Path, changes:
 
 
 def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
+    refused("3 is no file; expected a name, a folder, a pattern, or a list of these", pn.scan_data, 3)
     path = tmp_path / "bad.parquet"
     pn.write_data(pn.Dataset.concatenate([DATA] * 100), tmp_path / "good.parquet")
     good = (tmp_path / "good.parquet").read_bytes()

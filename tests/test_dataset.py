@@ -310,6 +310,8 @@ def test_misfits_are_told_ten_at_a_time() -> None:
         (lambda: pn.Dataset.concatenate([]), "no data sets"),
         (lambda: pn.Dataset.concatenate([DATA, DATA.select(["rash"])]), "different variables"),
         (lambda: DATA.row(4), "row 4 of 4; expected a number from -4 to 3"),
+        (lambda: DATA.row(0.5), "row 0.5 of 4"),  # type: ignore[arg-type]
+        (lambda: pn.Dataset.concatenate([1]), "1 is no data set"),  # type: ignore[list-item]
         (lambda: DATA[[9]], "row 9 of 4"),
         (lambda: DATA[[-9]], "row -9 of 4"),
         (lambda: DATA[["a"]],  # type: ignore[list-item]

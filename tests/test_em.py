@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import product
@@ -326,6 +329,7 @@ def test_a_plain_climb_stops_by_aitken_and_a_fall_is_an_error() -> None:
         ({"starts": 1.5}, "starts 1.5"),
         ({"unknown": "mising"}, "did you mean 'missing'"),
         ({"pseudo": "some"}, "pseudo 'some'"),
+        ({"tolerance": 10**400}, "expected a number >= 0"),
         ({"imprecision": 0}, "imprecision of 'x' 0; expected a number above 0"),
         ({"imprecision": {"x": 0.5}}, "no imprecision for y"),
         ({"imprecision": {"z": 0.5}}, "imprecision for 'z', which is not a variable"),
@@ -404,6 +408,25 @@ def test_confounded_contexts_stay_ignorant_with_pseudo_counts_too() -> None:
     found = pn.fit_em(pn.Dag({"x": (), "y": ("x",)}), data, pseudo=0.001)
     assert found.confounded["y"].all()
     assert (found.network.table("y") == 1).all()
+
+
+def test_a_run_repeats_to_the_last_digit_whatever_the_hash_of_names() -> None:
+    code = """if True:
+        import possnet as pn
+        net = pn.random_network(30, max_parents=2, states=(2, 3), rng=4)
+        print(pn.fit_em(net.dag, pn.sample(net, 300, process="traced", rng=1), max_steps=3).log_likelihood)
+    """
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
 
 
 def test_progress_tells_the_steps() -> None:

@@ -260,6 +260,13 @@ def test_a_broken_executor_of_the_caller_is_told_for_every_item() -> None:
     assert all(isinstance(found[k], BrokenExecutor) for k in (1, 3, 4))
 
 
+def test_cells_that_a_broken_executor_never_tried_are_tried_by_the_next_run(tmp_path: Path) -> None:
+    grid: dict[str, Any] = {"rows": [20], "imprecision": 1, "process": "traced", "repeats": 2, "rng": 1}
+    lost = pn.evaluate(["asia"], **grid, out=tmp_path / "run", executor=Doomed(None))  # type: ignore[arg-type]
+    assert len(lost.failed) == len(lost.cells)
+    assert not pn.evaluate(["asia"], **grid, out=tmp_path / "run", workers=1).failed
+
+
 def test_work_is_stopped_when_the_caller_stops() -> None:
     running = completed(slow, list(range(50)), lambda _: workers(2))
     assert next(running) == (0, 0)

@@ -224,5 +224,7 @@ def test_networks_over_other_variables_are_refused() -> None:
             compare(asia, wrong)
     with pytest.raises(pn.InputError, match="the learned network has other variables or states"):
         compare(asia, clinic)
+    with pytest.raises(pn.InputError, match="rng 'x'; expected a whole number"):
+        compare(asia, asia, rng="x")  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="the limit has other variables"):
         compare(asia, asia, limit=clinic)

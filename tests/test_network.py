@@ -181,8 +181,11 @@ def test_random_networks_have_what_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"n": 0}, {"states": (3, 2)}, {"states": 0}, {"max_parents": -1}, {"zeros": 0.7, "ties": 0.7}]
+    "options",
+    [{"n": 0}, {"n": 2.5}, {"states": (3, 2)}, {"states": 0}, {"max_parents": -1}, {"zeros": 0.7, "ties": 0.7}],
 )
 def test_bad_random_networks_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(pn.InputError, match="random_network: "):
         pn.random_network(**({"n": 3} | options))  # type: ignore[arg-type]
+    with pytest.raises(pn.InputError, match="rng -1; expected a whole number"):
+        pn.random_network(3, rng=-1)

@@ -929,6 +929,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
         ({"tiers": ["fever"]}, "expected a list of names"),
         ({"tiers": 3}, "expected lists of names"),
         ({"max_parents": -1}, "max_parents -1"),
+        ({"threshold": 10**400}, "threshold 10+; expected a number"),
         ({"method": "k2", "order": names[:2]}, "expected every variable once"),
         (
             {"method": "k2", "order": names, "required": [(names[2], names[0])]},

@@ -13,8 +13,8 @@ catch them all; anything else that escapes from possnet is a defect of possnet.
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +28,7 @@ __all__ = [
     "did_you_mean",
     "listing",
     "require_known",
+    "require_number",
     "require_whole",
 ]
 
@@ -140,3 +141,17 @@ def require_whole(value: object, least: int, owner: str) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{owner} {value!r}; expected a whole number from {least} on")
     return int(value)
+
+
+def require_number(value: object, owner: str, expected: str, least: float = -1e300, most: float = 1e300) -> float:
+    """The number as a float; an `InputError` for anything but a real number from ``least`` to ``most``.
+
+    >>> require_number(1.5, "sample: imprecision", "a number from 0 to 1", 0.0, 1.0)
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: sample: imprecision 1.5; expected a number from 0 to 1
+    """
+    number: Any = value
+    if isinstance(value, bool) or not isinstance(value, Real) or not least <= number <= most:
+        raise InputError(f"{owner} {value!r}; expected {expected}")
+    return float(value)

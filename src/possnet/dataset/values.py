@@ -229,9 +229,10 @@ class Dataset:
         >>> Dataset.from_table({"rash": ["yes", {"yes", "no"}]}).row(-2)
         {'rash': frozenset({'yes'})}
         """
-        if not -self._rows <= number < self._rows:
+        given: object = number
+        if not isinstance(given, int | np.integer) or not -self._rows <= number < self._rows:
             raise InputError(
-                f"data: row {number} of {self._rows}; expected a number from {-self._rows} to {self._rows - 1}"
+                f"data: row {number!r} of {self._rows}; expected a number from {-self._rows} to {self._rows - 1}"
             )
         word, bit = divmod(number % self._rows, 64)
         row = {}
@@ -296,7 +297,9 @@ class Dataset:
         if not listed:
             raise InputError("concatenate: no data sets; expected at least one")
         first = listed[0]
-        for part in listed[1:]:
+        for part in listed:
+            if not isinstance(part, Dataset):
+                raise InputError(f"concatenate: {part!r} is no data set; expected data sets")
             if part._variables != first._variables:
                 raise InputError("concatenate: data sets over different variables; expected the same names and states")
         rows = sum(len(part) for part in listed)

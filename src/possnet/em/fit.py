@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -20,7 +19,7 @@ from possnet.em.expect import Part, expected, parts_of
 from possnet.em.identify import identified
 from possnet.em.model import Model
 from possnet.em.observed import Observed, Unknown
-from possnet.errors import InputError, listing, require_known, require_whole
+from possnet.errors import InputError, listing, require_known, require_number, require_whole
 from possnet.network import Network
 from possnet.parameters import corrected, normalised, thetas_of
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
@@ -398,10 +397,8 @@ def _nested(masses: Floats, cells: Bools) -> Bools:
 def _check(
     tolerance: object, max_steps: object, unknown: object, starts: object, pseudo: object, limit: object
 ) -> None:
-    for value, what in ((tolerance, "tolerance"), (pseudo, "pseudo")):
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
-            raise InputError(f"fit_em: {what} {value!r}; expected a number >= 0")
-    if isinstance(pseudo, Real) and 0.0 < float(pseudo) < 1e-9:
+    require_number(tolerance, "fit_em: tolerance", "a number >= 0", 0.0)
+    if 0.0 < require_number(pseudo, "fit_em: pseudo", "a number >= 0", 0.0) < 1e-9:
         raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
     for value, what in ((max_steps, "max_steps"), (starts, "starts"), (1 if limit is None else limit, "limit")):
         require_whole(value, 1, f"fit_em: {what}")

@@ -131,7 +131,7 @@ class Model:
     """Families, components, and what is left: families whose masses the data give at once."""
 
     def __init__(self, dag: Dag, observed: Observed, limit: int | None) -> None:
-        active = {parent for name in dag.nodes for parent in dag.parents(name)}
+        active = dict.fromkeys(parent for name in dag.nodes for parent in dag.parents(name))  # sums keep their order
         self.families: dict[str, Family] = {}
         self.sets = {name: observed.sets(name) for name in dag.nodes}
         self.active = active

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
@@ -105,7 +106,7 @@ def evaluate(
         for number, result in done:
             outcome = failed(result) if isinstance(result, BaseException) else result
             found[todo[number]] = outcome
-            if folder is not None:
+            if folder is not None and not isinstance(result, BrokenExecutor):  # these were not tried: the next run does
                 folder.save(cells[todo[number]], outcome)
             if progress is not None:
                 progress(len(found), len(cells))

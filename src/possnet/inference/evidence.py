@@ -9,12 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, among, listing
+from possnet.errors import InputError, among, listing, require_number
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
@@ -47,10 +46,8 @@ def _degrees(variable: Variable, observation: object) -> Floats:
         degrees[variable.index(observation)] = 1.0
     elif isinstance(observation, Mapping):
         for state, degree in observation.items():
-            if not isinstance(degree, Real) or not 0.0 <= float(degree) <= 1.0:
-                found = f"degree {degree!r} of {state!r}"
-                raise InputError(f"evidence on {variable.name!r}: {found}; expected a number from 0 to 1")
-            degrees[variable.index(state)] = degree
+            owner = f"evidence on {variable.name!r}: degree of {state!r}"
+            degrees[variable.index(state)] = require_number(degree, owner, "a number from 0 to 1", 0.0, 1.0)
     elif isinstance(observation, set | frozenset):
         for state in observation:
             degrees[variable.index(state)] = 1.0

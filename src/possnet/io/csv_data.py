@@ -98,7 +98,8 @@ class CsvSource(Source):
         if any(_undecodable(name) for name in header or ()):
             raise InputError(f"{self.owner}, line 1: not UTF-8 text; expected a CSV file, saved as UTF-8")
         if not header:
-            raise InputError(f"{self.owner}: the file is empty; expected a line of column names, then rows")
+            found = "the file is empty" if header is None else "its first line is blank"
+            raise InputError(f"{self.owner}: {found}; expected a line of column names, then rows")
         if "" in header:
             raise InputError(
                 f"{self.owner}, line 1: column {header.index('') + 1} has no name; expected a name for every column"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parqu
 from possnet.io.sources import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Progress, Words
     from possnet.arrow import Column
@@ -276,6 +277,8 @@ def _opened(
 
 def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     """Files of a name, a folder, a glob pattern, or a list of these; folders and patterns in sorted order."""
+    if not isinstance(paths, str | Path | Iterable):
+        raise InputError(f"{paths!r} is no file; expected a name, a folder, a pattern, or a list of these")
     if not isinstance(paths, str | Path):
         return [file for path in paths for file in _files(path)] or _none(paths)
     path = Path(paths)

@@ -170,6 +170,7 @@ class _Ruler:
     """What is needed of the truth to measure any network against it."""
 
     def __init__(self, truth: Network, rng: np.random.Generator | int | None) -> None:
+        seed = seed_of(rng)
         self.truth = truth
         engine = Inference(truth)
         self.marginals = {name: normalised(p.degrees) for name, p in engine.marginals().items()}
@@ -186,7 +187,7 @@ class _Ruler:
             if several:
                 grid[several] = np.indices([sizes[k] for k in several]).reshape(len(several), -1)
         else:
-            generator = np.random.default_rng(seed_of(rng))
+            generator = np.random.default_rng(seed)
             grid = np.stack([generator.integers(0, size, _SAMPLED) for size in sizes])
         self.states = {v.name: row for v, row in zip(truth.variables, grid, strict=True)}
         self.joint = self._joint(truth)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import InputError
+from possnet.errors import InputError, require_whole
 from possnet.graph import Dag
 from possnet.limits import refuse_over
 from possnet.network.values import Network
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
+from possnet.seeds import seed_of
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -39,15 +40,13 @@ def random_network(
     (True, 20)
     """
     fewest, most = (states, states) if isinstance(states, int) else states
-    if n < 1 or max_parents < 0 or not 1 <= fewest <= most:
-        raise InputError(
-            f"random_network: {n} variables, at most {max_parents} parents, {fewest} to {most} states; "
-            "expected at least 1 variable, 0 parents and 1 state"
-        )
+    n = require_whole(n, 1, "random_network: n")
+    require_whole(max_parents, 0, "random_network: max_parents")
+    require_whole(most, require_whole(fewest, 1, "random_network: states"), "random_network: states up to")
     if zeros < 0 or ties < 0 or zeros + ties > 1:
         raise InputError(f"random_network: zeros={zeros}, ties={ties}; expected shares >= 0 that add up to <= 1")
     check_conjunction(conjunction)
-    generator = np.random.default_rng(rng)
+    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed_of(rng))
     width = len(str(n))
     names = [f"x{k:0{width}d}" for k in range(1, n + 1)]
     variables = {}

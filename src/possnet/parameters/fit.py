@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from possnet.counting import counts_of
-from possnet.errors import InputError, listing, require_known
+from possnet.errors import InputError, listing, require_known, require_number
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 from possnet.network import Network
@@ -34,6 +33,7 @@ PerState: TypeAlias = Mapping[str, float] | Sequence[float]
 Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | None
 
 _SURELY_FITS = 1 << 24
+_SMALLEST, _LARGEST = 5e-324, 1e300
 
 
 def fit(
@@ -199,8 +199,7 @@ def _check(method: str, total: object, imprecision: object, pseudo: object, tran
         raise InputError(f"fit: total with method {method!r}; expected method 'likelihood' or 'capped'")
     if imprecision is not None and (method not in {"likelihood", "histogram"} or total is not None):
         raise InputError("fit: imprecision corrects method 'likelihood' or 'histogram', without total")
-    if isinstance(pseudo, bool) or not isinstance(pseudo, Real) or not 0.0 <= float(pseudo) < np.inf:
-        raise InputError(f"fit: pseudo {pseudo!r}; expected a number >= 0")
+    require_number(pseudo, "fit: pseudo", "a number >= 0", 0.0)
 
 
 def _totals(total: Total, counts: Counts) -> dict[str, float | Floats]:
@@ -227,23 +226,19 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Floats]:
             lacking = [state for state in variable.states if state not in given]
             if lacking:
                 raise InputError(f"{owner} lacks {listing(lacking)}; expected one number, or one for every state")
-            found[name] = np.array([_positive(given[state], owner, np.inf) for state in variable.states])
+            found[name] = np.array([_positive(given[state], owner, _LARGEST) for state in variable.states])
         elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
             if len(given) != len(variable):
                 raise InputError(f"{owner} has {len(given)} numbers; expected one for each of {len(variable)} states")
-            found[name] = np.array([_positive(value, owner, np.inf) for value in given])
+            found[name] = np.array([_positive(value, owner, _LARGEST) for value in given])
         else:
             found[name] = _positive(given, owner, len(variable), _states(counts, name))
     return found
 
 
 def _positive(value: object, owner: str, most: float, limit: str = "") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) <= most or value == np.inf:
-        raise InputError(
-            f"{owner} {value!r}; expected a number above 0"
-            + (f" and at most {limit or format(most, 'g')}" if most < np.inf else "")
-        )
-    return float(value)
+    told = f" and at most {limit or format(most, 'g')}" if most < _LARGEST else ""
+    return require_number(value, owner, f"a number above 0{told}", _SMALLEST, most)
 
 
 def _states(counts: Counts, name: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from possnet.errors import InputError, require_known
+from possnet.errors import InputError, require_known, require_number
 from possnet.inference import Inference
 from possnet.network import Network
 from possnet.variables import for_every_variable
@@ -85,6 +84,4 @@ class Recipe:
 
 
 def _theta(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
-        raise InputError(f"sample: {what} {value!r}; expected a number from 0 (precise) to 1 (the whole cut)")
-    return float(value)
+    return require_number(value, f"sample: {what}", "a number from 0 (precise) to 1 (the whole cut)", 0.0, 1.0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from numbers import Real
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from possnet.dependence import CONTOUR_MEASURES
-from possnet.errors import InputError, require_known, require_whole
+from possnet.errors import InputError, require_known, require_number, require_whole
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
 
@@ -60,22 +58,15 @@ class Options:
         self.orders, self.tabu, self.restarts, self.max_steps = orders, tabu, restarts, max_steps
         self.unpriced = self.by_contours and method in {"k2", "hybrid-dag"}
         default = _CONTOUR_THRESHOLD if self.unpriced else 0.0
-        self.threshold = _number(default if threshold is None else threshold, "threshold")
-        self.errors = _number(errors, "errors")
-        if self.errors < 0.0:
-            raise InputError(f"learn_structure: errors {errors!r}; expected standard errors from 0 on")
+        given = default if threshold is None else threshold
+        self.threshold = require_number(given, "learn_structure: threshold", "a number")
+        self.errors = require_number(errors, "learn_structure: errors", "standard errors from 0 on", 0.0)
         self.seed = 0 if rng is None else seed_of(rng)
 
     @property
     def chance(self) -> np.random.Generator:
         """A generator that starts from the seed."""
         return np.random.default_rng(self.seed)
-
-
-def _number(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise InputError(f"learn_structure: {what} {value!r}; expected a number")
-    return float(value)
 
 
 def fitting_measure(method: str, measure: str | None, owner: str = "learn_structure") -> str:

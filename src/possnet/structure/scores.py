@@ -65,7 +65,7 @@ class SetScore:
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """What the free parameters of a family cost."""
-        return self._price * (self._sizes[child] - 1) * prod(self._sizes[p] for p in parents)
+        return self._price * max(self._sizes[child] - 1, 0) * prod(self._sizes[p] for p in parents)
 
     def likelihood(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a family at its maximum: the score without its price."""
