@@ -20,6 +20,7 @@ from possnet.executors import completed, workers
 from possnet.experiment import LEARNERS, PROCESSES, Cell
 from possnet.experiment.grid import Grid
 from possnet.io.json_network import encode_network
+from possnet.threads import in_order
 from tests.commands import COMMAND, run
 from tests.work import die_on_three, die_once, fail, slow
 
@@ -273,6 +274,22 @@ def test_work_is_stopped_when_the_caller_stops() -> None:
     begin = time.monotonic()
     running.close()
     assert time.monotonic() - begin < 20  # the rest would take minutes
+
+
+def test_threads_answer_in_order_and_run_little_ahead() -> None:
+    started: list[int] = []
+
+    def work(number: int) -> float:
+        started.append(number)
+        return 6 / (3 - number)
+
+    found = in_order(work, range(100), 2)
+    assert next(found) == 2.0
+    assert max(started) <= 2
+    assert [next(found), next(found)] == [3.0, 6.0]
+    with pytest.raises(ZeroDivisionError):
+        next(found)
+    assert max(started) <= 5
 
 
 def test_an_error_is_a_result() -> None:

@@ -17,26 +17,16 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from possnet.threads import cores
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
-__all__ = ["completed", "cores", "workers"]
+__all__ = ["completed", "workers"]
 
 T = TypeVar("T")
 _PATIENCE = 3
-
-
-def cores() -> int:
-    """Processor cores that this process may use.
-
-    >>> cores() >= 1
-    True
-    """
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # pragma: no cover - not on every system
-        return os.cpu_count() or 1
 
 
 def workers(count: int | None = None) -> ProcessPoolExecutor:

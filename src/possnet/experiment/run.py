@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from possnet.errors import InputError, require_whole
-from possnet.executors import completed, cores
+from possnet.executors import completed
 from possnet.executors import workers as pool_of
 from possnet.experiment.cell import Outcome, Task, failed, run_cell
 from possnet.experiment.folder import Folder, load_cell
@@ -18,6 +18,7 @@ from possnet.io.examples import load_example
 from possnet.io.json_network import encode_network
 from possnet.network import Network
 from possnet.seeds import seed_of
+from possnet.threads import cores
 
 if TYPE_CHECKING:
     from collections.abc import Generator

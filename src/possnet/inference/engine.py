@@ -223,9 +223,8 @@ class Inference:
         if key not in self._prepared:  # one is kept: batches of a stream have the same columns
             self._prepared = {key: self._prepare(sorted(key[0]), key[1])}
         prepared = self._prepared[key]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for start, stop, found, possible in prepared.blocks(columns, len(data), numbers):
-                yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
+        for start, stop, found, possible in prepared.blocks(columns, len(data), numbers):
+            yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
 
     def _prepare(self, targets: Sequence[int], observed: frozenset[int], *, last: int = 0) -> RowInference:
         """The families that matter for some variables under evidence on others, planned and combined."""

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod, sqrt
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from possnet.inference.algebra import MAX_MIN, MAX_SUM, ROUNDING, conditioned
 from possnet.inference.run import merge_parts
 from possnet.kernels.bitmaps import compress
+from possnet.threads import cores, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Bools, Floats, Ints
     from possnet.arrow import CodedColumn
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
 
     Known: TypeAlias = tuple[tuple[int, ...], Floats, Ints]
 
+T = TypeVar("T")
 _PIECE_BYTES = 1 << 20  # tables that stay in the processor's cache: twice as fast as those of 32 MB
 _ROWS = 1 << 15
+_FEW = 1 << 15  # cells of a table for all combinations, occurring or not
+_THREADS = 4
 
 
 @dataclass(slots=True)
@@ -65,14 +69,15 @@ class RowInference:
         self._plan, self._variables = plan, variables
         self._potentials = _clique_potentials(plan, scopes, tables, algebra)
         self._factors = len(tables)
+        self._threads = min(cores(), _THREADS)
         separators = sum(prod(clique.shape[clique.residual :]) for clique in plan.cliques)
-        self._most = max(min(budget // (16 * max(separators, 1)), _ROWS), 1)
+        self._most = max(min(budget // (16 * max(separators, 1) * self._threads), _ROWS), 1)
 
     def answers(self, target: int, columns: Mapping[int, CodedColumn], rows: int) -> Floats:
         """Unnormalised table of one variable for every row, shape (rows, states); the plan eliminates it last."""
         found = np.empty((rows, self._plan.sizes[target]))
-        for start, stop, run in self._runs(columns, rows):
-            found[start:stop] = run.collect(target)
+        for start, stop, table in self._run(columns, rows, lambda block, _: block.collect(target)):
+            found[start:stop] = table
         return found
 
     def blocks(
@@ -82,21 +87,32 @@ class RowInference:
 
         Degrees are conditioned on the row; those of an impossible row are NaN.
         """
-        for start, stop, run in self._runs(columns, rows):
-            asked = {v: np.flatnonzero(mask[start:stop]) for v, mask in wanted.items()}
-            total = run.collect()[:, 0]
-            found = run.distribute({v: chosen for v, chosen in asked.items() if len(chosen)})
-            empty = {v: np.zeros((0, self._plan.sizes[v])) for v, chosen in asked.items() if not len(chosen)}
-            conditioned = {v: self._conditioned(table, total[asked[v]]) for v, table in found.items()}
-            yield start, stop, conditioned | empty, total > self.algebra.zero
 
-    def _runs(self, columns: Mapping[int, CodedColumn], rows: int) -> Iterator[tuple[int, int, _Block]]:
-        """Blocks of rows: first row, end, and what runs them."""
+        def answer(block: _Block, rows: slice) -> tuple[dict[int, Floats], Bools]:
+            asked = {v: np.flatnonzero(mask[rows]) for v, mask in wanted.items()}
+            total = block.collect()[:, 0]
+            found = block.distribute({v: chosen for v, chosen in asked.items() if len(chosen)})
+            told = {v: self._conditioned(table, total[asked[v]]) for v, table in found.items()}
+            none = {v: np.zeros((0, self._plan.sizes[v])) for v, chosen in asked.items() if not len(chosen)}
+            return told | none, total > self.algebra.zero
+
+        for start, stop, (told, possible) in self._run(columns, rows, answer):
+            yield start, stop, told, possible
+
+    def _run(
+        self, columns: Mapping[int, CodedColumn], rows: int, answer: Callable[[_Block, slice], T]
+    ) -> Iterator[tuple[int, int, T]]:
+        """First row, end and answer of every block of rows, in order; threads run some at a time."""
         vectors = {v: _cell_degrees(column, self._variables[v], self.algebra) for v, column in columns.items()}
-        for start in range(0, rows, self._most):
+
+        def run(start: int) -> tuple[int, int, T]:
             stop = min(start + self._most, rows)
             codes = {v: np.asarray(column.codes[start:stop], dtype=np.int64) for v, column in columns.items()}
-            yield start, stop, _Block(self._plan, self._potentials, self.algebra, vectors, codes, stop - start)
+            block = _Block(self._plan, self._potentials, self.algebra, vectors, codes, stop - start)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return start, stop, answer(block, slice(start, stop))
+
+        return in_order(run, range(0, rows, self._most), self._threads)
 
     def _conditioned(self, rows: Floats, total: Floats) -> Floats:
         """Degrees of every row conditioned on the row, whose own possibility is ``total``."""
@@ -140,10 +156,8 @@ class _Block:
         total = np.full((len(self.identity), 1 if target is None else self.plan.sizes[target]), self.algebra.one)
         for number, clique in enumerate(self.plan.cliques):
             message = np.zeros((0, 0))
-            keys, count, pieces = self._pieces(clique, None)
-            for chosen, parts in pieces:
-                width = chosen.stop - chosen.start
-                table = self._table(number, parts, width)
+            keys, count, tables = self._tables(number)
+            for chosen, table in tables:
                 if number == home:
                     axes = tuple(axis for axis, v in enumerate(clique.variables) if v != target)
                     said = self.algebra.project.reduce(table, axis=axes) if axes else table
@@ -194,15 +208,13 @@ class _Block:
     ) -> None:
         """A clique's beliefs: its variables' marginals, and what its children need to hear."""
         clique, algebra = self.plan.cliques[number], self.algebra
-        keys, count, pieces = self._pieces(clique, down.pop(number, None))
+        keys, count, beliefs = self._tables(number, down.pop(number, None))
         marginals = {v: np.empty((self.plan.sizes[v], count)) for v in read}
         above = {
             k: np.empty((prod(self.plan.cliques[k].shape[self.plan.cliques[k].residual :]), count)) for k in children
         }
         theirs = {k: self._numbers_of_child(keys, count, self.up[k]) for k in children}
-        for chosen, parts in pieces:
-            width = chosen.stop - chosen.start
-            belief = self._table(number, parts, width)
+        for chosen, belief in beliefs:
             for v in read:
                 marginals[v][:, chosen] = self._kept(belief, clique, (v,))
             for k in children:
@@ -224,31 +236,63 @@ class _Block:
         theirs[keys] = said.keys
         return theirs
 
-    def _pieces(
-        self, clique: Clique, above: _Message | None
-    ) -> tuple[Ints, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Floats]]]]]:
-        """Number of every row's combination, how many there are, and the parts of the table, some at a time."""
+    def _tables(self, number: int, above: _Message | None = None) -> tuple[Ints, int, Iterator[tuple[slice, Floats]]]:
+        """Number of every row's combination of what is known, how many there are, and a clique's tables for them.
+
+        The combinations lie along the last axis, some at a time; a table is good until the next one. What has few
+        combinations is combined with the clique's potential for all of them, whether they occur or not; what has many is
+        looked up for the combinations that occur.
+        """
+        clique = self.plan.cliques[number]
         mine = [v for v in clique.variables[: clique.residual] if v in self.vectors]
         known: list[Known] = [((v,), self.vectors[v], self.codes[v]) for v in mine]
         known += [(self.plan.cliques[k].separator, self.up[k].table, self.up[k].keys) for k in clique.children]
         if above is not None:
             known.append((clique.separator, above.table, above.keys))
-        return _pieces_of(clique, known, self.identity)
+        known.sort(key=lambda part: part[1].shape[1])
+        axes = list(zip(clique.variables, clique.shape, strict=True))
+        few, codes = self.potentials[number], None
+        many: list[tuple[tuple[int, ...], Floats]] = []
+        parts: list[tuple[int, Ints]] = []
+        for scope, table, own in known:
+            inside, size = tuple([size if v in scope else 1 for v, size in axes]), table.shape[1]
+            if not many and few.size * size <= _FEW:
+                both = self.algebra.combine(few.reshape(*clique.shape, -1, 1), table.reshape(*inside, 1, size))
+                few = both.reshape(len(few), -1)
+                codes = own if codes is None else codes * size + own
+                parts = [(few.shape[1], codes)]
+            else:
+                many.append((inside, table))
+                parts.append((size, own))
+        keys, members = _combinations(parts, self.identity)
+        count = len(members[0]) if members else 1
+        return keys, count, self._filled(clique, count, few, many, members)
 
-    def _table(self, number: int, parts: list[tuple[tuple[int, ...], Floats]], width: int) -> Floats:
-        """A clique's table for some combinations of evidence, which lie along the last axis; good until the next one."""
-        shape = self.plan.cliques[number].shape
-        shaped = [((*inside, width), table.reshape(*inside, width)) for inside, table in parts]
-        merged = merge_parts(shaped, self.algebra, prod(shape) * width)
-        merged.sort(key=lambda part: -part[1].size)
-        table = self.room[: prod(shape) * width].reshape(*shape, width)
-        if not merged:
-            table[...] = self.potentials[number].reshape(*shape, 1)
-            return table
-        self.algebra.combine(self.potentials[number].reshape(*shape, 1), merged[0][1], out=table)
-        for _, part in merged[1:]:
-            self.algebra.combine(table, part, out=table)
-        return table
+    def _filled(
+        self, clique: Clique, count: int, few: Floats, many: list[tuple[tuple[int, ...], Floats]], members: list[Ints]
+    ) -> Iterator[tuple[slice, Floats]]:
+        """Tables of some combinations at a time: of the few, times what is looked up of the many."""
+        cells = len(few)
+        most = max(_PIECE_BYTES // (8 * cells), 1)
+        for start in range(0, count, most):
+            chosen = slice(start, min(start + most, count))
+            width = chosen.stop - start
+            room = self.room[: cells * width].reshape(cells, width)
+            if not many:
+                table = few[:, chosen]
+            elif len(members) > len(many):
+                table = _picked(few, members[0], chosen, self.identity, room)
+            else:
+                table = few
+            found = members[len(members) - len(many) :]
+            parts = []
+            for (inside, values), member in zip(many, found, strict=True):
+                picked = _picked(values, member, chosen, self.identity)
+                parts.append(((*inside, width), picked.reshape(*inside, width)))
+            table, full = table.reshape(*clique.shape, -1), room.reshape(*clique.shape, width)
+            for _, part in merge_parts(parts, self.algebra, cells * width):
+                table = self.algebra.combine(table, part, out=full)
+            yield chosen, table
 
     def _kept(self, table: Floats, clique: Clique, kept: Sequence[int]) -> Floats:
         """Table on some of a clique's variables, (cells, combinations); one axis at a time, the longest runs first."""
@@ -287,56 +331,29 @@ def _on_separator(table: Floats, clique: Clique, algebra: Algebra) -> Floats:
     return separator.reshape(-1, table.shape[-1])
 
 
-def _pieces_of(
-    clique: Clique, known: Sequence[Known], identity: Ints
-) -> tuple[Ints, int, Iterator[tuple[slice, list[tuple[tuple[int, ...], Floats]]]]]:
-    """Number of every row's combination of what is known, how many there are, and the parts of the table, some at a time.
-
-    What is known are variables of the clique, degrees (cells, ...) for each combination of their own, and its number for
-    every row.
-    """
-    keys, members = _combinations([codes for _, _, codes in known], identity)
-    count = len(members[0]) if members else 1
-    axes = list(zip(clique.variables, clique.shape, strict=True))
-    shapes = [tuple([size if v in scope else 1 for v, size in axes]) for scope, _, _ in known]
-
-    def pieces() -> Iterator[tuple[slice, list[tuple[tuple[int, ...], Floats]]]]:
-        width = max(_PIECE_BYTES // (8 * max(prod(clique.shape), 1)), 1)
-        for start in range(0, count, width):
-            chosen = slice(start, min(start + width, count))
-            parts = []
-            for shape, (_, table, _), member in zip(shapes, known, members, strict=True):
-                # all codes are in range: "clip" only spares numpy a check
-                same = member is identity
-                picked = table[:, chosen] if same else np.take(table, member[chosen], axis=1, mode="clip")
-                parts.append((shape, picked))
-            yield chosen, parts
-
-    return keys, count, pieces()
+def _picked(table: Floats, member: Ints, chosen: slice, identity: Ints, room: Floats | None = None) -> Floats:
+    """Columns of a table; all numbers are in range: "clip" only spares numpy a check."""
+    return table[:, chosen] if member is identity else np.take(table, member[chosen], axis=1, mode="clip", out=room)
 
 
-def _combinations(parts: list[Ints], identity: Ints) -> tuple[Ints, list[Ints]]:
+def _combinations(parts: list[tuple[int, Ints]], identity: Ints) -> tuple[Ints, list[Ints]]:
     """Number a row for the combination of its codes, and, for every part, its code in each combination.
 
-    ``identity`` holds the row numbers, and stands for itself wherever every row is a combination of its own.
+    Parts are pairs (number of codes, code of every row). ``identity`` holds the row numbers, and stands for itself
+    wherever every row is a combination of its own.
     """
-    rows = len(identity)
     if not parts:
-        return np.zeros(rows, dtype=np.int64), []
-    if parts[0] is identity:
-        keys, members = identity, [identity]
-    else:
-        keys, found = compress(parts[0], int(parts[0].max(initial=0)) + 1)
-        members = [found]
-    for part in parts[1:]:
-        if 2 * len(members[0]) > rows:  # nearly every row is a combination of its own: let each be one
+        return np.zeros(len(identity), dtype=np.int64), []
+    (size, keys), *others = parts
+    members = [identity if keys is identity else np.arange(size)]
+    for radix, part in others:
+        if 2 * len(members[0]) > len(identity):  # nearly every row is a combination of its own: let each be one
             members = [
                 *(member if member is identity else np.take(member, keys, mode="clip") for member in members),
                 part,
             ]
             keys = identity
         else:
-            radix = int(part.max(initial=0)) + 1
             keys, found = compress(keys * radix + part, len(members[0]) * radix)
             members = [*(member[found // radix] for member in members), found % radix]
     return keys, members

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from possnet.arrow import PackedColumn, Report
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
@@ -20,6 +20,7 @@ from possnet.io.kept import attach_columns
 from possnet.io.measured import settle
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
 from possnet.io.sources import Batch
+from possnet.threads import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -302,7 +303,7 @@ def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
     report = Report(source.owner)
     for batch in batches:
-        columns = _in_threads(partial(_keep, report=report), batch.columns)
+        columns = list(in_order(partial(_keep, report=report), batch.columns, 2))
         yield Batch([partial(lambda column: column, column) for column in columns], batch.weights)
         report.first_row += columns[0].rows
     report.raise_if_any()
@@ -325,7 +326,7 @@ def _datasets(
     domains = {variable.name: variable for variable in variables}
     report = Report(source.owner)
     for batch in batches:
-        columns = _in_threads(partial(_bits, domains=domains, report=report), batch.columns)
+        columns = list(in_order(partial(_bits, domains=domains, report=report), batch.columns, 2))
         if not at_once:
             report.raise_if_any()
         rows = columns[0][1]
@@ -345,14 +346,6 @@ def _bits(
 ) -> tuple[str, int, Words, Words | None]:
     column = read()
     return column.name, column.rows, *column.bits(domains[column.name], report)
-
-
-def _in_threads(work: Callable[[Any], T], items: Sequence[Any]) -> list[T]:
-    """Results of the work on every item, two at a time: reading and bit work both leave the interpreter lock alone."""
-    if len(items) < 2:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="possnet-read") as pool:
-        return list(pool.map(work, items))
 
 
 def _prefetched(batches: Iterator[Dataset]) -> Iterator[Dataset]:

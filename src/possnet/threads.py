@@ -1,0 +1,47 @@
+"""Work shared among threads: numpy and pyarrow leave the interpreter's lock alone where they work on arrays."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["cores", "in_order"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def cores() -> int:
+    """Processor cores that this process may use.
+
+    >>> cores() >= 1
+    True
+    """
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - not on every system
+        return os.cpu_count() or 1
+
+
+def in_order(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+    """Results of the work on every item, in order; threads are at most as many items ahead as there are threads.
+
+    >>> list(in_order(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    if threads < 2 or len(items) < 2:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads, thread_name_prefix="possnet") as pool:
+        left = iter(items)
+        waiting = deque(pool.submit(work, item) for item in islice(left, threads))
+        while waiting:
+            done = waiting.popleft().result()
+            waiting.extend(pool.submit(work, item) for item in islice(left, 1))
+            yield done
