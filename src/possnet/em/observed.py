@@ -117,7 +117,7 @@ def cells_in(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[i
     (array([0, 2, 1, 0]), [1, 3, 0], array([2, 1, 1]))
     """
     words, rows = batch.bitmaps(name), len(batch)
-    absent = bitmaps.pack(batch.missing(name)) if missing else bitmaps.zeros(rows)
+    absent = batch.missing(name) if missing else np.zeros(0, dtype=np.bool_)
     counts = bitmaps.count(words)
     codes: Codes
     if int(counts.sum()) == rows and not absent.any():  # precise
@@ -125,7 +125,7 @@ def cells_in(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[i
         if batch.weights is None:
             return codes, masks, counts
     else:
-        codes, sets = bitmaps.decode(np.vstack([words, absent]) if absent.any() else words, rows)
+        codes, sets = bitmaps.decode(np.vstack([words, bitmaps.pack(absent)]) if absent.any() else words, rows)
         masks = [0 if mask >> len(words) else mask for mask in map(bitmaps.mask_of, sets)]
     return codes, masks, tally.weigh(codes, batch.weights, len(masks))
 
