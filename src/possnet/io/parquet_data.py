@@ -95,6 +95,8 @@ class ParquetSource(Source):
 
     def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
         """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
+        import pyarrow as pa
+
         names = [name for name in self.names() if name in wanted]
         # text is handed over as dictionaries, so that no string is hashed twice
         leaves = [leaf for name in names if name in self._texts for leaf in self._leaves[name]]
@@ -115,6 +117,7 @@ class ParquetSource(Source):
                     weights = weights_of_column(columns, self.weight_column, self.owner, first_row)
                     first_row += len(weights)
                 yield Batch([partial(self._column, handle, group, name) for name in names], weights)
+                pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
                 empty = [partial(CodedColumn, name, none, []) for name in names]
