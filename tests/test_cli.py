@@ -97,6 +97,11 @@ def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> No
     assert mixed.returncode == 1
     assert "asia is a network" in mixed.stderr
     assert "would be data; expected the same kind" in mixed.stderr
+    assert (
+        "would be a network; expected the same kind" in run("convert", tmp_path / "a.csv", tmp_path / "a.json").stderr
+    )
+    for source in ("asia", tmp_path / "a.csv"):
+        assert "unknown suffix '.txt'; expected" in run("convert", source, tmp_path / "a.txt").stderr
     lacking = run("info", tmp_path / "a.csv", "--variables", "asia")
     assert "no column 'asia'" in lacking.stderr
     assert run("convert", tmp_path / "a.csv", tmp_path / "a.parquet", "--layout", "odd").returncode == 2

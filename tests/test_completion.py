@@ -330,6 +330,10 @@ def test_the_command_keeps_columns_that_the_network_lacks(patients: Path) -> Non
     assert wrong.returncode == 1
     assert "--keep wrad: no such column" in wrong.stderr
     assert "did you mean 'ward'?" in wrong.stderr
+    twice = run("complete", "clinic", patients, "--keep", "fever", "--out", out)
+    assert twice.stderr.endswith(
+        "--keep fever: a variable of the network, which is kept anyway; expected another column\n"
+    )
 
 
 def test_the_command_writes_degrees_in_the_long_form(patients: Path) -> None:

@@ -11,7 +11,7 @@ import possnet as pn
 from possnet.cli.inputs import DATA, NET, aside, data_file, progress_bar, read_net, show, writing
 from possnet.cli.measures import read_measures
 from possnet.cli.options import bin_option, choice_option, weights_option
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, among, did_you_mean, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +113,11 @@ def _stream(
         raise InputError(f"--weights {weights}: a variable of the network; expected a column that holds weights alone")
     odd = [name for name in keep if name in known or name not in names]
     if odd:
-        wrong = "a variable of the network" if odd[0] in known else f"no such column ({listing(names)})"
-        raise InputError(f"--keep {odd[0]}: {wrong}; expected another column{did_you_mean(odd[0], names)}")
+        if odd[0] in known:
+            raise InputError(
+                f"--keep {odd[0]}: a variable of the network, which is kept anyway; expected another column"
+            )
+        raise InputError(f"--keep {odd[0]}: no such column{among(odd[0], names)}")
     used = {*known, *keep, weights, *(m.error for m in measures.values() if isinstance(m.error, str))}
     stream = pn.scan_data(data, variables=variables, weights=weights, measures=measures, delimiter=delimiter)
     return stream, [name for name in names if name not in used]

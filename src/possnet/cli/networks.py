@@ -138,10 +138,10 @@ def convert(
     if source == "-":
         source = spooled_input()
     whole = looks_like(source) == "data" or is_data(source)
-    if target != "-" and whole != is_data(target):
-        kinds = {True: "data", False: "a network"}
+    if target.lower().endswith((".json", ".uai")) if whole else is_data(target):
+        kinds = ("data", "a network") if whole else ("a network", "data")
         raise InputError(
-            f"{source} is {kinds[whole]} and {target} would be {kinds[is_data(target)]}; "
+            f"{source} is {kinds[0]} and {target} would be {kinds[1]}; "
             "expected the same kind (networks: .json, .uai; data: .csv, .parquet)"
         )
     if whole:
