@@ -214,6 +214,7 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inference_rows, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
         patch.setattr(inference_rows, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(inference_rows, "_FEW", data.draw(st.sampled_from([0, 16, 1 << 15])))
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))
