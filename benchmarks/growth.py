@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from em import with_unknown
-from kernels import made
 from measure import ROOT, Section, Target, interleaved, say, table, timed
 from networks import load
 
 import possnet as pn
+from em import with_unknown
+from kernels import made
 
 GOLD = [
     "alarm",

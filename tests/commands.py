@@ -11,6 +11,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from possnet.cli import main
+from tests.paths import ROOT
 
 COMMAND = Path(sys.executable).parent / "possnet"
 
@@ -45,7 +46,7 @@ def everything(master: int) -> bytes:
 
 def readme_commands() -> list[list[str]]:
     """Every ``possnet`` line of README.md, without its comment."""
-    text = (Path(__file__).parent.parent / "README.md").read_text()
+    text = (ROOT / "README.md").read_text()
     lines, fence = [], None
     for line in text.splitlines():
         if line.startswith("```"):

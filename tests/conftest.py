@@ -66,7 +66,7 @@ def clinic() -> Iterator[Server]:
 
 @pytest.fixture
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``possnet evaluate --out`` without its pictures, which take most of its time; test_report.py has them."""
+    """``possnet evaluate --out`` without its pictures, which take most of its time; tests/report has them."""
 
     def name_it(folder: str, **_: object) -> Path:
         return Path(folder) / "report.html"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+from tests.paths import ROOT
+
+EXAMPLES = ROOT / "examples"
 STORIES = ("clinic_records", "sensor_errors", "survey_undecided")
 EXECUTE = """
 import json, sys, nbformat

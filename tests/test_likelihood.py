@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from math import inf, log
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from hypothesis import strategies as st
 
 import possnet as pn
 from tests import oracles, strategies
+from tests.paths import FIXTURES
 
-FIXTURE = json.loads((Path(__file__).parent / "fixtures" / "likelihood.json").read_text())
+FIXTURE = json.loads((FIXTURES / "likelihood.json").read_text())
 
 
 @pytest.mark.equation(9)

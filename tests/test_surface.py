@@ -8,14 +8,13 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import possnet as pn
+from tests.paths import ROOT
 from tests.test_examples import STORIES  # these are run there
 
-ROOT = Path(__file__).parent.parent
 CONSTANTS = {"MIN", "PRODUCT"}
 
 

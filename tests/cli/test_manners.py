@@ -25,8 +25,8 @@ import possnet as pn
 from possnet.cli import main
 from possnet.cli.manual import manual
 from tests.commands import COMMAND, everything, run, run_real
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 COMMANDS = sorted(main.commands)
 REACHED = {**os.environ, "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
 

@@ -27,8 +27,9 @@ from possnet.em.model import Model
 from possnet.em.observed import Observed
 from possnet.kernels import bitmaps
 from tests import oracles, strategies
+from tests.paths import FIXTURES
 
-FIXTURE = json.loads((Path(__file__).parent / "fixtures" / "missing.json").read_text())
+FIXTURE = json.loads((FIXTURES / "missing.json").read_text())
 
 
 @st.composite

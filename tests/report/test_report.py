@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures whose PDF is empty, which spares half the time; `folder` and test_plots.py have whole ones."""
+    """Figures whose PDF is empty, which spares half the time; `folder` and tests/plots have whole ones."""
 
     def save(figure: Any, stem: Path, title: str = "figure") -> str:
         text = svg_text(figure, title)

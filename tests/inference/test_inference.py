@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 import possnet as pn
 from possnet.inference import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Algebra, JoinTree, make_plan
 from possnet.inference import rows as inference_rows
+from tests.io.test_network_files import gold_files
+from tests.paths import FIXTURES
 from tests.strategies import levels, networks
-from tests.test_network_io import gold_files
 
-FIXTURES = json.loads((Path(__file__).parent / "fixtures" / "solvers.json").read_text())
+SOLVERS = json.loads((FIXTURES / "solvers.json").read_text())
 
 
 def joint_table(net: pn.Network) -> NDArray[np.float64]:
@@ -448,10 +448,10 @@ def test_families_are_joint_distributions(question: tuple[pn.Network, dict[str, 
 
 @pytest.mark.slow
 @pytest.mark.needs("gold")
-@pytest.mark.parametrize("row", range(len(FIXTURES)), ids=lambda k: f"{FIXTURES[k]['network']}-{k % 3}")
+@pytest.mark.parametrize("row", range(len(SOLVERS)), ids=lambda k: f"{SOLVERS[k]['network']}-{k % 3}")
 def test_answers_agree_with_independent_solvers(row: int) -> None:
     """toulbar2 for the most possible degree, elimination with pyAgrum's tensors for marginals; recorded by `make fixtures`."""
-    recorded = FIXTURES[row]
+    recorded = SOLVERS[row]
     name, evidence = recorded["network"], recorded["evidence"]
     bundled = {"asia", "clinic", "pump"}
     path = next((p for p in gold_files() if p.name == f"{name}.bif.gz"), None)
@@ -477,7 +477,7 @@ def test_marginals_of_gold_standard_networks_agree_with_the_solvers(name: str) -
     net = pn.read_network(next(p for p in gold_files() if p.name == f"{name}.bif.gz"))
     engine = pn.Inference(net)
     assert all(pi.is_normalised for pi in engine.marginals().values())
-    for recorded in (row for row in FIXTURES if row["network"] == name):
+    for recorded in (row for row in SOLVERS if row["network"] == name):
         if recorded["toulbar2"] == 0.0:  # pyAgrum's maximum of zeros is the smallest float, so it cannot tell
             with pytest.raises(pn.ImpossibleEvidence):
                 engine.marginals(recorded["evidence"])

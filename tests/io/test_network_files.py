@@ -25,10 +25,9 @@ from possnet.io.xmlbif import decode_xmlbif
 from possnet.limits import free_memory, readable_bytes
 from possnet.network import network_of_factors
 from tests import oracles
+from tests.paths import FIXTURES
 from tests.refused import refused
 from tests.strategies import networks
-
-FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def gold_files() -> list[Path]:

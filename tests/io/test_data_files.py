@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 import possnet as pn
 from possnet.io import carry_columns
 from possnet.io.cells import CellSyntax
+from tests.dataset.test_dataset import DATA, FEVER, RASH, rows_of
 from tests.refused import refused
 from tests.strategies import cells, datasets, names, variables
-from tests.test_dataset import DATA, FEVER, RASH, rows_of
 
 LAYOUTS = ["data.csv", "data.parquet", "lists.parquet"]
 
