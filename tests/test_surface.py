@@ -88,7 +88,7 @@ def ledger() -> list[tuple[str, str, str]]:
 def marked_tests() -> set[tuple[str, str]]:
     """Pairs (equation number, test name) of the `equation` marker anywhere in the tests."""
     found = set()
-    for path in (ROOT / "tests").glob("test_*.py"):
+    for path in (ROOT / "tests").rglob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 for decorator in node.decorator_list:
@@ -112,7 +112,7 @@ def test_every_function_and_test_in_the_ledger_exists() -> None:
     assert rows
     all_tests = {
         node.name
-        for path in (ROOT / "tests").glob("test_*.py")
+        for path in (ROOT / "tests").rglob("test_*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef)
     }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from possnet.counting import Counts, count
     from possnet.dataset import Dataset
     from possnet.em import EmResult, fit_em
-    from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+    from possnet.errors import ImpossibleEvidence, InputError, PossnetError, PossnetWarning, TooLarge
     from possnet.experiment import Results, evaluate
     from possnet.graph import Dag, EssentialGraph, UndirectedGraph
     from possnet.inference import Explanation, Inference
@@ -89,6 +89,7 @@ __all__ = [
     "Network",
     "Possibility",
     "PossnetError",
+    "PossnetWarning",
     "RandomSets",
     "Results",
     "SampleStream",
@@ -139,7 +140,7 @@ __all__ = [
 _ROOMS = {
     "completion": ("Completion", "CompletionStream", "CompletionSummary", "complete"),
     "dataset": ("Dataset",),
-    "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "TooLarge"),
+    "errors": ("ImpossibleEvidence", "InputError", "PossnetError", "PossnetWarning", "TooLarge"),
     "inference": ("Explanation", "Inference"),
     "graph": ("Dag", "EssentialGraph", "UndirectedGraph"),
     "io": (

@@ -6,9 +6,11 @@
     ├── InputError           a value, a file or an option of the user's is wrong (also a ValueError)
     ├── ImpossibleEvidence   the question conditions on something of possibility 0
     └── TooLarge             the answer would not fit; refused before anything is allocated (also a MemoryError)
+    PossnetWarning           the answer stands, but not for all that was asked (a UserWarning)
 
 A message has four parts: whose value it is, what was found, what was expected, what to do. Catch `PossnetError` to
-catch them all; anything else that escapes from possnet is a defect of possnet.
+catch them all; anything else that escapes from possnet is a defect of possnet. What does not stop the work is told by
+`warn_user`, as a `PossnetWarning` through `warnings`; the command line prints it as one ``Note:`` line.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ __all__ = [
     "ImpossibleEvidence",
     "InputError",
     "PossnetError",
+    "PossnetWarning",
     "TooLarge",
     "among",
     "did_you_mean",
@@ -30,6 +33,7 @@ __all__ = [
     "require_known",
     "require_number",
     "require_whole",
+    "warn_user",
 ]
 
 
@@ -75,6 +79,32 @@ class TooLarge(PossnetError, MemoryError):
     >>> issubclass(pn.TooLarge, MemoryError)
     True
     """
+
+
+class PossnetWarning(UserWarning):
+    """Something that the user should know of an answer that stands all the same.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_user("fit: 3 contexts have no rows; their degrees are all 1")
+    >>> caught[0].category.__name__, str(caught[0].message)
+    ('PossnetWarning', 'fit: 3 contexts have no rows; their degrees are all 1')
+    """
+
+
+def warn_user(message: str) -> None:
+    """Warn, in the name of the first caller outside possnet."""
+    import sys
+    import warnings
+    from pathlib import Path
+
+    room = str(Path(__file__).parent)
+    level = 1
+    frame = sys._getframe(0)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(room):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, PossnetWarning, stacklevel=level)
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
