@@ -16,21 +16,22 @@ from tests.paths import ROOT
 from tests.test_examples import STORIES  # these are run there
 
 CONSTANTS = {"MIN", "PRODUCT"}
+ROOMS = {"plots"}
 
 
 def test_all_is_sorted_and_every_name_loads() -> None:
-    assert pn.__all__ == sorted(pn.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    assert pn.__all__ == sorted(pn.__all__)
     for name in pn.__all__:
         assert getattr(pn, name) is not None
         assert name in dir(pn)
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        pn.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match="No possnet attribute nothing"):
+        getattr(pn, "nothing")  # noqa: B009
 
 
 def undocumented() -> list[str]:
     """Public functions, and public methods of public classes, without a doctest of their own."""
     lacking = []
-    for name in sorted(set(pn.__all__) - CONSTANTS):
+    for name in sorted(set(pn.__all__) - CONSTANTS - ROOMS):
         value = getattr(pn, name)
         if ">>>" not in (value.__doc__ or ""):
             lacking.append(name)

@@ -1,0 +1,66 @@
+"""The public names of possnet, each listed once: `possnet.__init__` loads them from here when they are first used."""
+
+from . import plots as plots
+from .completion import (
+    Completion as Completion,
+    CompletionStream as CompletionStream,
+    CompletionSummary as CompletionSummary,
+    complete as complete,
+)
+from .counting import Counts as Counts, count as count
+from .dataset import Dataset as Dataset
+from .em import EmResult as EmResult, fit_em as fit_em
+from .errors import (
+    ImpossibleEvidence as ImpossibleEvidence,
+    InputError as InputError,
+    PossnetError as PossnetError,
+    PossnetWarning as PossnetWarning,
+    TooLarge as TooLarge,
+)
+from .experiment import Results as Results, evaluate as evaluate
+from .graph import Dag as Dag, EssentialGraph as EssentialGraph, UndirectedGraph as UndirectedGraph
+from .inference import Explanation as Explanation, Inference as Inference
+from .io import (
+    DataStream as DataStream,
+    load_example as load_example,
+    read_counts as read_counts,
+    read_data as read_data,
+    read_evidence as read_evidence,
+    read_network as read_network,
+    scan_data as scan_data,
+    write_counts as write_counts,
+    write_data as write_data,
+    write_evidence as write_evidence,
+    write_network as write_network,
+)
+from .likelihood import (
+    log_likelihood as log_likelihood,
+    log_likelihood_by_family as log_likelihood_by_family,
+    random_set_log_likelihood as random_set_log_likelihood,
+    random_set_log_likelihood_by_family as random_set_log_likelihood_by_family,
+)
+from .measurements import BinnedColumn as BinnedColumn, Measure as Measure, bin_measurements as bin_measurements
+from .metrics import Comparison as Comparison, compare as compare, information_affinity as information_affinity
+from .network import Network as Network, normalise_tables as normalise_tables, random_network as random_network
+from .parameters import RandomSets as RandomSets, fit as fit, fit_random_sets as fit_random_sets
+from .plots import draw_difference as draw_difference, draw_network as draw_network
+from .possibility import MIN as MIN, PRODUCT as PRODUCT, Conjunction as Conjunction, Possibility as Possibility
+from .randomset import MassFunction as MassFunction
+from .report import write_report as write_report
+from .sampling import (
+    SampleStream as SampleStream,
+    SimulatedLimit as SimulatedLimit,
+    chanas as chanas,
+    guyonnet as guyonnet,
+    sample as sample,
+    sample_batches as sample_batches,
+    sampling_law as sampling_law,
+    sampling_limit as sampling_limit,
+    simulated_limit as simulated_limit,
+)
+from .structure import LearnedStructure as LearnedStructure, learn_structure as learn_structure
+from .transforms import to_possibility as to_possibility, to_probability as to_probability
+from .variables import Variable as Variable
+
+__all__: list[str]
+__version__: str
