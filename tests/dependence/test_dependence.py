@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.dependence import (
@@ -23,12 +22,12 @@ from possnet.dependence import (
     mutual_information,
     nonspecificity,
     nonspecificity_gain,
+    pairs as pairs_module,
     similarity_dependence,
     specificity_gain,
     specificity_ratio,
     specificity_symmetric,
 )
-from possnet.dependence import pairs as pairs_module
 from possnet.kernels import against, bitmaps
 from tests import oracles, strategies
 

@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ET
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import possnet as pn
 from possnet.drawing import Bar, Card, draw_bars, draw_graph, layered

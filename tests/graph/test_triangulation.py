@@ -8,8 +8,7 @@ from itertools import permutations
 from math import prod
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from possnet.graph.triangulation import Rule, bits, eliminate, triangulate
 from tests.strategies import dags

@@ -8,13 +8,20 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import possnet as pn
-from possnet.inference import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Algebra, JoinTree, make_plan
-from possnet.inference import rows as inference_rows
+from possnet.inference import (
+    MAX_MIN,
+    MAX_PRODUCT,
+    MAX_SUM,
+    SUM_PRODUCT,
+    Algebra,
+    JoinTree,
+    make_plan,
+    rows as inference_rows,
+)
 from tests.io.test_network_files import gold_files
 from tests.paths import FIXTURES
 from tests.strategies import levels, networks

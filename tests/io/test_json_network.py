@@ -12,8 +12,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import possnet as pn
 from possnet.io import example_names

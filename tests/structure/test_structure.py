@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet import limits
 from possnet.dependence import CONTOUR_MEASURES, count_pairs, measure, specificity_ratio
 from possnet.io.json_network import encode_network
 from possnet.kernels import bitmaps
-from possnet.structure import MEASURES, METHODS, SCORES, scores, tables, traced
-from possnet.structure import learn as structure_learning
+from possnet.structure import MEASURES, METHODS, SCORES, learn as structure_learning, scores, tables, traced
 from possnet.structure.columns import Columns
 from possnet.structure.contours import ContourGains, StateCounts
 from possnet.structure.graphs import Constraints, Graph

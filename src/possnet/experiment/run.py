@@ -8,8 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from possnet.errors import InputError, require_whole
-from possnet.executors import completed
-from possnet.executors import workers as pool_of
+from possnet.executors import completed, workers as pool_of
 from possnet.experiment.cell import Outcome, Task, failed, run_cell
 from possnet.experiment.folder import Folder, load_cell
 from possnet.experiment.grid import Grid, numbers

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dataset import Dataset, require_rows
-from possnet.dependence import count_pairs
-from possnet.dependence import measure as measured
+from possnet.dependence import count_pairs, measure as measured
 from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
 from possnet.kernels import bitmaps
