@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.io import write_long
+from possnet.io import write_long_form
 from tests.commands import COMMAND, run, run_real
 from tests.oracles import completed_cell
 from tests.strategies import cells, networks
@@ -285,16 +285,16 @@ def test_the_long_form_goes_to_a_file_batch_by_batch(tmp_path: Path) -> None:
     net = pn.load_example("clinic")
     found = pn.complete(net, pn.sample(net, 300, imprecision=1.0, rng=3))
     stream = pn.complete(net, pn.sample_batches(net, 300, imprecision=1.0, rng=3, batch=64))
-    write_long(found, tmp_path / "whole.csv")
-    write_long(stream, tmp_path / "parts.csv")
+    write_long_form(found, tmp_path / "whole.csv")
+    write_long_form(stream, tmp_path / "parts.csv")
     assert (tmp_path / "whole.csv").read_bytes() == (tmp_path / "parts.csv").read_bytes()
-    write_long(stream, tmp_path / "parts.parquet")
+    write_long_form(stream, tmp_path / "parts.parquet")
     lines, expected = pl.read_parquet(tmp_path / "parts.parquet"), found.long()
     assert lines["row"].to_list() == (expected["row"] + 1).tolist()  # files number their rows from 1
     assert lines["possibility"].to_list() == expected["possibility"].tolist()
     assert pl.DataFrame(found)["state"].to_list() == expected["state"].tolist()
     with pytest.raises(pn.InputError, match="unknown suffix '.txt'; expected .csv or .parquet"):
-        write_long(found, tmp_path / "a.txt")
+        write_long_form(found, tmp_path / "a.txt")
 
 
 PATIENTS = "ward,contact,measles,fever,rash\nA,yes,?,mild|high,widespread\nB,no,no,none,none\nA,?,yes|no,!none,spots\n"

@@ -19,7 +19,7 @@ import possnet as pn
 from possnet.executors import completed, workers
 from possnet.experiment import LEARNERS, PROCESSES, Cell
 from possnet.experiment.grid import Grid
-from possnet.io.json_network import encode_network
+from possnet.io import encode_network
 from possnet.threads import in_order
 from tests.commands import COMMAND, run
 from tests.work import die_on_three, die_once, fail, slow

@@ -22,7 +22,7 @@ from possnet.inference import (
     make_plan,
     rows as inference_rows,
 )
-from tests.io.test_network_files import gold_files
+from tests.gold import gold_files
 from tests.paths import FIXTURES
 from tests.strategies import levels, networks
 

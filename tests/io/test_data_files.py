@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.io import carry_columns
-from possnet.io.cells import CellSyntax
+from possnet.io.cell_syntax import CellSyntax
 from tests.dataset.test_dataset import DATA, FEVER, RASH, rows_of
 from tests.refused import refused
 from tests.strategies import cells, datasets, names, variables

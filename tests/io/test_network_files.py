@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import re
 import subprocess
@@ -24,16 +23,10 @@ from possnet.io.xmlbif import decode_xmlbif
 from possnet.limits import free_memory, readable_bytes
 from possnet.network import network_of_factors
 from tests import oracles
+from tests.gold import gold_files
 from tests.paths import FIXTURES
 from tests.refused import refused
 from tests.strategies import networks
-
-
-def gold_files() -> list[Path]:
-    spec = importlib.util.find_spec("pgmpy")
-    if spec is None or spec.origin is None:
-        return []
-    return sorted((Path(spec.origin).parent / "utils" / "example_models").glob("*.bif.gz"))
 
 
 def simple_bif(text: str) -> tuple[dict[str, list[str]], dict[str, tuple[list[str], NDArray[np.float64]]]]:
@@ -257,7 +250,7 @@ def test_gzipped_files_that_are_not_whole(tmp_path: Path) -> None:
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.bif.gz").write_bytes(gzip.compress(b" " * 10_000))
-    monkeypatch.setattr("possnet.io.files.memory_limit", lambda: 1000)
+    monkeypatch.setattr("possnet.io.file_access.memory_limit", lambda: 1000)
     refused("unpacks to more than 1000 B", pn.read_network, tmp_path / "a.bif.gz")
 
 

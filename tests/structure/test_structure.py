@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 import possnet as pn
 from possnet import limits
 from possnet.dependence import CONTOUR_MEASURES, count_pairs, measure, specificity_ratio
-from possnet.io.json_network import encode_network
+from possnet.io import encode_network
 from possnet.kernels import bitmaps
 from possnet.structure import MEASURES, METHODS, SCORES, learn as structure_learning, scores, tables, traced
 from possnet.structure.columns import Columns

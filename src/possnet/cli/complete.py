@@ -63,7 +63,7 @@ def complete(
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
-    from possnet.io import carry_columns, write_long
+    from possnet.io import carry_columns, write_long_form
 
     if keep and form == "long":
         raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
@@ -81,7 +81,7 @@ def complete(
     with writing(out, (".csv", ".parquet")) as file, progress_bar(stream.rows) as advance:
         found = pn.complete(network, stream, progress=advance)
         if form == "long":
-            write_long(found, file, watch=watch)
+            write_long_form(found, file, watch=watch)
         else:
             with aside(file) if keep else nullcontext(file) as written:
                 pn.write_data(found.narrowed(level, watch=watch), written, weights=weights or "weight")

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from possnet.aliases import Progress
-    from possnet.io import DataStream
-    from possnet.io.kinds import Kind
+    from possnet.io import DataStream, FileKind
     from possnet.network import Network
     from possnet.transforms import Transform
 
@@ -111,17 +110,16 @@ def complete_list(module: str, name: str) -> Callable[[click.Context, click.Para
 
 def read_net(name: str, transform: Transform = "optimal") -> Network:
     """A file, a bundled network, or standard input (JSON)."""
-    from possnet.io import NETWORK_SUFFIXES, example_names
-    from possnet.io.kinds import looks_like
+    from possnet.io import NETWORK_SUFFIXES, example_names, sniff_kind
 
     if name == "-":
         file = spooled_input()
-        if looks_like(file) == "data":
+        if sniff_kind(file) == "data":
             raise InputError(f"{file} looks like data; expected a network as JSON")
         return pn.read_network(file)
     if name in example_names():
         return pn.load_example(name)
-    kind = looks_like(name)
+    kind = sniff_kind(name)
     if kind is None and is_data(name):
         kind = "data"
     if kind is not None and kind != "network":
@@ -164,10 +162,10 @@ def scan(source: tuple[str, str], variables: object | None, weights: str | None,
 
 def data_file(name: str) -> tuple[str, str]:
     """The file of some data, and what stands between its columns: a comma, or what its head shows."""
-    from possnet.io.kinds import looks_like
+    from possnet.io import sniff_kind
 
     file = spooled_input() if name == "-" else name
-    kind = looks_like(file)
+    kind = sniff_kind(file)
     if kind is not None and kind != "data":
         raise _wrong_kind(name, kind, "data")
     if kind == "data" and Path(file).is_file() and not file.lower().endswith(_DATA_SUFFIXES):
@@ -232,7 +230,7 @@ def _exists(name: str) -> bool:
         return False
 
 
-def _wrong_kind(name: str, kind: Kind, expected: str) -> InputError:
+def _wrong_kind(name: str, kind: FileKind, expected: str) -> InputError:
     """What a file looks like, and which command reads it."""
     info = f"possnet info {name} shows it"
     learn = f"{info}; possnet learn {name} --out learned.json makes a network from it"
@@ -279,12 +277,12 @@ def aside(name: str) -> Iterator[str]:
     """A file that takes the place of ``name`` at the end, for what is written in steps while ``name`` is still read."""
     from tempfile import TemporaryDirectory
 
-    from possnet.io.files import replacing
+    from possnet.io import replace_file
 
     with TemporaryDirectory(prefix=".possnet-", dir=Path(name).resolve().parent) as folder:
         file = Path(folder) / Path(name).name
         yield str(file)
-        with replacing(name) as beside:
+        with replace_file(name) as beside:
             file.replace(beside)
 
 

@@ -48,12 +48,12 @@ def info(
       possnet info alarm.bif.gz --json
     """
     from possnet.cli.pages import data_page, network_page
-    from possnet.io.kinds import looks_like
+    from possnet.io import sniff_kind
 
     name = "standard input" if file == "-" else file
     if file == "-":
         file = spooled_input()
-    kind = looks_like(file)
+    kind = sniff_kind(file)
     if kind == "data" or (kind is None and is_data(file)):
         show(data_page(read_stream(file, domain, weights, measures), name, as_json=as_json))
     else:
@@ -133,11 +133,11 @@ def convert(
       possnet convert patients.csv patients.parquet
       possnet convert readings.csv readings.parquet --bin 'temp: edges=36,37.5,38.5 error=.2'
     """
-    from possnet.io.kinds import looks_like
+    from possnet.io import sniff_kind
 
     if source == "-":
         source = spooled_input()
-    whole = looks_like(source) == "data" or is_data(source)
+    whole = sniff_kind(source) == "data" or is_data(source)
     if target.lower().endswith((".json", ".uai")) if whole else is_data(target):
         kinds = ("data", "a network") if whole else ("a network", "data")
         raise InputError(

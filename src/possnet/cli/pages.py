@@ -122,7 +122,7 @@ def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> Page:
       yes     mild
       no|yes  ?
     """
-    from possnet.io.cells import CellSyntax
+    from possnet.io import CellSyntax
 
     syntax = CellSyntax()
     variables = batches.variables
@@ -177,7 +177,7 @@ def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
     >>> sorted(read_given(["rash=spots", "fever=!none"], pn.load_example("clinic"))["fever"])
     ['high', 'mild']
     """
-    from possnet.io.cells import CellSyntax
+    from possnet.io import CellSyntax
 
     evidence = {}
     for text in given:

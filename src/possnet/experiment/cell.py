@@ -10,7 +10,7 @@ import numpy as np
 
 from possnet.errors import TooLarge
 from possnet.experiment.grid import learner_of
-from possnet.io.json_network import decode_network
+from possnet.io import decode_network
 from possnet.metrics import compare
 from possnet.sampling import sample, sampling_limit
 

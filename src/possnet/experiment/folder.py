@@ -21,10 +21,16 @@ from possnet.errors import InputError
 from possnet.experiment.cell import Outcome
 from possnet.experiment.grid import Grid
 from possnet.experiment.results import Results
-from possnet.io.files import file_error, read_bytes, write_text
-from possnet.io.json_files import parse_object, require_format
-from possnet.io.json_network import decode_network, encode_network
-from possnet.io.tidy import write_tidy
+from possnet.io import (
+    decode_network,
+    encode_network,
+    file_error,
+    parse_object,
+    read_bytes,
+    require_format,
+    write_result_table,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from possnet.experiment.grid import Cell
@@ -181,7 +187,7 @@ class Folder:
         writer.writerow(COLUMNS)
         writer.writerows(["" if value is None else value for value in row] for row in rows)
         write_text(self.path / "results.csv", text.getvalue())
-        write_tidy(COLUMNS, rows, self.path / "results.parquet")
+        write_result_table(COLUMNS, rows, self.path / "results.parquet")
         if not ran and (self.path / "timings.json").exists():
             return  # the versions there are those that made the numbers
         seconds = [{**asdict(cell), "seconds": outcome.seconds} for cell, outcome in listed]

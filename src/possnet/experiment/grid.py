@@ -12,7 +12,7 @@ import numpy as np
 
 from possnet.em import fit_em
 from possnet.errors import InputError, did_you_mean, listing, require_known, require_whole
-from possnet.io.json_network import encode_network
+from possnet.io import encode_network
 from possnet.network import Network
 from possnet.parameters import fit
 from possnet.structure import METHODS, learn_structure

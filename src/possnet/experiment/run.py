@@ -13,8 +13,7 @@ from possnet.experiment.cell import Outcome, Task, failed, run_cell
 from possnet.experiment.folder import Folder, load_cell
 from possnet.experiment.grid import Grid, numbers
 from possnet.experiment.results import Results
-from possnet.io.examples import load_example
-from possnet.io.json_network import encode_network
+from possnet.io import encode_network, load_example
 from possnet.network import Network
 from possnet.seeds import seed_of
 from possnet.threads import cores

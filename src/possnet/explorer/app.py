@@ -22,7 +22,7 @@ from possnet.explorer.geometry import Shape, geometry
 from possnet.explorer.guard import HEADERS, Guard, error_answer, read_body
 from possnet.explorer.messages import Edit, Move, Normalise, Question, Refused, TablePage, encoded, parsed
 from possnet.explorer.model import Model, answer, edited, normalised, stepped, summary, table_page
-from possnet.io.json_network import encode_network
+from possnet.io import encode_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import msgspec
 
 from possnet.errors import InputError
 from possnet.explorer.model import Step  # noqa: TC001 - msgspec reads it
-from possnet.io.json_files import explain
+from possnet.io import explain_mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def parsed(body: bytes, kind: type[Kind]) -> Kind:
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
-        raise InputError(f"request: {explain(str(error))}") from None
+        raise InputError(f"request: {explain_mismatch(str(error))}") from None
     except msgspec.DecodeError as error:
         told = str(error)
         raise Refused(400, f"request: {told[:1].lower()}{told[1:]}; expected JSON") from None

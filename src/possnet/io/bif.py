@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.io.files import position_of
-from possnet.io.probability_tables import Draft, numbers_of
+from possnet.io.file_access import locate_offset
+from possnet.io.probability_tables import NetworkDraft, parse_numbers
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
@@ -52,7 +52,7 @@ def decode_bif(content: bytes, owner: str, transform: Transform = "optimal", *, 
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if re.search(rb"[\x00-\x08\x0e-\x1f]", content):
-            where = position_of(content, error.start)
+            where = locate_offset(content, error.start)
             raise InputError(f"{owner}, {where}: not text; expected a BIF file") from None
         text = content.decode("latin-1")  # the usual encoding of older files
     if not text.strip():
@@ -80,7 +80,7 @@ class _Reader:
 
     def __init__(self, owner: str, text: str) -> None:
         self.owner, self.text = owner, text
-        self.draft = Draft(owner, "probability block")
+        self.draft = NetworkDraft(owner, "probability block")
 
     def read(self, transform: Transform, name: str) -> Network:
         """All blocks, then all tables, because a file may give them in any order."""
@@ -184,7 +184,7 @@ class _Reader:
             table[:] = default
         if rows:
             words = [_words(text) for text, _ in rows.values()]
-            values = numbers_of([word for row in words for word in row])
+            values = parse_numbers([word for row in words for word in row])
             if not np.isfinite(values).all() or any(len(row) != width for row in words):
                 for text, place in rows.values():
                     self.numbers(text, width, place)
@@ -217,7 +217,7 @@ class _Reader:
     def numbers(self, text: str, wanted: int, at: int) -> Floats:
         """Exactly so many numbers."""
         words = _words(text)
-        values = numbers_of(words)
+        values = parse_numbers(words)
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             self.fail(at, f"{words[wrong[0]]!r} is not a number; expected probabilities")
@@ -233,7 +233,7 @@ class _Reader:
 
     def fail(self, position: int, sentence: str) -> NoReturn:
         """Raise an `InputError` at a position of the text."""
-        where = position_of(self.text.encode(), len(self.text[:position].encode()))
+        where = locate_offset(self.text.encode(), len(self.text[:position].encode()))
         raise InputError(f"{self.owner}, {where}: {sentence}")
 
 

@@ -1,4 +1,4 @@
-"""CSV files of set-valued cells (see `possnet.io.cells` for how a cell is written).
+"""CSV files of set-valued cells (see `possnet.io.cell_syntax` for how a cell is written).
 
 Columns are dictionary-encoded while they are parsed, and only the distinct texts are looked at: a million rows of a column
 cost as many parses as the column has different cells.
@@ -18,9 +18,9 @@ import numpy as np
 from possnet.arrow import Cell, CodedColumn, Report, Seen, first_line, require_distinct
 from possnet.dataset import Dataset, weights_of_column
 from possnet.errors import InputError
-from possnet.io.files import file_error
-from possnet.io.measured import measured_column
-from possnet.io.sources import Batch, Source
+from possnet.io.data_source import ColumnBatch, DataSource
+from possnet.io.file_access import file_error
+from possnet.io.measured_columns import measured_column
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Words
     from possnet.arrow import Column
-    from possnet.io.cells import CellSyntax, Reading
+    from possnet.io.cell_syntax import CellSyntax, ParsedCell
     from possnet.variables import Variable
 
 
@@ -39,13 +39,13 @@ _PIECE = 1 << 25
 _ROWS = 1 << 16
 
 
-class CsvSource(Source):
+class CsvSource(DataSource):
     """A CSV file: columns named by its first line, one set-valued cell a field; ``whole``: read as one batch."""
 
     def __init__(self, path: Path, weight_column: str | None, syntax: CellSyntax, *, whole: bool) -> None:
         super().__init__(path, weight_column)
         self.syntax, self.whole = syntax, whole
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, ParsedCell] = {}
         self.header = self._read_header()
         self.require_weights()
 
@@ -53,7 +53,7 @@ class CsvSource(Source):
         """Arrow tables of some columns as they are written."""
         return self._tables(list(names))
 
-    def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
         """Batches of columns; the whole file as one batch if the source was made for that."""
         names = [name for name in self.names() if name in wanted]
         included = [column for name in names for column in self.needed(name)]
@@ -65,7 +65,7 @@ class CsvSource(Source):
                 codes, texts = _coded(table.column(self.weight_column))
                 column = CodedColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
                 weights = weights_of_column([column], self.weight_column, self.owner, first_row)
-            yield Batch([partial(self._column, name, table, first_row) for name in names], weights)
+            yield ColumnBatch([partial(self._column, name, table, first_row) for name in names], weights)
             first_row += table.num_rows
 
     def _column(self, name: str, table: Any, first_row: int) -> Column:
@@ -74,7 +74,7 @@ class CsvSource(Source):
         codes, texts = _coded(table.column(name))
         return CsvColumn(name, codes, [self._read(text) for text in texts], first_row)
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> ParsedCell:
         reading = self._readings.get(text)
         if reading is None:
             reading = self.syntax.parse(text)
@@ -225,7 +225,7 @@ class CsvColumn:
 
     name: str
     codes: NDArray[np.integer[Any]]
-    readings: list[Reading]
+    readings: list[ParsedCell]
     first_row: int
 
     @property

@@ -15,15 +15,15 @@ import numpy as np
 from possnet.counting import Counts, Focal
 from possnet.errors import InputError
 from possnet.graph import Dag
-from possnet.io.files import read_bytes, write_text
-from possnet.io.json_files import converted, parse_object, require_format
+from possnet.io.file_access import read_bytes, write_text
+from possnet.io.json_files import convert_document, parse_object, require_format
 from possnet.kernels.tally import Tally
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from possnet.io.json_pages import Cells, CountsPage, Family
+    from possnet.io.json_schema import CountsJson, FamilyCountsJson, FocalJson
 
 FORMAT = "possnet-counts"
 VERSION = 1
@@ -72,16 +72,16 @@ def read_counts(path: str | Path) -> Counts:
     owner = str(path)
     document = parse_object(read_bytes(path), owner, "counts as JSON")
     require_format(document, owner, FORMAT, VERSION)
-    from possnet.io.json_pages import CountsPage
+    from possnet.io.json_schema import CountsJson
 
-    page = converted(document, CountsPage, owner, "expected what write_counts writes")
+    page = convert_document(document, CountsJson, owner, "expected what write_counts writes")
     try:
         return _counts(page)
     except InputError as error:
         raise InputError(f"{owner}: {error}") from None
 
 
-def _counts(page: CountsPage) -> Counts:
+def _counts(page: CountsJson) -> Counts:
     variables = tuple(Variable(e.name, tuple(e.states), ordered=e.ordered) for e in page.variables)
     domains = {variable.name: variable for variable in variables}
     if len(domains) < len(variables):
@@ -108,7 +108,7 @@ def _counts(page: CountsPage) -> Counts:
     )
 
 
-def _tally(entry: Family, scope: list[Variable], rows: int) -> Tally:
+def _tally(entry: FamilyCountsJson, scope: list[Variable], rows: int) -> Tally:
     *parents, child = scope
     owner = f"counts of {entry.name!r}"
     contexts = _numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
@@ -129,7 +129,7 @@ def _tally(entry: Family, scope: list[Variable], rows: int) -> Tally:
     return Tally(contexts.astype(np.int32), counts, totals)
 
 
-def _focal(name: str, entry: Cells, scope: list[Variable], rows: int) -> Focal:
+def _focal(name: str, entry: FocalJson, scope: list[Variable], rows: int) -> Focal:
     owner = f"focal counts of {name!r}"
     width = sum(-(-len(variable) // 8) for variable in scope)
     counts = _numbers(entry.counts, (len(entry.cells),), owner)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from possnet.errors import InputError, among
 from possnet.graph import Dag
-from possnet.io.json_files import converted, parse_object, require_format
+from possnet.io.json_files import convert_document, parse_object, require_format
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT, Conjunction
 from possnet.variables import Variable
@@ -35,9 +35,9 @@ def decode_network(content: bytes, owner: str) -> Network:
     """
     document = parse_object(content, owner, "a network as JSON")
     require_format(document, owner, FORMAT, VERSION)
-    from possnet.io.json_pages import NetworkPage
+    from possnet.io.json_schema import NetworkJson
 
-    page = converted(document, NetworkPage, owner, f"see the JSON Schema of {FORMAT} {VERSION}")
+    page = convert_document(document, NetworkJson, owner, f"see the JSON Schema of {FORMAT} {VERSION}")
     build = Network.subnormal if page.subnormal else Network
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     try:

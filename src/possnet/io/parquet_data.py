@@ -23,9 +23,9 @@ import numpy as np
 from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table, first_line, require_distinct
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError
-from possnet.io.files import file_error
-from possnet.io.measured import measured_column
-from possnet.io.sources import Batch, Source
+from possnet.io.data_source import ColumnBatch, DataSource
+from possnet.io.file_access import file_error
+from possnet.io.measured_columns import measured_column
 from possnet.kernels import bitmaps
 from possnet.variables import Variable
 
@@ -45,7 +45,7 @@ _VERSION = 1
 _INDEX_PREFIX = "__index_level_"
 
 
-class ParquetSource(Source):
+class ParquetSource(DataSource):
     """A Parquet file of set-valued cells, in any layout."""
 
     def __init__(self, path: Path, weight_column: str | None) -> None:
@@ -93,7 +93,7 @@ class ParquetSource(Source):
         """The domains in the metadata of possnet's own layout, otherwise None."""
         return None if self._domains is None else tuple(self._domains.values())
 
-    def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
         """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
         import pyarrow as pa
 
@@ -116,12 +116,12 @@ class ParquetSource(Source):
                     columns = columns_of_table(self._read(handle(), group, [self.weight_column]))
                     weights = weights_of_column(columns, self.weight_column, self.owner, first_row)
                     first_row += len(weights)
-                yield Batch([partial(self._column, handle, group, name) for name in names], weights)
+                yield ColumnBatch([partial(self._column, handle, group, name) for name in names], weights)
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
                 empty = [partial(CodedColumn, name, none, []) for name in names]
-                yield Batch(empty, none if self.weight_column else None)
+                yield ColumnBatch(empty, none if self.weight_column else None)
         finally:
             for opened in handles.values():
                 opened.close()

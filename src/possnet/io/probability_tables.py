@@ -26,7 +26,7 @@ _SUM_TOLERANCE = 0.01
 _SURELY_FITS = 1 << 20
 
 
-def check_table_size(owner: str, child: str, sizes: Sequence[int]) -> int:
+def require_table_fits(owner: str, child: str, sizes: Sequence[int]) -> int:
     """Number of entries of a table, refused with its size if it would not fit."""
     entries = prod(sizes)
     if entries > _SURELY_FITS:
@@ -36,10 +36,10 @@ def check_table_size(owner: str, child: str, sizes: Sequence[int]) -> int:
     return entries
 
 
-def numbers_of(words: Sequence[str] | Sequence[bytes]) -> Floats:
+def parse_numbers(words: Sequence[str] | Sequence[bytes]) -> Floats:
     """Numbers of words, NaN for a word that is none.
 
-    >>> numbers_of(["1e-3", "many"])
+    >>> parse_numbers(["1e-3", "many"])
     array([0.001,   nan])
     """
     try:
@@ -56,7 +56,7 @@ def _number(word: str | bytes) -> float:
 
 
 @dataclass(slots=True)
-class Draft:
+class NetworkDraft:
     """Variables and tables of a file, checked as they are found; ``block`` is what the file calls the place of a table.
 
     What is wrong is told to ``fail``, which raises it with its place in the file.
@@ -86,7 +86,7 @@ class Draft:
         if child in self.tables:
             fail(f"a second {self.block} for {child!r}; expected one for every variable")
         shape = [len(self.variables[name]) for name in (*given, child)]
-        check_table_size(self.owner, child, shape)
+        require_table_fits(self.owner, child, shape)
         return shape
 
     def network(self, transform: Transform, name: str) -> Network:
@@ -95,10 +95,10 @@ class Draft:
         if lacking:
             raise InputError(f"{self.owner}: no {self.block} for {listing(lacking)}; expected one for every variable")
         variables = list(self.variables.values())
-        return bayesian_network(self.owner, variables, self.parents, self.tables, transform, name=name)
+        return convert_bayesian_network(self.owner, variables, self.parents, self.tables, transform, name=name)
 
 
-def bayesian_network(
+def convert_bayesian_network(
     owner: str,
     variables: Sequence[Variable],
     parents: Mapping[str, Sequence[str]],

@@ -25,8 +25,8 @@ import numpy as np
 
 from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
-from possnet.io.files import position_of, read_bytes, read_plain_or_gzipped, write_text
-from possnet.io.probability_tables import bayesian_network, check_table_size, numbers_of
+from possnet.io.file_access import locate_offset, read_bytes, read_plain_or_gzipped, write_text
+from possnet.io.probability_tables import convert_bayesian_network, parse_numbers, require_table_fits
 from possnet.network import Network, network_of_factors
 from possnet.possibility import PRODUCT, SNAP
 from possnet.variables import Variable
@@ -109,7 +109,7 @@ def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
             if all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
                 return Network(variables, dag, tables, name=name, description=description)
             if preamble == "BAYES":
-                return bayesian_network(owner, variables, parents, tables, transform, name=name)
+                return convert_bayesian_network(owner, variables, parents, tables, transform, name=name)
     elif preamble == "BAYES":
         raise InputError(
             f"{owner}: some variable is not last in exactly one factor; expected a table for every variable"
@@ -152,7 +152,7 @@ def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor
         scopes.append(scope)
     factors = []
     for number, scope in enumerate(scopes):
-        entries = check_table_size(owner, f"factor {number}", [*(sizes[k] for k in scope), 1])
+        entries = require_table_fits(owner, f"factor {number}", [*(sizes[k] for k in scope), 1])
         found = reader.number(f"the number of entries of factor {number}", 0)
         if found != entries:
             reader.fail(f"factor {number} has {found} entries", f"{entries}, the product of its numbers of states")
@@ -189,7 +189,7 @@ class _Tokens:
         """So many entries of a factor."""
         self.each(count)
         words = self.tokens[self.position : self.position + count]
-        values = numbers_of(words)
+        values = parse_numbers(words)
         wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
         if len(wrong):
             self.position += int(wrong[0]) + 1
@@ -209,7 +209,7 @@ class _Tokens:
         for token in self.tokens[: self.position]:
             offset = self.content.index(token, offset) + len(token)
         last = self.tokens[self.position - 1]
-        where = position_of(self.content, offset - len(last))
+        where = locate_offset(self.content, offset - len(last))
         raise InputError(f"{self.owner}, {where}: {finding}; expected {expected}")
 
 

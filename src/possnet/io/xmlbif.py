@@ -16,7 +16,7 @@ from xml.parsers import expat
 import numpy as np
 
 from possnet.errors import InputError
-from possnet.io.probability_tables import Draft
+from possnet.io.probability_tables import NetworkDraft
 
 if TYPE_CHECKING:
     from possnet.network import Network
@@ -26,7 +26,7 @@ _TEXT = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE"}
 
 
 @dataclass
-class _Block:
+class _Element:
     """A VARIABLE or DEFINITION element: its line, and its texts by tag."""
 
     kind: str
@@ -39,7 +39,7 @@ def decode_xmlbif(content: bytes, owner: str, transform: Transform = "optimal", 
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected an XMLBIF file")
     blocks, title = _parse(content, owner)
-    draft = Draft(owner, "DEFINITION")
+    draft = NetworkDraft(owner, "DEFINITION")
     for block in blocks:
         if block.kind == "VARIABLE":
             states = block.texts.get("OUTCOME") or block.texts.get("VALUE") or ()
@@ -52,9 +52,9 @@ def decode_xmlbif(content: bytes, owner: str, transform: Transform = "optimal", 
     return draft.network(transform, title or name)
 
 
-def _parse(content: bytes, owner: str) -> tuple[list[_Block], str]:
+def _parse(content: bytes, owner: str) -> tuple[list[_Element], str]:
     """Blocks of the file and the name of the network."""
-    blocks: list[_Block] = []
+    blocks: list[_Element] = []
     path: list[str] = []
     texts: list[str] = []
     titles: list[str] = []
@@ -64,7 +64,7 @@ def _parse(content: bytes, owner: str) -> tuple[list[_Block], str]:
         path.append(tag.upper())
         texts.clear()
         if path[-1] in {"VARIABLE", "DEFINITION"}:
-            blocks.append(_Block(path[-1], parser.CurrentLineNumber))
+            blocks.append(_Element(path[-1], parser.CurrentLineNumber))
 
     def end(_: str) -> None:
         tag = path.pop()
@@ -93,7 +93,7 @@ def _parse(content: bytes, owner: str) -> tuple[list[_Block], str]:
     return blocks, "".join(titles[:1])
 
 
-def _define(draft: Draft, block: _Block) -> None:
+def _define(draft: NetworkDraft, block: _Element) -> None:
     """One table."""
     fail = partial(_fail, draft.owner, block)
     names = block.texts.get("FOR", [])
@@ -111,5 +111,5 @@ def _define(draft: Draft, block: _Block) -> None:
     draft.parents[child], draft.tables[child] = given, values.reshape(shape)
 
 
-def _fail(owner: str, block: _Block, sentence: str) -> NoReturn:
+def _fail(owner: str, block: _Element, sentence: str) -> NoReturn:
     raise InputError(f"{owner}, line {block.line}: {sentence}")

@@ -201,11 +201,11 @@ def save_figure(figure: Figure, stem: Path, title: str = "figure") -> Picture:
     """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
     import matplotlib as mpl
 
-    from possnet.io.files import replacing, write_text
+    from possnet.io import replace_file, write_text
 
     text = _svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    with mpl.rc_context(_SETTINGS), _quiet(), replacing(stem.parent / f"{stem.name}.pdf") as beside:
+    with mpl.rc_context(_SETTINGS), _quiet(), replace_file(stem.parent / f"{stem.name}.pdf") as beside:
         figure.savefig(beside, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
     return _themed(text, title)
 

@@ -6,7 +6,7 @@ import shlex
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from possnet.io.examples import example_names, load_example
+from possnet.io import example_names, load_example
 from possnet.network import random_network
 from possnet.plots import learner_words, process_words
 

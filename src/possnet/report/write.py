@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from possnet.drawing import Picture
 from possnet.errors import TooLarge
 from possnet.experiment import read_experiment
-from possnet.io.files import file_error, write_text
-from possnet.io.json_network import encode_network
+from possnet.io import encode_network, file_error, write_text
 from possnet.plots import (
     context_heatmap,
     draw_network,

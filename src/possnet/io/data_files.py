@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from possnet.arrow import PackedColumn, Report
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, require_known
-from possnet.io.cells import CellSyntax
+from possnet.io.cell_syntax import CellSyntax
 from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
-from possnet.io.domains import found_domain, known_domain
-from possnet.io.files import DATA_SUFFIXES, file_error, replacing, suffix_of
-from possnet.io.kept import attach_columns
-from possnet.io.measured import settle
+from possnet.io.data_source import ColumnBatch
+from possnet.io.file_access import DATA_SUFFIXES, file_error, replace_file, require_suffix
+from possnet.io.file_domains import infer_domain, known_domain
+from possnet.io.measured_columns import settle_bins
 from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
-from possnet.io.sources import Batch
+from possnet.io.passthrough_columns import attach_columns
 from possnet.threads import in_order
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Progress, Words
     from possnet.arrow import Column
     from possnet.dataset import Batches
-    from possnet.io.sources import Source
+    from possnet.io.data_source import DataSource
     from possnet.measurements import Measure
     from possnet.variables import Variable
 
@@ -57,7 +57,8 @@ def read_data(
     weights
         Name of the column of integer row weights, if there is one. possnet's own Parquet layout knows it by itself.
     separator, escape, delimiter
-        How a CSV file separates states in a cell, escapes special characters, and separates fields; see `possnet.io.cells`.
+        How a CSV file separates states in a cell, escapes special characters, and separates fields;
+        see `possnet.io.cell_syntax`.
     measures
         Columns that hold measurements, and how each becomes cells: name -> `possnet.Measure`. Bins take the states of an
         ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile or width are
@@ -78,10 +79,10 @@ def read_data(
     """
     syntax = CellSyntax(separator, escape, delimiter)
     (source,), domain = _opened([path], variables, weights, syntax, measures, whole=True)
-    batches: Iterable[Batch] = source.batches({v.name for v in domain} if domain else source.names())
+    batches: Iterable[ColumnBatch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
         batches = list(_kept(source, batches))
-        domain = found_domain([(source, batches)])
+        domain = infer_domain([(source, batches)])
     parts = list(_datasets(source, batches, domain, at_once=True))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
@@ -112,7 +113,7 @@ def scan_data(
     syntax = CellSyntax(separator, escape, delimiter)
     sources, domain = _opened(_files(paths), variables, weights, syntax, measures, whole=False)
     if domain is None:
-        domain = found_domain([(source, source.batches(source.names())) for source in sources])
+        domain = infer_domain([(source, source.batches(source.names())) for source in sources])
     return DataStream(sources, domain)
 
 
@@ -157,7 +158,7 @@ class DataStream:
 
     __slots__ = ("_sources", "_variables")
 
-    def __init__(self, sources: Sequence[Source], variables: Sequence[Variable]) -> None:
+    def __init__(self, sources: Sequence[DataSource], variables: Sequence[Variable]) -> None:
         self._sources = tuple(sources)
         self._variables = tuple(variables)
 
@@ -217,7 +218,7 @@ def write_data(
     ...     (Path(folder) / "a.csv").read_text()
     'rash\nyes\nno|yes\n?\n'
     """
-    suffix = suffix_of(path, DATA_SUFFIXES)
+    suffix = require_suffix(path, DATA_SUFFIXES)
     require_rows(data, "write_data")
     require_known(layout, get_args(Layout), f"{path}: layout")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
@@ -226,7 +227,7 @@ def write_data(
     batches = _counted(data, progress)
     if suffix == ".csv":
         syntax = CellSyntax(separator, escape, delimiter)
-        with replacing(path) as beside, beside.open("wb") as out:
+        with replace_file(path) as beside, beside.open("wb") as out:
             out.write(csv_header(data.variables, syntax, weights if weighted else None))
             for batch in batches:
                 for block in csv_blocks(batch, syntax, weighted=weighted):
@@ -235,7 +236,7 @@ def write_data(
         import pyarrow.parquet as pq
 
         schema = parquet_schema(data.variables, weights if weighted else None, layout)
-        with replacing(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+        with replace_file(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
             for batch in batches:
                 for start in range(0, len(batch), _GROUP):
                     writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
@@ -251,8 +252,8 @@ def _counted(data: Dataset | Batches, progress: Progress | None) -> Iterator[Dat
             progress(done, total)
 
 
-def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole: bool) -> Source:
-    if suffix_of(path, DATA_SUFFIXES) == ".csv":
+def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole: bool) -> DataSource:
+    if require_suffix(path, DATA_SUFFIXES) == ".csv":
         return CsvSource(Path(path), weights, syntax, whole=whole)
     return ParquetSource(Path(path), weights)
 
@@ -265,12 +266,12 @@ def _opened(
     measures: Mapping[str, Measure] | None,
     *,
     whole: bool,
-) -> tuple[list[Source], tuple[Variable, ...] | None]:
+) -> tuple[list[DataSource], tuple[Variable, ...] | None]:
     """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
     sources = [_source(path, weights, syntax, whole=whole) for path in paths]
     given = None if variables is None else variables_of(variables)
     if measures:
-        settled = settle(measures, sources, given)
+        settled = settle_bins(measures, sources, given)
         for source in sources:
             source.measures = settled
     return sources, known_domain(sources, given)
@@ -299,12 +300,12 @@ def _none(paths: object) -> list[Path]:
     raise InputError(f"{paths}: no {' or '.join(DATA_SUFFIXES)} file there; expected at least one")
 
 
-def _kept(source: Source, batches: Iterable[Batch]) -> Iterator[Batch]:
+def _kept(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterator[ColumnBatch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
     report = Report(source.owner)
     for batch in batches:
         columns = list(in_order(partial(_keep, report=report), batch.columns, 2))
-        yield Batch([partial(lambda column: column, column) for column in columns], batch.weights)
+        yield ColumnBatch([partial(lambda column: column, column) for column in columns], batch.weights)
         report.first_row += columns[0].rows
     report.raise_if_any()
 
@@ -320,7 +321,7 @@ def _keep(read: Callable[[], Column], report: Report) -> Column:
 
 
 def _datasets(
-    source: Source, batches: Iterable[Batch], variables: Sequence[Variable], *, at_once: bool = False
+    source: DataSource, batches: Iterable[ColumnBatch], variables: Sequence[Variable], *, at_once: bool = False
 ) -> Iterator[Dataset]:
     """Data sets of batches; cells that do not fit are told batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}

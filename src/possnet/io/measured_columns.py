@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from possnet.aliases import Floats
-    from possnet.io.sources import Source
+    from possnet.io.data_source import DataSource
     from possnet.measurements import BinnedColumn
     from possnet.variables import Variable
 
@@ -58,8 +58,8 @@ def _readings(name: str, values: Any) -> Readings:
     return read_texts([*texts, ""]).take(codes)
 
 
-def settle(
-    measures: Mapping[str, Measure], sources: Sequence[Source], variables: Sequence[Variable] | None
+def settle_bins(
+    measures: Mapping[str, Measure], sources: Sequence[DataSource], variables: Sequence[Variable] | None
 ) -> dict[str, Measure]:
     """Measures with their edges known, computed from all rows of all files where they are to be; columns are checked.
 
@@ -93,7 +93,7 @@ def settle(
     return settled
 
 
-def _numbers(name: str, source: Source) -> Floats:
+def _numbers(name: str, source: DataSource) -> Floats:
     """What edges are computed from, of all rows of a file."""
     found = []
     for table in source.raw([name]):

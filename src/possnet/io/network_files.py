@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.io.files import read_plain_or_gzipped, suffix_of, write_text
+from possnet.io.file_access import read_plain_or_gzipped, require_suffix, write_text
 from possnet.io.json_network import decode_network, encode_network
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
     ...     pn.read_network(Path(folder) / "pump.json") == pn.load_example("pump")
     True
     """
-    suffix = suffix_of(path, NETWORK_SUFFIXES)
+    suffix = require_suffix(path, NETWORK_SUFFIXES)
     if suffix.startswith(".uai"):
         from possnet.io.uai import read_uai
 
@@ -65,7 +65,7 @@ def write_network(network: Network, path: str | Path, *, preamble: Preamble = "M
         ...
     possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json or .uai
     """
-    if suffix_of(path, (".json", ".uai")) == ".json":
+    if require_suffix(path, (".json", ".uai")) == ".json":
         write_text(path, encode_network(network))
     else:
         from possnet.io.uai import write_uai

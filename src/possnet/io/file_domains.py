@@ -11,11 +11,11 @@ from possnet.errors import InputError, listing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from possnet.io.sources import Batch, Source
+    from possnet.io.data_source import ColumnBatch, DataSource
     from possnet.variables import Variable
 
 
-def known_domain(sources: Sequence[Source], given: tuple[Variable, ...] | None) -> tuple[Variable, ...] | None:
+def known_domain(sources: Sequence[DataSource], given: tuple[Variable, ...] | None) -> tuple[Variable, ...] | None:
     """Variables that are given, or that every file declares alike; otherwise None."""
     if given is not None:
         for source in sources:
@@ -33,7 +33,7 @@ def known_domain(sources: Sequence[Source], given: tuple[Variable, ...] | None) 
     return first.declared() if all(source.declared() == first.declared() for source in sources) else None
 
 
-def found_domain(files: Sequence[tuple[Source, Iterable[Batch]]]) -> tuple[Variable, ...]:
+def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> tuple[Variable, ...]:
     """Variables made from the cells of all files, read once.
 
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.

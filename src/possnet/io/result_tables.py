@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from possnet.io.files import DATA_SUFFIXES, replacing, suffix_of
+from possnet.io.file_access import DATA_SUFFIXES, replace_file, require_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from possnet.completion import Completion
 
 
-def write_tidy(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path: str | Path) -> None:
+def write_result_table(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path: str | Path) -> None:
     """Write rows as a Parquet file, whole or not at all; ``columns`` maps names to ``str``, ``int`` or ``float``.
 
     >>> import tempfile, pathlib, pyarrow.parquet as pq
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_tidy({"name": str, "value": float}, [("a", 0.5), ("b", None)], pathlib.Path(folder) / "t.parquet")
+    ...     write_result_table({"name": str, "value": float}, [("a", 0.5), ("b", None)], pathlib.Path(folder) / "t.parquet")
     ...     pq.read_table(pathlib.Path(folder) / "t.parquet").to_pylist()
     [{'name': 'a', 'value': 0.5}, {'name': 'b', 'value': None}]
     """
@@ -27,11 +27,11 @@ def write_tidy(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path:
 
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     arrays = [pa.array([row[k] for row in rows], type=kinds[kind]) for k, kind in enumerate(columns.values())]
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         pq.write_table(pa.table(arrays, names=list(columns)), beside, compression="zstd")
 
 
-def write_long(
+def write_long_form(
     found: Completion | Iterable[Completion],
     path: str | Path,
     *,
@@ -52,7 +52,7 @@ def write_long(
     >>> asia = pn.load_example("asia")
     >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_long(pn.complete(asia, data), Path(folder) / "long.csv")
+    ...     write_long_form(pn.complete(asia, data), Path(folder) / "long.csv")
     ...     print((Path(folder) / "long.csv").read_text())
     row,variable,state,possibility,necessity,most_possible,tied,impossible
     1,"bronc","yes",1,0.9,true,false,false
@@ -66,11 +66,11 @@ def write_long(
 
     from possnet.completion import Completion
 
-    suffix = suffix_of(path, DATA_SUFFIXES)
+    suffix = require_suffix(path, DATA_SUFFIXES)
     kinds = {"row": pa.int64(), "variable": pa.string(), "state": pa.string(), "possibility": pa.float64()}
     kinds |= {"necessity": pa.float64(), "most_possible": pa.bool_(), "tied": pa.bool_(), "impossible": pa.bool_()}
     schema = pa.schema(kinds)
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         if suffix == ".csv":
             style = arrow_csv.WriteOptions(quoting_style="needed", quoting_header="none")
             writer = arrow_csv.CSVWriter(beside, schema, write_options=style)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 
-class Node(msgspec.Struct, forbid_unknown_fields=True):
+class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     """A variable and its table."""
 
     name: str
@@ -18,26 +18,26 @@ class Node(msgspec.Struct, forbid_unknown_fields=True):
     support: list[Any] | float | None = None
 
 
-class NetworkPage(msgspec.Struct, forbid_unknown_fields=True):
+class NetworkJson(msgspec.Struct, forbid_unknown_fields=True):
     """A network as JSON."""
 
     format: str
     version: int
-    variables: list[Node]
+    variables: list[VariableJson]
     conjunction: str
     name: str = ""
     description: str = ""
     subnormal: bool = False
 
 
-class Cells(msgspec.Struct, forbid_unknown_fields=True):
+class FocalJson(msgspec.Struct, forbid_unknown_fields=True):
     """Combinations of cells as hexadecimal masks, and how often each occurs."""
 
     cells: list[str]
     counts: list[int]
 
 
-class Family(msgspec.Struct, forbid_unknown_fields=True):
+class FamilyCountsJson(msgspec.Struct, forbid_unknown_fields=True):
     """A variable and its counts."""
 
     name: str
@@ -48,13 +48,13 @@ class Family(msgspec.Struct, forbid_unknown_fields=True):
     contexts: list[list[int]]
     counts: list[list[int]]
     totals: list[int]
-    focal: Cells | None = None
+    focal: FocalJson | None = None
 
 
-class CountsPage(msgspec.Struct, forbid_unknown_fields=True):
+class CountsJson(msgspec.Struct, forbid_unknown_fields=True):
     """Counts as JSON."""
 
     format: str
     version: int
     rows: int
-    variables: list[Family]
+    variables: list[FamilyCountsJson]

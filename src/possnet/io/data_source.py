@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ColumnBatch:
     """Some rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
 
     columns: Sequence[Callable[[], Column]]
     weights: Ints | None = None
 
 
-class Source(ABC):
+class DataSource(ABC):
     """One file of rows: the names of all its columns, and the number of its rows if the file says so."""
 
     header: list[str]
@@ -62,5 +62,5 @@ class Source(ABC):
         """Arrow tables of some columns as they are written, one at least."""
 
     @abstractmethod
-    def batches(self, wanted: Collection[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
         """Batches of the wanted columns."""

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 DATA_SUFFIXES = (".csv", ".parquet")
 
 
-def suffix_of(path: str | Path, known: tuple[str, ...]) -> str:
+def require_suffix(path: str | Path, known: tuple[str, ...]) -> str:
     """The ending of a file's name, which must be one of those known.
 
-    >>> suffix_of("alarm.bif.gz", (".json", ".bif.gz"))
+    >>> require_suffix("alarm.bif.gz", (".json", ".bif.gz"))
     '.bif.gz'
-    >>> suffix_of("alarm.txt", (".json", ".bif", ".uai"))
+    >>> require_suffix("alarm.txt", (".json", ".bif", ".uai"))
     Traceback (most recent call last):
         ...
     possnet.errors.InputError: alarm.txt: unknown suffix '.txt'; expected .json, .bif or .uai
@@ -79,13 +79,13 @@ def file_error(path: str | Path, error: OSError | ValueError) -> InputError:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replace_file(path: str | Path) -> Iterator[Path]:
     """Name of a fresh file beside ``path``, renamed onto it at the end; removed if anything goes wrong.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = Path(folder) / "a.txt"
-    ...     with replacing(target) as beside:
+    ...     with replace_file(target) as beside:
     ...         _ = beside.write_text("all of it")
     ...     target.read_text(), len(list(Path(folder).iterdir()))
     ('all of it', 1)
@@ -126,14 +126,14 @@ def _mode_of(target: Path) -> int:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a UTF-8 text file, whole or not at all."""
-    with replacing(path) as beside:
+    with replace_file(path) as beside:
         beside.write_bytes(text.encode())
 
 
-def position_of(content: bytes, offset: int) -> str:
+def locate_offset(content: bytes, offset: int) -> str:
     r"""Line and column (both from 1, columns in characters) of a byte offset.
 
-    >>> position_of(b"{\n  1", 5)
+    >>> locate_offset(b"{\n  1", 5)
     'line 2, column 4'
     """
     before = content[: max(offset, 0)]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from possnet.io.examples import example_names
-from possnet.io.files import DATA_SUFFIXES
+from possnet.io.file_access import DATA_SUFFIXES
 
-Kind: TypeAlias = Literal["network", "data", "counts", "experiment", "report"]
-_FORMATS: dict[str, Kind] = {
+FileKind: TypeAlias = Literal["network", "data", "counts", "experiment", "report"]
+_FORMATS: dict[str, FileKind] = {
     "possnet-network": "network",
     "possnet-counts": "counts",
     "possnet-experiment": "experiment",
@@ -19,10 +19,10 @@ _FORMATS: dict[str, Kind] = {
 _HEAD = 4096
 
 
-def looks_like(name: str) -> Kind | None:
+def sniff_kind(name: str) -> FileKind | None:
     """What a name stands for, by its first bytes if it is a file; None if nothing is recognised or nothing is there.
 
-    >>> looks_like("asia"), looks_like("nothing.xyz")
+    >>> sniff_kind("asia"), sniff_kind("nothing.xyz")
     ('network', None)
     """
     try:
@@ -43,7 +43,7 @@ def looks_like(name: str) -> Kind | None:
     return _by_content(head, path.suffix.lower())
 
 
-def _by_content(head: bytes, suffix: str) -> Kind | None:
+def _by_content(head: bytes, suffix: str) -> FileKind | None:
     if head[:4] == b"PAR1":
         return "data"
     text = head.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip()

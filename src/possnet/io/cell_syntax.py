@@ -4,8 +4,8 @@ r"""The text of a set-valued cell.
 states from b to d of an ordered variable. Blanks around states do not count. The escape character (``\``) takes its special
 meaning from the next character, so that any name can be written: ``\?`` is the state named ``?``.
 
-Reading has two steps, because the domain may have to be found first: `CellSyntax.parse` splits a text into a `Reading`,
-and `Reading.cell` turns that into states of a known domain.
+Reading has two steps, because the domain may have to be found first: `CellSyntax.parse` splits a text into a `ParsedCell`,
+and `ParsedCell.cell` turns that into states of a known domain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNKNOWN = ("?", "*")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedCell:
     """A cell as written: unknown, a set of parts, or everything but those; or a finding if it cannot be read.
 
     A part is a state, or the two ends of a range with the text it was written as.
@@ -114,30 +114,30 @@ class CellSyntax:
                 "and ! ? * ."
             )
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str) -> ParsedCell:
         """Split the text of a cell, without knowing the domain."""
         if self.escape not in text or not self.escape:
             bare = text.strip()
             if not bare or bare in _UNKNOWN:
-                return Reading(unknown=True)
+                return ParsedCell(unknown=True)
             if self.separator not in bare and bare[0] != "!" and ".." not in bare:
-                return Reading((bare,))
+                return ParsedCell((bare,))
         escape = f"{re.escape(self.escape)}?" if self.escape else ""
         return self._parse_marks(_strip(re.findall(f"{escape}.", text, re.DOTALL)))
 
-    def _parse_marks(self, marks: list[str]) -> Reading:
+    def _parse_marks(self, marks: list[str]) -> ParsedCell:
         """Split a cell given as its characters, an escaped one with its escape, so that it is not special."""
         if not marks or (len(marks) == 1 and marks[0] in _UNKNOWN):
-            return Reading(unknown=True)
+            return ParsedCell(unknown=True)
         all_but = marks[0] == "!"
         parts: list[str | tuple[str, str, str]] = []
         for piece in _split(marks[1:] if all_but else marks, self.separator):
             stripped = _strip(piece)
             if not stripped:
-                return Reading(finding=f"an empty place beside {self.separator!r}; expected a state there")
+                return ParsedCell(finding=f"an empty place beside {self.separator!r}; expected a state there")
             ends, text = _range(stripped), _text(stripped)
             parts.append((*ends, text) if ends else text)
-        return Reading(tuple(parts), all_but=all_but)
+        return ParsedCell(tuple(parts), all_but=all_but)
 
     def write(self, cell: Cell, states: Sequence[str] | None = None) -> str:
         """Text of a cell; the inverse of reading it.

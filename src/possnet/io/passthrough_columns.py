@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from possnet.arrow import first_line
 from possnet.errors import InputError, among, listing
-from possnet.io.files import replacing
+from possnet.io.file_access import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from possnet.io.sources import Source
+    from possnet.io.data_source import DataSource
 
 
-def attach_columns(written: Path, sources: Sequence[Source], names: Sequence[str]) -> None:
+def attach_columns(written: Path, sources: Sequence[DataSource], names: Sequence[str]) -> None:
     """Write a ``.csv`` or ``.parquet`` file again with columns of other files beside its own, row by row.
 
     Columns stand in the order of the other files.
@@ -47,7 +47,7 @@ def _attach_csv(written: Path, tables: Iterator[Any], names: Sequence[str], head
             yield from zip(*(table.column(name).to_pylist() for name in names), strict=True)
 
     with (
-        replacing(written) as beside,
+        replace_file(written) as beside,
         written.open(encoding="utf-8", newline="") as left,
         beside.open("w", encoding="utf-8", newline="") as out,
     ):
@@ -65,7 +65,7 @@ def _attach_parquet(written: Path, tables: Iterator[Any], names: Sequence[str], 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with replacing(written) as beside, pq.ParquetFile(written) as file:
+    with replace_file(written) as beside, pq.ParquetFile(written) as file:
         own, waiting = file.schema_arrow, next(tables)
         kinds = {name: waiting.schema.field(name).type for name in names}
         plain = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}

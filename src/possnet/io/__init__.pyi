@@ -1,0 +1,33 @@
+"""The names of `possnet.io`, each listed once: `possnet.io.__init__` loads them from here when they are first used."""
+
+from .cell_syntax import CellSyntax as CellSyntax
+from .data_files import (
+    DataStream as DataStream,
+    carry_columns as carry_columns,
+    column_names as column_names,
+    read_data as read_data,
+    scan_data as scan_data,
+    write_data as write_data,
+)
+from .examples import example_names as example_names, load_example as load_example
+from .file_access import (
+    file_error as file_error,
+    read_bytes as read_bytes,
+    replace_file as replace_file,
+    write_text as write_text,
+)
+from .json_counts import read_counts as read_counts, write_counts as write_counts
+from .json_files import (
+    explain_mismatch as explain_mismatch,
+    parse_object as parse_object,
+    require_format as require_format,
+)
+from .json_network import decode_network as decode_network, encode_network as encode_network
+from .network_files import (
+    NETWORK_SUFFIXES as NETWORK_SUFFIXES,
+    read_network as read_network,
+    write_network as write_network,
+)
+from .result_tables import write_long_form as write_long_form, write_result_table as write_result_table
+from .sniff import FileKind as FileKind, sniff_kind as sniff_kind
+from .uai import names_file as names_file, read_evidence as read_evidence, write_evidence as write_evidence
