@@ -17,8 +17,8 @@ import pytest
 
 import possnet as pn
 from possnet.executors import completed, workers
-from possnet.experiment import LEARNERS, PROCESSES, Cell
-from possnet.experiment.grid import Grid
+from possnet.experiment import LEARNERS, PROCESSES, Trial
+from possnet.experiment.trial_grid import Grid
 from possnet.io import encode_network
 from possnet.threads import in_order
 from tests.commands import COMMAND, run
@@ -31,25 +31,25 @@ ONE: dict[str, Any] = {"rows": 50, "imprecision": 1, "process": "traced", "repea
 def test_the_grid_has_every_combination_once() -> None:
     net = pn.load_example("asia")
     grid = Grid.of({"asia": net}, ["traced", "precise"], [0.5, 1.0, 0.5], [10, 20], ["em", "likelihood"], 3, 1)
-    cells = grid.cells()
-    assert len(cells) == len(set(cells)) == (2 + 1) * 2 * 2 * 3
-    assert len({cell.key for cell in cells}) == len(cells)
-    assert {c.imprecision for c in cells if c.process == "precise"} == {0.0}
+    trials = grid.trials()
+    assert len(trials) == len(set(trials)) == (2 + 1) * 2 * 2 * 3
+    assert len({trial.key for trial in trials}) == len(trials)
+    assert {c.imprecision for c in trials if c.process == "precise"} == {0.0}
 
 
 def test_learners_share_their_rows_and_repeats_do_not() -> None:
-    one = Cell("asia", "traced", 0.5, 100, "em", 0)
-    assert one.seed(1, "net") == Cell("other name", "traced", 0.5, 1000, "likelihood", 0).seed(1, "net")
-    others = [Cell("asia", "traced", 0.5, 100, "em", 1), Cell("asia", "traced", 0.4, 100, "em", 0)]
+    one = Trial("asia", "traced", 0.5, 100, "em", 0)
+    assert one.seed(1, "net") == Trial("other name", "traced", 0.5, 1000, "likelihood", 0).seed(1, "net")
+    others = [Trial("asia", "traced", 0.5, 100, "em", 1), Trial("asia", "traced", 0.4, 100, "em", 0)]
     assert len({one.seed(1, "net"), one.seed(2, "net"), one.seed(1, "ten"), *(o.seed(1, "net") for o in others)}) == 5
 
 
-def test_a_cell_is_sample_learn_compare() -> None:
+def test_a_trial_is_sample_learn_compare() -> None:
     net = pn.load_example("clinic")
     how: dict[str, Any] = {"imprecision": 0.5, "process": "alpha-cut-text"}
     found = pn.evaluate({"c": net}, learners="likelihood", **{**ONE, **how})
-    (cell,) = found.cells
-    data = pn.sample(net, 50, imprecision=0.5, law="text", rng=cell.seed(1, encode_network(net)))
+    (trial,) = found.trials
+    data = pn.sample(net, 50, imprecision=0.5, law="text", rng=trial.seed(1, encode_network(net)))
     limit = pn.sampling_limit(net, imprecision=0.5, law="text")
     expected = pn.compare(net, pn.fit(net.dag, data), limit=limit)
     assert found.outcomes[0].measures == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
@@ -59,7 +59,7 @@ def test_a_cell_is_sample_learn_compare() -> None:
 def test_every_learner_learns_from_every_process(process: str) -> None:
     found = pn.evaluate(["survey"], learners=LEARNERS, **{**ONE, "imprecision": [0.0, 0.5], "process": process})
     assert found.failed == []
-    assert {cell.learner for cell in found.cells} == set(LEARNERS)
+    assert {trial.learner for trial in found.trials} == set(LEARNERS)
 
 
 def test_results_do_not_depend_on_workers_or_executors(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_script_without_a_main_guard_can_use_workers(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "Results(6 cells, 0 failed)\n"
+    assert done.stdout == "Results(6 trials, 0 failed)\n"
 
 
 class Doomed:
@@ -170,8 +170,8 @@ def children(pid: int) -> set[int]:
     return found
 
 
-def cells_in(out: Path) -> set[str]:
-    """Files of finished cells."""
+def trials_in(out: Path) -> set[str]:
+    """Files of finished trials."""
     return {file.name for file in (out / "cells").glob("*.json")}
 
 
@@ -194,17 +194,17 @@ def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path: Path) -
     out = tmp_path / "killed"
     command = [str(COMMAND), *ARGUMENTS, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert wait_for(lambda: len(cells_in(out)) >= 4)
+    assert wait_for(lambda: len(trials_in(out)) >= 4)
     below = children(process.pid)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert below
     assert wait_for(lambda: not any(alive(pid) for pid in below))
-    done = cells_in(out)
+    done = trials_in(out)
     assert not (out / "results.csv").exists()
     again = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert "All measures" in again.stdout
-    assert done <= cells_in(out)
+    assert done <= trials_in(out)
     pn.evaluate(["asia"], **GRID, workers=1, out=tmp_path / "unbroken")
     for name in ("results.csv", "results.parquet"):
         assert (out / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
@@ -215,7 +215,7 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     out = tmp_path / "run"
     script = f"import possnet as pn; print(pn.evaluate(['asia'], **{GRID}, workers=2, out={str(out)!r}))"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert wait_for(lambda: cells_in(out))
+    assert wait_for(lambda: trials_in(out))
     victims = [
         pid
         for pid in children(process.pid)
@@ -233,7 +233,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [COMMAND, *ARGUMENTS, "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert wait_for(lambda: cells_in(out))
+    assert wait_for(lambda: trials_in(out))
     below = children(process.pid)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -261,10 +261,10 @@ def test_a_broken_executor_of_the_caller_is_told_for_every_item() -> None:
     assert all(isinstance(found[k], BrokenExecutor) for k in (1, 3, 4))
 
 
-def test_cells_that_a_broken_executor_never_tried_are_tried_by_the_next_run(tmp_path: Path) -> None:
+def test_trials_that_a_broken_executor_never_tried_are_tried_by_the_next_run(tmp_path: Path) -> None:
     grid: dict[str, Any] = {"rows": [20], "imprecision": 1, "process": "traced", "repeats": 2, "rng": 1}
     lost = pn.evaluate(["asia"], **grid, out=tmp_path / "run", executor=Doomed(None))  # type: ignore[arg-type]
-    assert len(lost.failed) == len(lost.cells)
+    assert len(lost.failed) == len(lost.trials)
     assert not pn.evaluate(["asia"], **grid, out=tmp_path / "run", workers=1).failed
 
 
@@ -298,13 +298,13 @@ def test_an_error_is_a_result() -> None:
     assert isinstance(found[1], ValueError)
 
 
-def test_one_failing_cell_does_not_sink_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failing_trial_does_not_sink_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> pn.Network:
         raise RuntimeError("this learner needs 3 TiB")
 
     monkeypatch.setitem(LEARNERS, "capped", broken)
     found = pn.evaluate(["asia"], learners=["likelihood", "capped"], out=tmp_path / "run", **ONE)
-    assert {cell.learner for cell, _ in found.failed} == {"capped"}
+    assert {trial.learner for trial, _ in found.failed} == {"capped"}
     assert found.failed[0][1] == "RuntimeError: this learner needs 3 TiB"
     assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text()
     assert "failed" in found.table()
@@ -328,8 +328,8 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
             pn.evaluate(["asia"], **SMALL, out=path)
     (run / "cells" / "0.json").write_text("{}")
     (run / "cells" / ".x.json.abc.part").touch()
-    cell = next(iter((run / "cells").iterdir()))
-    cell.write_text("{damaged")
+    file = next(iter((run / "cells").iterdir()))
+    file.write_text("{damaged")
     pn.evaluate(["asia"], **SMALL, workers=1, out=run)
     assert (run / "results.csv").read_bytes() == before
     assert not list(run.rglob(".*.part"))

@@ -85,9 +85,9 @@ def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
     found = small(["asia", "survey"], rows=30, learners="likelihood")
     outcomes = [
         o if c.network == "asia" else o._replace(measures={n: (v, i, None) for n, (v, i, _) in o.measures.items()})
-        for c, o in zip(found.cells, found.outcomes, strict=True)
+        for c, o in zip(found.trials, found.outcomes, strict=True)
     ]
-    some = pn.Results(found.cells, tuple(outcomes))
+    some = pn.Results(found.trials, tuple(outcomes))
     assert len(plots.error_split(some, network="asia").axes) == len(plots.error_split(some).axes) == 1
     with pytest.raises(pn.InputError, match="no limit is known for 'likelihood'"):
         plots.error_split(some, network="survey")

@@ -161,7 +161,7 @@ def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
 def test_failed_runs_are_told(tmp_path: Path) -> None:
     path = tmp_path / "run"
     found = small(rows=50, out=path)
-    for cell in found.cells:
+    for cell in found.trials:
         file = path / "cells" / f"{cell.key}.json"
         document = json.loads(file.read_text())
         file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
@@ -243,9 +243,9 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
     found = small(imprecision=[0.5, 1])
     outcomes = [
         o._replace(measures={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
-        for c, o in zip(found.cells, found.outcomes, strict=True)
+        for c, o in zip(found.trials, found.outcomes, strict=True)
     ]
-    text = answer(pn.Results(found.cells, tuple(outcomes)))[0]
+    text = answer(pn.Results(found.trials, tuple(outcomes)))[0]
     assert "(1 setting with failed runs left out)" in text
     kept = [s for s in found.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
     assert all(f"{s.mean:.2f}" in text for s in kept)

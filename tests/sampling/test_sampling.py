@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.sampling.chance import BLOCK, Stream
-from possnet.sampling.compiled import Categorical
-from possnet.sampling.laws import Outcomes
-from possnet.sampling.recipe import Recipe
-from possnet.sampling.sampler import Sampler
+from possnet.sampling.block_sampler import BlockSampler
+from possnet.sampling.categorical import Categorical
+from possnet.sampling.cell_laws import Outcomes
+from possnet.sampling.random_bits import BLOCK, RandomBits
+from possnet.sampling.sampling_spec import SamplingSpec
 from tests import oracles, strategies
 
 FALSE_ALARM = 1e-7  # chance that one sound comparison fails; every seed is fixed, so a failure is a fault and stays one
@@ -77,8 +77,8 @@ def draw(net: pn.Network, rows: int, *, theta: Any, seed: int, direct: bool = Fa
         drawn: pn.Dataset = pn.sample(net, rows, imprecision=theta, rng=seed, **kwargs)
         return drawn
     given = {"process": "alpha-cut", "law": "independent", "parents": "observed", "evidence": None, **kwargs}
-    recipe = Recipe.of(net, theta, given["process"], given["law"], given["parents"], given["evidence"])
-    words, _ = Sampler(recipe, seed, entries=0).block(0, rows)
+    spec = SamplingSpec.of(net, theta, given["process"], given["law"], given["parents"], given["evidence"])
+    words, _ = BlockSampler(spec, seed, entries=0).block(0, rows)
     return pn.Dataset.unchecked(net.variables, words, rows)
 
 
@@ -344,8 +344,8 @@ def test_a_categorical_law_draws_what_its_probabilities_say(weights: list[list[i
     ids = np.concatenate([np.arange(len(row)) for row in rows])
     outcomes = Outcomes(sets, np.arange(size), sets, starts, ids, chances)
     contexts = np.random.default_rng(seed).integers(0, len(rows), 3000, dtype=np.int32)
-    found = Categorical(outcomes).draw(contexts, Stream(seed, 0, 0), 3000, BLOCK)
-    octets = Stream(seed, 0, 0).octets(BLOCK)[:3000]
+    found = Categorical(outcomes).draw(contexts, RandomBits(seed, 0, 0), 3000, BLOCK)
+    octets = RandomBits(seed, 0, 0).octets(BLOCK)[:3000]
     bounds = [np.cumsum([0.0, *chances[first:last]]).tolist() for first, last in pairwise(starts)]
     for context, octet, outcome in zip(contexts.tolist(), octets.tolist(), found.tolist(), strict=True):
         assert bounds[context][outcome] <= (octet + 1) / 256 + 1e-12
@@ -364,7 +364,7 @@ def test_many_contexts_share_fewer_slots_and_are_drawn_exactly() -> None:
     chosen = np.array([7, 4999], dtype=np.int32)
     for context in chosen:
         found = [
-            drawer.draw(np.full(BLOCK, context, dtype=np.int32), Stream(1, int(context), block), BLOCK, BLOCK)
+            drawer.draw(np.full(BLOCK, context, dtype=np.int32), RandomBits(1, int(context), block), BLOCK, BLOCK)
             for block in range(4)
         ]
         shares = np.bincount(np.concatenate(found), minlength=3) / (4 * BLOCK)
@@ -373,7 +373,7 @@ def test_many_contexts_share_fewer_slots_and_are_drawn_exactly() -> None:
 
 def test_coins_fall_as_often_as_they_should() -> None:
     for chance in (0.0, 0.001, 0.25, 1 / 3, 0.999, 1.0):
-        heads = Stream(1, 2, 3).coins(chance, 1 << 20).sum()
+        heads = RandomBits(1, 2, 3).coins(chance, 1 << 20).sum()
         assert abs(int(heads) - chance * (1 << 20)) <= sqrt(-log(FALSE_ALARM / 2) / 2 * (1 << 20))
         if chance in (0.0, 1.0):
             assert heads == chance * (1 << 20)

@@ -1033,19 +1033,19 @@ def test_an_experiment_learns_the_structure_from_the_rows_too() -> None:
     net = pn.load_example("clinic")
     options: dict[str, Any] = {"rows": 400, "imprecision": 0.5, "process": "traced", "repeats": 1, "rng": 3}
     found = pn.evaluate({"c": net}, learners=["likelihood", "em"], learn=["given", "mwst:chi2", "greedy"], **options)
-    assert [cell.learner for cell in found.cells] == [
+    assert [cell.learner for cell in found.trials] == [
         "likelihood", "em", "likelihood@mwst:chi2", "em@mwst:chi2", "likelihood@greedy", "em@greedy",
     ]  # fmt: skip
     assert not found.failed
-    by_learner = dict(zip([c.learner for c in found.cells], found.outcomes, strict=True))
+    by_learner = dict(zip([c.learner for c in found.trials], found.outcomes, strict=True))
     assert by_learner["em"].measures["hamming"][0] == 0.0
     assert by_learner["likelihood@mwst:chi2"].measures["hamming"][2] is None
-    cell = found.cells[2]
+    cell = found.trials[2]
     data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=cell.seed(3, encode_network(net)))
     learned = pn.fit(pn.learn_structure(data, "mwst", measure="chi2").dag, data)
     assert by_learner[cell.learner].measures["affinity"][0] == pn.compare(net, learned)["affinity"].value
     plain = pn.evaluate({"c": net}, learners=["likelihood", "em"], **options)
-    assert plain.cells == found.cells[:2]
+    assert plain.trials == found.trials[:2]
     assert [o.measures for o in plain.outcomes] == [o.measures for o in found.outcomes[:2]]
 
 

@@ -12,7 +12,7 @@ from possnet.cli.options import bin_option, choice_option, given_option, json_op
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
-    from possnet.parameters import Method
+    from possnet.parameters import FitMethod
     from possnet.sampling import Law, Parents, Process
     from possnet.transforms import Transform
 
@@ -110,7 +110,7 @@ def sample(
 def fit(
     data: str,
     structure: str,
-    method: Method | Literal["em"],
+    method: FitMethod | Literal["em"],
     total: str | None,
     normalise: bool | None,  # noqa: FBT001
     imprecision: float | None,

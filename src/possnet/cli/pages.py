@@ -295,7 +295,7 @@ def evaluation_page(found: Results, metric: str, out: str | None, *, as_json: bo
     parts = [f"{metric}: {METRICS[metric]} (mean ± 95 % interval)", "", found.table(metric), ""]
     parts += found.sentences(metric)
     if found.failed:
-        parts += ["", f"{len(found.failed)} of {len(found.cells)} runs failed:"]
+        parts += ["", f"{len(found.failed)} of {len(found.trials)} runs failed:"]
         parts += [f"  {cell.network}, {cell.process}, {cell.learner}: {error}" for cell, error in found.failed[:5]]
     if out is None:
         parts += ["", "With --out DIR every result is kept there, with a report to show to others."]

@@ -1,18 +1,18 @@
 """Experiments: draw imprecise rows from a network, learn it back, compare; over a grid, resumable, on any executor."""
 
-from possnet.experiment.folder import Experiment, read_experiment
-from possnet.experiment.grid import LEARNERS, PROCESSES, Cell
-from possnet.experiment.results import Results, Summary
-from possnet.experiment.run import DEFAULT_NETWORKS, evaluate
+from possnet.experiment.experiment_folder import Experiment, read_experiment
+from possnet.experiment.run_experiment import DEFAULT_NETWORKS, evaluate
+from possnet.experiment.trial_grid import LEARNERS, PROCESSES, Trial
+from possnet.experiment.trial_results import Results, Summary
 
 __all__ = [
     "DEFAULT_NETWORKS",
     "LEARNERS",
     "PROCESSES",
-    "Cell",
     "Experiment",
     "Results",
     "Summary",
+    "Trial",
     "evaluate",
     "read_experiment",
 ]

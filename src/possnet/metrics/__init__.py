@@ -1,6 +1,6 @@
 """Comparing networks: tables, joints, orders and structures."""
 
-from possnet.metrics.compare import METRICS, Comparison, Measured, compare, vacuous_network
+from possnet.metrics.comparison import METRICS, Comparison, Measured, compare, vacuous_network
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
 from possnet.metrics.structures import structure_metrics
 

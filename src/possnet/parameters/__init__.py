@@ -1,11 +1,11 @@
 """Learning parameters from counts."""
 
 from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
-from possnet.parameters.fit import Method, fit, thetas_of
+from possnet.parameters.fit_tables import FitMethod, fit, thetas_of
 from possnet.parameters.random_sets import RandomSets, fit_random_sets
 
 __all__ = [
-    "Method",
+    "FitMethod",
     "RandomSets",
     "capped_maximum",
     "corrected",

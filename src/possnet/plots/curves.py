@@ -105,7 +105,7 @@ def learning_curves(
     ['rows']
     """
     found = _found(results, metric, against, network)
-    learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    learners = list(dict.fromkeys(cell.learner for cell in results.trials))
     heights = [y for s in found for y in (s.mean, s.vacuous, s.limit) if y is not None]
     if "affinity" in metric and min(heights) >= 0.0 and max(heights) <= 1.0:
         heights.append(1.0)
@@ -118,7 +118,7 @@ def learning_curves(
             _line(axes, found, scale, learner, learners, learner_words(learner))
         scale.apply(axes)
 
-    label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.cells):,} rows"
+    label = "rows" if against == "rows" else f"imprecision (theta), at {max(c.rows for c in results.trials):,} rows"
     return _grid(_panels(found, against), draw, xlabel=label, ylabel=_short(metric))
 
 
@@ -138,7 +138,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         raise NothingToShow(f"error_split: no limit is known for {learner!r} in these results; expected one")
     noise = {s[:4]: s.mean for s in results.summary("child_noise") if s.learner == learner}
     shown = [s for s in found if s[:3] in settings]
-    learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    learners = list(dict.fromkeys(cell.learner for cell in results.trials))
     heights = [y for s in shown for y in (s.mean, s.vacuous, s.limit) if s.learner in {learner, "em"} and y is not None]
     heights += [noise[s[:4]] for s in shown if s[:4] in noise]
     scale = _Scale.of(shown, "rows", heights, errors=True)
@@ -164,10 +164,10 @@ def _found(results: Results, metric: str, against: str, network: str | None) -> 
     """Everything that there is to draw; against imprecision, at the most rows."""
     require_known(metric, METRICS, "plots: metric")
     if network is not None:
-        require_known(network, dict.fromkeys(cell.network for cell in results.cells), "plots: network")
+        require_known(network, dict.fromkeys(cell.network for cell in results.trials), "plots: network")
     found = [s for s in results.summary(metric) if network in {None, s.network}]
     if against == "imprecision":
-        most = max(cell.rows for cell in results.cells)
+        most = max(cell.rows for cell in results.trials)
         found = [s for s in found if s.rows == most and s.process != "precise"]
     if not found:
         raise NothingToShow(f"plots: no run has {metric} against {against}; expected results that have it")

@@ -114,12 +114,12 @@ def worst_variable(results: Results, network: str, *, rows: int | None = None) -
 
 def _columns(results: Results, network: str, rows: int | None) -> tuple[int, dict[_Column, dict[str, list[float]]]]:
     """How many rows are looked at, and the errors by variable and context of every column."""
-    names = dict.fromkeys(cell.network for cell in results.cells)
+    names = dict.fromkeys(cell.network for cell in results.trials)
     require_known(network, names, "plots: network")
-    most = rows or max(cell.rows for cell in results.cells if cell.network == network)
+    most = rows or max(cell.rows for cell in results.trials if cell.network == network)
     found = dict.fromkeys(
         _Column(c.process, c.imprecision, c.learner)
-        for c, o in zip(results.cells, results.outcomes, strict=True)
+        for c, o in zip(results.trials, results.outcomes, strict=True)
         if c.network == network and c.rows == most and o.error is None
     )
     if not found:

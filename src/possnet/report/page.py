@@ -199,4 +199,4 @@ def _failures(results: Results) -> str:
     )
     more = len(results.failed) - _FAILURES
     rest = f"<li>… {more:,} more in <code>results.csv</code></li>" if more > 0 else ""
-    return f'<p class="warn">{len(results.failed)} of {len(results.cells)} runs failed:</p><ul>{shown}{rest}</ul>'
+    return f'<p class="warn">{len(results.failed)} of {len(results.trials)} runs failed:</p><ul>{shown}{rest}</ul>'

@@ -22,7 +22,7 @@ def question(experiment: Experiment) -> str:
 
     >>> import possnet as pn
     >>> from possnet.experiment import Experiment
-    >>> from possnet.experiment.grid import Grid
+    >>> from possnet.experiment.trial_grid import Grid
     >>> asia = pn.load_example("asia")
     >>> grid = Grid.of({"asia": asia}, ["traced"], [0.5, 1.0], [100, 1000], ["likelihood", "em"], 1, 1)
     >>> print(question(Experiment(grid, None, {})))
@@ -53,8 +53,8 @@ def answer(results: Results) -> list[str]:
 
 def _closest(results: Results) -> str:
     """Which learner ends closest to the truth, for each process; settings in which a learner failed are left out."""
-    most = max(cell.rows for cell in results.cells)
-    learners = list(dict.fromkeys(cell.learner for cell in results.cells))
+    most = max(cell.rows for cell in results.trials)
+    learners = list(dict.fromkeys(cell.learner for cell in results.trials))
     last = [s for s in results.summary("child_affinity") if s.rows == most]
     seen: dict[tuple[str, str, float], set[str]] = {}
     for s in last:
@@ -77,7 +77,7 @@ def _closest(results: Results) -> str:
     clauses.sort(key=lambda clause: -clause[0])
     measures = ["information affinity ", *[""] * (len(clauses) - 1)]
     told = joined([f"{who} ({what}{numbers})" for what, (_, who, numbers) in zip(measures, clauses, strict=True)])
-    lost = len({(c.network, c.process, c.imprecision) for c in results.cells}) - len({s[:3] for s in found})
+    lost = len({(c.network, c.process, c.imprecision) for c in results.trials}) - len({s[:3] for s in found})
     left = f" ({count(lost, 'setting')} with failed runs left out)" if lost else ""
     verb = "is" if len(clauses) == 1 and " alike" not in told else "are"
     return f"With {count(most, 'row')}{left}, the closest to the truth {verb} {told}."
@@ -157,7 +157,7 @@ def methods(experiment: Experiment) -> list[tuple[str, str]]:
         ("processes", joined([f"{process_words(name)} ({name})" for name in grid.processes])),
         ("imprecision", joined([plain(theta) for theta in grid.imprecision])),
         ("learners", joined([f"{learner_words(name)} ({name})" for name in grid.learners])),
-        ("runs", f"{len(experiment.results.cells):,}, of which {failed or 'none'} failed"),
+        ("runs", f"{len(experiment.results.trials):,}, of which {failed or 'none'} failed"),
         ("intervals", "95 %, Student's t over repeats" if grid.repeats > 1 else "none: every setting was run once"),
         ("seed", str(grid.seed)),
         ("versions", versions or "not recorded"),
@@ -169,7 +169,7 @@ def command(experiment: Experiment) -> str:
 
     >>> import possnet as pn
     >>> from possnet.experiment import Experiment
-    >>> from possnet.experiment.grid import Grid
+    >>> from possnet.experiment.trial_grid import Grid
     >>> grid = Grid.of({"asia": pn.load_example("asia")}, ["traced"], [1.0], [100], ["em"], 2, 7)
     >>> command(Experiment(grid, None, {}))
     'possnet evaluate asia --rows 100 --imprecision 1 --process traced --learner em --repeats 2 --seed 7 --out again'

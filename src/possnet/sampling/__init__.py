@@ -13,10 +13,10 @@ assessments, 2003.
 S. Chanas, M. Nowakowski: Single value simulation of fuzzy variable, 1988.
 """
 
-from possnet.sampling.draw import SampleStream, chanas, guyonnet, sample, sample_batches
-from possnet.sampling.exact import sampling_law, sampling_limit
-from possnet.sampling.recipe import Imprecision, Law, Parents, Process
-from possnet.sampling.simulated import SimulatedLimit, simulated_limit
+from possnet.sampling.exact_limits import sampling_law, sampling_limit
+from possnet.sampling.sample_rows import SampleStream, chanas, guyonnet, sample, sample_batches
+from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process
+from possnet.sampling.simulated_limits import SimulatedLimit, simulated_limit
 
 __all__ = [
     "Imprecision",

@@ -1,7 +1,8 @@
-"""The folder of an experiment: what is asked, every finished cell, and what comes out.
+"""The folder of an experiment: what is asked, every finished trial, and what comes out.
 
-``experiment.json`` says what is asked; ``cells/`` has a file for every finished cell, written beside and renamed, so that a
-run that is killed at any moment goes on where it was. ``results.csv`` and ``results.parquet`` are made of the cells alone:
+``experiment.json`` says what is asked; ``cells/`` has a file for every finished trial (the name of the folder is older than
+the word trial), written beside and renamed, so that a run that is killed at any moment goes on where it was.
+``results.csv`` and ``results.parquet`` are made of the trials alone:
 the same whatever interrupted the run, and however many workers there were. ``networks.json`` keeps the networks, so that
 `read_experiment` finds everything in the folder; ``timings.json`` what ran, and how long.
 """
@@ -18,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from possnet.errors import InputError
-from possnet.experiment.cell import Outcome
-from possnet.experiment.grid import Grid
-from possnet.experiment.results import Results
+from possnet.experiment.trial import Outcome
+from possnet.experiment.trial_grid import Grid
+from possnet.experiment.trial_results import Results
 from possnet.io import (
     decode_network,
     encode_network,
@@ -33,7 +34,7 @@ from possnet.io import (
 )
 
 if TYPE_CHECKING:
-    from possnet.experiment.grid import Cell
+    from possnet.experiment.trial_grid import Trial
 
 COLUMNS: dict[str, type] = {
     "network": str,
@@ -66,7 +67,7 @@ def read_experiment(folder: str | Path) -> Experiment:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pn.evaluate(["asia"], rows=50, imprecision=1, learners="likelihood", repeats=1, rng=1, out=folder)
     ...     read_experiment(folder).results
-    Results(2 cells, 0 failed)
+    Results(2 trials, 0 failed)
     """
     path = Path(folder)
     asked = path / "experiment.json"
@@ -96,15 +97,15 @@ def read_experiment(folder: str | Path) -> Experiment:
         raise InputError(
             f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"
         ) from None
-    cells = grid.cells()
-    found = [load_cell(path, cell) for cell in cells]
+    trials = grid.trials()
+    found = [load_trial(path, trial) for trial in trials]
     lacking = sum(outcome is None for outcome in found)
     if lacking:
         raise InputError(
-            f"{path}: {lacking} of {len(cells)} runs are not finished; expected all. Run possnet evaluate again with the "
+            f"{path}: {lacking} of {len(trials)} runs are not finished; expected all. Run possnet evaluate again with the "
             "same options to go on"
         )
-    results = Results(tuple(cells), tuple(outcome for outcome in found if outcome is not None))
+    results = Results(tuple(trials), tuple(outcome for outcome in found if outcome is not None))
     return Experiment(grid, results, _versions_in(path / "timings.json"))
 
 
@@ -124,10 +125,10 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), **{name: version(name) for name in ("possnet", "numpy", "pyarrow")}}
 
 
-def load_cell(folder: Path, cell: Cell) -> Outcome | None:
-    """What came of a cell, if it is finished; a file damaged from outside counts as not finished."""
+def load_trial(folder: Path, trial: Trial) -> Outcome | None:
+    """What came of a trial, if it is finished; a file damaged from outside counts as not finished."""
     try:
-        found = json.loads((folder / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
+        found = json.loads((folder / "cells" / f"{trial.key}.json").read_text(encoding="utf-8"))
         measures = {n: tuple(m) for n, m in found["measures"].items()}
         return Outcome(measures, found["error"], found["seconds"], found["contexts"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -173,15 +174,15 @@ class Folder:
             write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
         (self.path / "cells").mkdir(exist_ok=True)
 
-    def save(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep what came of a cell, whole or not at all."""
-        document = {"cell": asdict(cell), **outcome._asdict()}
-        write_text(self.path / "cells" / f"{cell.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
+    def save(self, trial: Trial, outcome: Outcome) -> None:
+        """Keep what came of a trial, whole or not at all."""
+        document = {"cell": asdict(trial), **outcome._asdict()}
+        write_text(self.path / "cells" / f"{trial.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
 
     def write_results(self, found: Results, *, ran: bool) -> None:
         """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``."""
-        listed = list(zip(found.cells, found.outcomes, strict=True))
-        rows = [row for cell, outcome in listed for row in result_rows(cell, outcome)]
+        listed = list(zip(found.trials, found.outcomes, strict=True))
+        rows = [row for trial, outcome in listed for row in result_rows(trial, outcome)]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -190,14 +191,14 @@ class Folder:
         write_result_table(COLUMNS, rows, self.path / "results.parquet")
         if not ran and (self.path / "timings.json").exists():
             return  # the versions there are those that made the numbers
-        seconds = [{**asdict(cell), "seconds": outcome.seconds} for cell, outcome in listed]
+        seconds = [{**asdict(trial), "seconds": outcome.seconds} for trial, outcome in listed]
         timings = {"versions": versions(), "cells": seconds}
         write_text(self.path / "timings.json", json.dumps(timings, indent=1, ensure_ascii=False) + "\n")
 
 
-def result_rows(cell: Cell, outcome: Outcome) -> list[tuple[Any, ...]]:
-    """Tidy rows of a cell: one for every metric, or one that holds the error."""
-    head = (*cell.setting, cell.repeat)
+def result_rows(trial: Trial, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Tidy rows of a trial: one for every metric, or one that holds the error."""
+    head = (*trial.setting, trial.repeat)
     if outcome.error is not None:
         return [(*head, None, None, None, None, outcome.error)]
     return [(*head, metric, *measured, None) for metric, measured in outcome.measures.items()]

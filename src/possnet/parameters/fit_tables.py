@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-Method: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
+FitMethod: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
 PerState: TypeAlias = Mapping[str, float] | Sequence[float]
 Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | None
 
@@ -40,7 +40,7 @@ def fit(
     dag: Dag,
     data: Dataset | Batches | Counts,
     *,
-    method: Method = "likelihood",
+    method: FitMethod = "likelihood",
     total: Total = None,
     normalise: bool | None = None,
     imprecision: float | Mapping[str, float] | None = None,
@@ -105,7 +105,7 @@ def fit(
 def _learned(
     counts: Counts,
     variable: Variable,
-    method: Method,
+    method: FitMethod,
     total: float | Floats | None,
     theta: float | None,
     pseudo: float,
@@ -194,7 +194,7 @@ def _cell_codes(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Int
 
 def _check(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
     require_known(transform, get_args(Transform), "fit: transform")
-    require_known(method, get_args(Method), "fit: method")
+    require_known(method, get_args(FitMethod), "fit: method")
     if total is not None and method not in {"likelihood", "capped"}:
         raise InputError(f"fit: total with method {method!r}; expected method 'likelihood' or 'capped'")
     if imprecision is not None and (method not in {"likelihood", "histogram"} or total is not None):

@@ -23,7 +23,7 @@ Imprecision: TypeAlias = float | Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class SamplingSpec:
     """A checked way to draw rows from a network.
 
     ``tables`` holds, for every variable, the degrees that its cell is cut from, axes parents then variable: the joint
@@ -47,7 +47,7 @@ class Recipe:
         law: Law,
         parents: Parents,
         evidence: Evidence | None,
-    ) -> Recipe:
+    ) -> SamplingSpec:
         """Check the options and compute the degrees."""
         given: object = network
         if not isinstance(given, Network):

@@ -1,7 +1,7 @@
-"""A recipe, compiled: draws any block of rows.
+"""A spec, compiled: draws any block of rows.
 
 In a block the variables are drawn parents first, each from a random stream of its own: from a compiled law if its family
-is small (`possnet.sampling.compiled`), else directly, state by state (`possnet.sampling.direct`). Which of the two
+is small (`possnet.sampling.categorical`), else directly, state by state (`possnet.sampling.cut_thinning`). Which of the two
 depends on the network and the options alone.
 """
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 import numpy as np
 
 from possnet.kernels import bitmaps
-from possnet.sampling.chance import BLOCK, Stream
-from possnet.sampling.compiled import Categorical
-from possnet.sampling.direct import CHUNK, CutFamily, TracedFamily
-from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
+from possnet.sampling.categorical import Categorical
+from possnet.sampling.cell_laws import Outcomes, context_degrees, outcomes_given, price
+from possnet.sampling.cut_thinning import CHUNK, AlphaCutDrawer, TracedDrawer
+from possnet.sampling.random_bits import BLOCK, RandomBits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools, Floats, Words
-    from possnet.sampling.recipe import Recipe
+    from possnet.sampling.sampling_spec import SamplingSpec
 
     Codes: TypeAlias = NDArray[np.int32]
 
@@ -48,13 +48,13 @@ class _Signal:
         return np.stack([np.take(inside, self.codes, mode="clip") for inside in self.sets.T])
 
 
-class _Family(Protocol):
+class _VariableSampler(Protocol):
     """How one variable is drawn from its parents' signals; returns its own signal, and its cells as bitmaps."""
 
-    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]: ...
+    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]: ...
 
 
-class _Compiled:
+class _LookupSampler:
     """By look-up."""
 
     def __init__(self, outcomes: Outcomes, sizes: list[int]) -> None:
@@ -64,19 +64,19 @@ class _Compiled:
         self._signals = outcomes.signals.astype(np.int32)
         self._same = np.array_equal(outcomes.signals, np.arange(len(outcomes.alphabet)))
 
-    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
+    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
         found = self._categorical.draw(_context(above, self._weights), stream, drawn, BLOCK)
         codes = found if self._same else np.take(self._signals, found, mode="clip")
         return _Signal(codes, self.outcomes.alphabet), bitmaps.encode(found[:rows], self.outcomes.cells)
 
 
-class _Cut:
+class _CutSampler:
     """State by state, from the parents' sets."""
 
-    def __init__(self, family: CutFamily, *, children_see_cut: bool) -> None:
+    def __init__(self, family: AlphaCutDrawer, *, children_see_cut: bool) -> None:
         self._family, self._children_see_cut = family, children_see_cut
 
-    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
+    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
         parents = [signal.spread() for signal in above]
         parts = [
             self._family.draw(
@@ -88,13 +88,13 @@ class _Cut:
         return _Signal(None, shown), bitmaps.pack(cells[:, :rows])
 
 
-class _Traced:
+class _TracedSampler:
     """State by state, from the parents' states."""
 
-    def __init__(self, family: TracedFamily, sizes: list[int], states: int) -> None:
+    def __init__(self, family: TracedDrawer, sizes: list[int], states: int) -> None:
         self._family, self._weights, self._states = family, _radix(sizes), states
 
-    def draw(self, above: list[_Signal], stream: Stream, drawn: int, rows: int) -> tuple[_Signal, Words]:
+    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
         contexts = np.broadcast_to(_context(above, self._weights), drawn)
         parts = [self._family.draw(contexts[start : start + CHUNK], stream, CHUNK) for start in range(0, drawn, CHUNK)]
         trace = np.concatenate([part[0] for part in parts])
@@ -102,8 +102,8 @@ class _Traced:
         return _Signal(trace, np.eye(self._states, dtype=np.bool_)), bitmaps.pack(cells[:, :rows])
 
 
-class Sampler:
-    """A recipe and a seed; block b holds the rows from 65,536 b on.
+class BlockSampler:
+    """A spec and a seed; block b holds the rows from 65,536 b on.
 
     Parameters
     ----------
@@ -111,43 +111,43 @@ class Sampler:
         Families whose laws have more entries than this are drawn state by state.
     """
 
-    def __init__(self, recipe: Recipe, seed: int, *, entries: int = _ENTRIES) -> None:
-        self.recipe, self.seed = recipe, seed
-        self._streams = {name: k for k, name in enumerate(sorted(v.name for v in recipe.network.variables))}
-        self._families: dict[str, _Family] = {}
-        for name in recipe.order:
+    def __init__(self, spec: SamplingSpec, seed: int, *, entries: int = _ENTRIES) -> None:
+        self.spec, self.seed = spec, seed
+        self._streams = {name: k for k, name in enumerate(sorted(v.name for v in spec.network.variables))}
+        self._families: dict[str, _VariableSampler] = {}
+        for name in spec.order:
             self._families[name] = (
-                self._cut_family(name, entries) if recipe.process == "alpha-cut" else self._state_family(name, entries)
+                self._cut_family(name, entries) if spec.process == "alpha-cut" else self._state_family(name, entries)
             )
-        self._last_seen = _last_seen(recipe)
-        self._chunked = any(not isinstance(family, _Compiled) for family in self._families.values())
+        self._last_seen = _last_seen(spec)
+        self._chunked = any(not isinstance(family, _LookupSampler) for family in self._families.values())
 
-    def _cut_family(self, name: str, entries: int) -> _Family:
+    def _cut_family(self, name: str, entries: int) -> _VariableSampler:
         """A family whose parents show sets."""
-        recipe, table, theta = self.recipe, self.recipe.tables[name], self.recipe.imprecision[name]
-        parents = recipe.network.dag.parents(name)
-        alphabets = [above.outcomes.alphabet for p in parents if isinstance(above := self._families[p], _Compiled)]
+        spec, table, theta = self.spec, self.spec.tables[name], self.spec.imprecision[name]
+        parents = spec.network.dag.parents(name)
+        alphabets = [above.outcomes.alphabet for p in parents if isinstance(above := self._families[p], _LookupSampler)]
         sizes = [len(alphabet) for alphabet in alphabets]
         contexts = int(np.prod(sizes, dtype=np.float64))
         if len(sizes) == len(parents) and contexts <= min(_CONTEXTS, 32 * entries / table.shape[-1]):
             degrees = context_degrees(table, alphabets)
             if not self._is_large(degrees, theta, entries):
-                return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
-        cores = [recipe.tables[p].reshape(-1, recipe.tables[p].shape[-1]).max(axis=0) == 1.0 for p in parents]
-        return _Cut(CutFamily(table, theta, recipe.law, cores=cores), children_see_cut=recipe.parents == "cut")
+                return _LookupSampler(outcomes_given(degrees, theta, spec.process, spec.law, spec.parents), sizes)
+        cores = [spec.tables[p].reshape(-1, spec.tables[p].shape[-1]).max(axis=0) == 1.0 for p in parents]
+        return _CutSampler(AlphaCutDrawer(table, theta, spec.law, cores=cores), children_see_cut=spec.parents == "cut")
 
-    def _state_family(self, name: str, entries: int) -> _Family:
+    def _state_family(self, name: str, entries: int) -> _VariableSampler:
         """A family whose parents show states."""
-        recipe, table, theta = self.recipe, self.recipe.tables[name], self.recipe.imprecision[name]
+        spec, table, theta = self.spec, self.spec.tables[name], self.spec.imprecision[name]
         degrees = table.reshape(-1, table.shape[-1])
         sizes = list(table.shape[:-1])
-        if recipe.process == "traced" and self._is_large(degrees, theta, entries):
-            return _Traced(TracedFamily(degrees, theta, recipe.law), sizes, table.shape[-1])
-        return _Compiled(outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents), sizes)
+        if spec.process == "traced" and self._is_large(degrees, theta, entries):
+            return _TracedSampler(TracedDrawer(degrees, theta, spec.law), sizes, table.shape[-1])
+        return _LookupSampler(outcomes_given(degrees, theta, spec.process, spec.law, spec.parents), sizes)
 
     def _is_large(self, degrees: Floats, theta: float, entries: int) -> bool:
-        cost = price(degrees, theta, self.recipe.process, self.recipe.parents)
-        return cost > min(entries, _A_CONTEXT[self.recipe.process] * len(degrees))
+        cost = price(degrees, theta, self.spec.process, self.spec.parents)
+        return cost > min(entries, _A_CONTEXT[self.spec.process] * len(degrees))
 
     def block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
         """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""
@@ -156,8 +156,8 @@ class Sampler:
         cells: dict[str, Words] = {}
         trace: dict[str, Words] = {}
         for name, family in self._families.items():
-            stream = Stream(self.seed, self._streams[name], number)
-            above = [signals[parent] for parent in self.recipe.network.dag.parents(name)]
+            stream = RandomBits(self.seed, self._streams[name], number)
+            above = [signals[parent] for parent in self.spec.network.dag.parents(name)]
             signals[name], cells[name] = family.draw(above, stream, drawn, rows)
             codes = signals[name].codes
             if traced and codes is not None:
@@ -167,12 +167,12 @@ class Sampler:
         return cells, trace
 
 
-def _last_seen(recipe: Recipe) -> dict[str, list[str]]:
+def _last_seen(spec: SamplingSpec) -> dict[str, list[str]]:
     """Name -> variables whose signals nobody needs once this one is drawn."""
     last = {}
-    for name in recipe.order:
+    for name in spec.order:
         last[name] = name
-        for parent in recipe.network.dag.parents(name):
+        for parent in spec.network.dag.parents(name):
             last[parent] = name
     found: dict[str, list[str]] = {}
     for name, reader in last.items():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from possnet.aliases import Bools, Floats, Ints
-    from possnet.sampling.recipe import Law, Parents, Process
+    from possnet.sampling.sampling_spec import Law, Parents, Process
 
 
 @dataclass(frozen=True, slots=True)

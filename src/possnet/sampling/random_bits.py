@@ -19,7 +19,7 @@ BLOCK: Final = 65_536
 """Rows of a logical block: each has random streams of its own."""
 
 
-class Stream:
+class RandomBits:
     """Random numbers of one variable in one block."""
 
     __slots__ = ("_raw",)

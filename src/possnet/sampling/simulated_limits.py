@@ -11,13 +11,13 @@ from possnet.counting import count
 from possnet.errors import require_whole
 from possnet.network import Network
 from possnet.parameters import normalised
-from possnet.sampling.draw import sample_batches
+from possnet.sampling.sample_rows import sample_batches
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats, Progress
     from possnet.inference.evidence import Evidence
-    from possnet.sampling.recipe import Imprecision, Law, Parents, Process
+    from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process
 
 
 _BATCHES: Final = 50

@@ -1,4 +1,4 @@
-"""The grid of an experiment: networks, processes, imprecisions, rows, learners, repeats; every cell a value."""
+"""The grid of an experiment: networks, processes, imprecisions, rows, learners, repeats; every trial a value."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _check_rows(learn: Iterable[str], processes: Iterable[str], imprecision: Ite
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Trial:
     """One run: draw rows from a network by a process, learn, compare."""
 
     network: str
@@ -115,7 +115,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Short text that names the cell in a file name."""
+        """Short text that names the trial in a file name."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
 
     def seed(self, experiment: int, network: str) -> int:
@@ -168,15 +168,15 @@ class Grid:
         named = tuple(f"{learner}{structure}" for structure in ways for learner in tables)
         return cls(dict(networks), drawn, thetas, counts, named, require_whole(repeats, 1, "evaluate: repeats"), seed)
 
-    def cells(self) -> list[Cell]:
-        """Every cell, in the order of the results; ``precise`` rows have no imprecision, so they are run once."""
+    def trials(self) -> list[Trial]:
+        """Every trial, in the order of the results; ``precise`` rows have no imprecision, so they are run once."""
         found = []
         for network, process, theta, rows, learner, repeat in product(
             self.networks, self.processes, self.imprecision, self.rows, self.learners, range(self.repeats)
         ):
             if process == "precise" and theta != self.imprecision[0]:
                 continue
-            found.append(Cell(network, process, 0.0 if process == "precise" else theta, rows, learner, repeat))
+            found.append(Trial(network, process, 0.0 if process == "precise" else theta, rows, learner, repeat))
         return found
 
     def description(self) -> dict[str, Any]:
@@ -197,10 +197,10 @@ class Grid:
         }
 
 
-def numbers(values: object) -> tuple[Any, ...]:
+def as_tuple(values: object) -> tuple[Any, ...]:
     """One value or several, as a tuple.
 
-    >>> numbers(0.5), numbers([100, 1000])
+    >>> as_tuple(0.5), as_tuple([100, 1000])
     ((0.5,), (100, 1000))
     """
     if isinstance(values, str) or not hasattr(values, "__iter__"):

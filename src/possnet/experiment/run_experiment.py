@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from possnet.errors import InputError, require_whole
 from possnet.executors import completed, workers as pool_of
-from possnet.experiment.cell import Outcome, Task, failed, run_cell
-from possnet.experiment.folder import Folder, load_cell
-from possnet.experiment.grid import Grid, numbers
-from possnet.experiment.results import Results
+from possnet.experiment.experiment_folder import Folder, load_trial
+from possnet.experiment.trial import Outcome, TrialTask, failed, run_trial
+from possnet.experiment.trial_grid import Grid, as_tuple
+from possnet.experiment.trial_results import Results
 from possnet.io import encode_network, load_example
 from possnet.network import Network
 from possnet.seeds import seed_of
@@ -64,66 +64,66 @@ def evaluate(
     rng
         Decides every row: the same seed gives the same results, with any number of workers.
     out
-        A folder. Every finished cell is kept there, so that a run that was killed goes on where it was when it is started
+        A folder. Every finished trial is kept there, so that a run that was killed goes on where it was when it is started
         again with the same options; ``results.csv``, ``results.parquet`` and ``timings.json`` are written at the end.
         `possnet.write_report` makes a page of it.
     workers, executor
         How many processes share the work (by default one for each core), or any ``concurrent.futures`` executor.
     progress
-        Called with the cells done and the cells in all.
+        Called with the trials done and the trials in all.
 
     >>> import possnet as pn
     >>> found = evaluate(["asia"], rows=[100, 400], imprecision=1, process="traced", repeats=1, rng=1)
     >>> found
-    Results(4 cells, 0 failed)
+    Results(4 trials, 0 failed)
     """
     grid = Grid.of(
         _named(networks),
-        numbers(process),
-        numbers(imprecision),
-        numbers(rows),
-        numbers(learners),
+        as_tuple(process),
+        as_tuple(imprecision),
+        as_tuple(rows),
+        as_tuple(learners),
         repeats,
         seed_of(rng),
-        numbers(learn),
+        as_tuple(learn),
     )
     if workers is not None:
         require_whole(workers, 1, "evaluate: workers")
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"evaluate: executor {executor!r}; expected one of concurrent.futures")
-    cells = grid.cells()
+    trials = grid.trials()
     folder = None if out is None else Folder(out, grid)
     found: dict[int, Outcome] = {}
     if folder is not None:
-        found = {k: known for k, cell in enumerate(cells) if (known := load_cell(folder.path, cell)) is not None}
+        found = {k: known for k, trial in enumerate(trials) if (known := load_trial(folder.path, trial)) is not None}
     texts = {name: encode_network(network) for name, network in grid.networks.items()}
-    todo = [k for k in range(len(cells)) if k not in found]
-    tasks = [Task(cells[k], texts[cells[k].network], grid.seed) for k in todo]
+    todo = [k for k in range(len(trials)) if k not in found]
+    tasks = [TrialTask(trials[k], texts[trials[k].network], grid.seed) for k in todo]
     if progress is not None:
-        progress(len(found), len(cells))
+        progress(len(found), len(trials))
     with closing(_outcomes(tasks, workers, executor)) as done:
         for number, result in done:
             outcome = failed(result) if isinstance(result, BaseException) else result
             found[todo[number]] = outcome
             if folder is not None and not isinstance(result, BrokenExecutor):  # these were not tried: the next run does
-                folder.save(cells[todo[number]], outcome)
+                folder.save(trials[todo[number]], outcome)
             if progress is not None:
-                progress(len(found), len(cells))
-    results = Results(tuple(cells), tuple(found[k] for k in range(len(cells))))
+                progress(len(found), len(trials))
+    results = Results(tuple(trials), tuple(found[k] for k in range(len(trials))))
     if folder is not None:
         folder.write_results(results, ran=bool(todo))
     return results
 
 
 def _outcomes(
-    tasks: list[Task], count: int | None, executor: Executor | None
+    tasks: list[TrialTask], count: int | None, executor: Executor | None
 ) -> Generator[tuple[int, Outcome | BaseException]]:
-    """Outcomes as they come; a few cells, or one worker, need no processes."""
+    """Outcomes as they come; a few trials, or one worker, need no processes."""
     if executor is not None:
-        return completed(run_cell, tasks, lambda _: executor, keep=True)
+        return completed(run_trial, tasks, lambda _: executor, keep=True)
     if (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:
-        return ((number, run_cell(task)) for number, task in enumerate(tasks))
-    return completed(run_cell, tasks, lambda alone: pool_of(alone or count))
+        return ((number, run_trial(task)) for number, task in enumerate(tasks))
+    return completed(run_trial, tasks, lambda alone: pool_of(alone or count))
 
 
 def _named(networks: object) -> dict[str, Network]:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from possnet.sampling.laws import full_cut_bonus
+from possnet.sampling.cell_laws import full_cut_bonus
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools, Floats
-    from possnet.sampling.chance import Stream
-    from possnet.sampling.recipe import Law
+    from possnet.sampling.random_bits import RandomBits
+    from possnet.sampling.sampling_spec import Law
 
     Codes: TypeAlias = NDArray[np.int32]
 
@@ -34,7 +34,7 @@ class _Thinning:
         self._theta = theta
         self._bonus = full_cut_bonus(theta, states) if law == "text" else None
 
-    def __call__(self, cut: Bools, free: Bools, stream: Stream) -> Bools:
+    def __call__(self, cut: Bools, free: Bools, stream: RandomBits) -> Bools:
         """Cells of cuts (states, rows); ``free`` marks the states that may go, shape (states, rows) or (states, 1)."""
         if self._theta == 1.0:
             return cut
@@ -50,7 +50,7 @@ class _Thinning:
         return cell
 
 
-class CutFamily:
+class AlphaCutDrawer:
     """Cells of ``alpha-cut`` from the parents' sets."""
 
     __slots__ = ("_above", "_configurations", "_floor", "_free", "_table", "_thin")
@@ -65,7 +65,7 @@ class CutFamily:
         wanted = np.argwhere((table > self._floor).any(axis=-1))
         self._configurations = [tuple(int(k) for k in row) for row in wanted]
 
-    def draw(self, parents: list[Bools], stream: Stream, rows: int, *, cut_wanted: bool) -> tuple[Bools, Bools]:
+    def draw(self, parents: list[Bools], stream: RandomBits, rows: int, *, cut_wanted: bool) -> tuple[Bools, Bools]:
         """What children see (cuts, if wanted) and cells, (states, rows) each, for the parents' sets of one chunk."""
         levels = 1.0 - stream.uniforms(rows)
         order = np.argsort(levels, kind="stable")
@@ -96,7 +96,7 @@ class CutFamily:
                     cut[state, :end] |= prefix[-1][:end]
 
 
-class TracedFamily:
+class TracedDrawer:
     """Cells and traces of ``traced`` from the parents' states."""
 
     __slots__ = ("_table", "_thin")
@@ -105,7 +105,7 @@ class TracedFamily:
         self._table = degrees
         self._thin = _Thinning(theta, law, degrees.shape[-1])
 
-    def draw(self, contexts: Codes | int, stream: Stream, rows: int) -> tuple[Codes, Bools]:
+    def draw(self, contexts: Codes | int, stream: RandomBits, rows: int) -> tuple[Codes, Bools]:
         """Trace (rows) and cells (states, rows) of one chunk."""
         levels = 1.0 - stream.uniforms(rows)
         degrees = np.broadcast_to(self._table[contexts], (rows, self._table.shape[1])).T

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats, Ints
-    from possnet.sampling.chance import Stream
-    from possnet.sampling.laws import Outcomes
+    from possnet.sampling.cell_laws import Outcomes
+    from possnet.sampling.random_bits import RandomBits
 
     Codes: TypeAlias = NDArray[np.int32]
 
@@ -37,7 +37,7 @@ class Categorical:
         self._guide = self._made_guide()
         self._steps = int(np.diff(self._starts).max()).bit_length()
 
-    def draw(self, contexts: Codes | int, stream: Stream, rows: int, block: int) -> Codes:
+    def draw(self, contexts: Codes | int, stream: RandomBits, rows: int, block: int) -> Codes:
         """Outcome of every row; the random bytes are those of a whole block, so that a prefix stays a prefix."""
         octets = stream.octets(block)[:rows]
         if self._slots < 256:

@@ -18,9 +18,9 @@ from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.possibility import Possibility
-from possnet.sampling.chance import BLOCK
-from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
-from possnet.sampling.sampler import Sampler
+from possnet.sampling.block_sampler import BlockSampler
+from possnet.sampling.random_bits import BLOCK
+from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process, SamplingSpec
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ def sample_batches(
     rows = require_whole(rows, 0, "sample: rows")
     start = require_whole(start, 0, "sample: start")
     batch = require_whole(batch, 1, "sample: batch")
-    recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
-    return SampleStream(Sampler(recipe, seed_of(rng)), start, rows, batch)
+    spec = SamplingSpec.of(network, imprecision, process, law, parents, evidence)
+    return SampleStream(BlockSampler(spec, seed_of(rng)), start, rows, batch)
 
 
 class SampleStream:
@@ -201,13 +201,13 @@ class SampleStream:
 
     __slots__ = ("_batch", "_rows", "_sampler", "_start")
 
-    def __init__(self, sampler: Sampler, start: int, rows: int, batch: int) -> None:
+    def __init__(self, sampler: BlockSampler, start: int, rows: int, batch: int) -> None:
         self._sampler, self._start, self._rows, self._batch = sampler, start, rows, batch
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables, the same in every batch."""
-        return self._sampler.recipe.network.variables
+        return self._sampler.spec.network.variables
 
     @property
     def rows(self) -> int:

@@ -20,9 +20,9 @@ from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.parameters import normalised
 from possnet.randomset import MassFunction
-from possnet.sampling.laws import Outcomes, context_degrees, outcomes_given, price
-from possnet.sampling.recipe import Imprecision, Law, Parents, Process, Recipe
-from possnet.sampling.simulated import simulated_limit
+from possnet.sampling.cell_laws import Outcomes, context_degrees, outcomes_given, price
+from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process, SamplingSpec
+from possnet.sampling.simulated_limits import simulated_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,20 +62,20 @@ def sampling_law(
     MassFunction(y: {y1} 0.0625, {y2} 0.9375)
     """
     variable = network.variable(child)
-    recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
+    spec = SamplingSpec.of(network, imprecision, process, law, parents, evidence)
     cells = _given_cells(network, child, given or {})
     if process == "precise" and any(int(cell.sum()) > 1 for cell in cells.values()):
         raise InputError(
             "sampling_law: a set of states among the parents' cells; process 'precise' draws single states"
         )
     if process == "traced" or (process == "alpha-cut" and parents == "cut" and cells):
-        return _hidden_law(recipe, variable, cells)
-    degrees = context_degrees(recipe.tables[child], [cell[np.newaxis] for cell in cells.values()])
+        return _hidden_law(spec, variable, cells)
+    degrees = context_degrees(spec.tables[child], [cell[np.newaxis] for cell in cells.values()])
     if degrees.max() < 1.0:
         raise ImpossibleEvidence(
             f"{_described(network, cells)}: no row has these cells, which lack a most possible state"
         )
-    found = _outcomes(recipe, child, degrees, None)
+    found = _outcomes(spec, child, degrees, None)
     return _mass_function(variable, found.cells, found.dense()[0])
 
 
@@ -114,11 +114,11 @@ def sampling_limit(
     for value, what in ((limit, "limit"), (simulate, "simulate")):
         if value is not None:
             require_whole(value, 1, f"sampling_limit: {what}")
-    recipe = Recipe.of(network, imprecision, process, law, parents, evidence)
+    spec = SamplingSpec.of(network, imprecision, process, law, parents, evidence)
     names = [variable.name for variable in network.variables]
     try:
-        found = _all_outcomes(recipe, names, limit)
-        scopes, tree = _tree(recipe, names, found, limit)
+        found = _all_outcomes(spec, names, limit)
+        scopes, tree = _tree(spec, names, found, limit)
     except TooLarge as error:
         if simulate is None:
             raise TooLarge(f"{error}. Or estimate the limit from drawn rows: simulate=ROWS") from None
@@ -184,12 +184,12 @@ def _mass_function(variable: Variable, cells: Bools, chances: Floats) -> MassFun
     return MassFunction.unchecked(variable, masses)
 
 
-def _outcomes(recipe: Recipe, name: str, degrees: Floats, limit: int | None) -> Outcomes:
+def _outcomes(spec: SamplingSpec, name: str, degrees: Floats, limit: int | None) -> Outcomes:
     """Law of the outcomes, refused before it is made if there are too many sets."""
-    theta = recipe.imprecision[name]
-    entries = price(degrees, theta, recipe.process, recipe.parents)
+    theta = spec.imprecision[name]
+    entries = price(degrees, theta, spec.process, spec.parents)
     _refuse(name, entries, f"about {entries:,} sets", limit)
-    return outcomes_given(degrees, theta, recipe.process, recipe.law, recipe.parents)
+    return outcomes_given(degrees, theta, spec.process, spec.law, spec.parents)
 
 
 def _refuse(name: str, entries: int, size: str, limit: int | None) -> None:
@@ -197,26 +197,26 @@ def _refuse(name: str, entries: int, size: str, limit: int | None) -> None:
     refuse_over(entries * _BYTES_AN_ENTRY, what, "use fewer states or parents", limit=limit)
 
 
-def _all_outcomes(recipe: Recipe, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
+def _all_outcomes(spec: SamplingSpec, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
     wanted = set(names)
     found: dict[str, Outcomes] = {}
-    for name in recipe.order:
+    for name in spec.order:
         if name not in wanted:
             continue
-        table = recipe.tables[name]
-        alphabets = [found[parent].alphabet for parent in recipe.network.dag.parents(name)]
+        table = spec.tables[name]
+        alphabets = [found[parent].alphabet for parent in spec.network.dag.parents(name)]
         contexts = prod(len(alphabet) for alphabet in alphabets)
         _refuse(name, contexts * table.shape[-1], f"{contexts:,} combinations of its parents' cells", limit)
-        found[name] = _outcomes(recipe, name, context_degrees(table, alphabets), limit)
+        found[name] = _outcomes(spec, name, context_degrees(table, alphabets), limit)
     return found
 
 
 def _tree(
-    recipe: Recipe, names: list[str], found: dict[str, Outcomes], limit: int | None
+    spec: SamplingSpec, names: list[str], found: dict[str, Outcomes], limit: int | None
 ) -> tuple[list[tuple[int, ...]], JoinTree]:
     """Join tree of the Bayesian network over outcomes."""
     place = {name: k for k, name in enumerate(names)}
-    above = {name: recipe.network.dag.parents(name) for name in names}
+    above = {name: spec.network.dag.parents(name) for name in names}
     scopes = [tuple(place[n] for n in (*above[name], name)) for name in names]
     plan = make_plan([len(found[name].cells) for name in names], scopes)
     plan.refuse_if_large(names, limit)
@@ -229,20 +229,20 @@ def _tree(
     return scopes, JoinTree(plan, scopes, tables, SUM_PRODUCT)
 
 
-def _hidden_law(recipe: Recipe, variable: Variable, cells: dict[str, Bools]) -> MassFunction:
+def _hidden_law(spec: SamplingSpec, variable: Variable, cells: dict[str, Bools]) -> MassFunction:
     """Law of a cell given the parents' cells when it answers to what they hide."""
-    dag = recipe.network.dag
+    dag = spec.network.dag
     kept = {variable.name} | dag.ancestors({variable.name})
-    names = [v.name for v in recipe.network.variables if v.name in kept]
-    found = _all_outcomes(recipe, names, None)
-    _, tree = _tree(recipe, names, found, None)
+    names = [v.name for v in spec.network.variables if v.name in kept]
+    found = _all_outcomes(spec, names, None)
+    _, tree = _tree(spec, names, found, None)
     evidence = {
         names.index(name): (found[name].cells == cell).all(axis=1).astype(np.float64) for name, cell in cells.items()
     }
     tree.set_evidence(evidence)
     total = tree.collect()
     if total <= 0.0:
-        raise ImpossibleEvidence(f"{_described(recipe.network, cells)}: no row has these cells")
+        raise ImpossibleEvidence(f"{_described(spec.network, cells)}: no row has these cells")
     with np.errstate(divide="ignore", invalid="ignore"):
         chances = tree.distribute()[names.index(variable.name)].reshape(-1) / total
     return _mass_function(variable, found[variable.name].cells, chances)

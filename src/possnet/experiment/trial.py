@@ -1,4 +1,4 @@
-"""Running one cell: draw rows, learn, compare. Runs in a worker."""
+"""Running one trial: draw rows, learn, compare. Runs in a worker."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from possnet.errors import TooLarge
-from possnet.experiment.grid import learner_of
+from possnet.experiment.trial_grid import learner_of
 from possnet.io import decode_network
 from possnet.metrics import compare
 from possnet.sampling import sample, sampling_limit
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
-    from possnet.experiment.grid import Cell
+    from possnet.experiment.trial_grid import Trial
     from possnet.network import Network
 
 _LIMIT_BYTES = 1 << 28
 _CONTEXTS = 4_000
 
 
-class Task(NamedTuple):
-    """A cell, its network as JSON, and the experiment's seed."""
+class TrialTask(NamedTuple):
+    """A trial, its network as JSON, and the experiment's seed."""
 
-    cell: Cell
+    trial: Trial
     network: str
     seed: int
 
 
 class Outcome(NamedTuple):
-    """What came of a cell: metric -> (value, ignorance, limit or None), or the error; and the seconds it took.
+    """What came of a trial: metric -> (value, ignorance, limit or None), or the error; and the seconds it took.
 
     ``contexts`` has the mean absolute difference of every variable in every context, in table order; None where it is not
     defined. Of networks with very many contexts it has one number a variable, the mean.
@@ -44,33 +44,33 @@ class Outcome(NamedTuple):
     contexts: dict[str, list[float | None]]
 
 
-def run_cell(task: Task) -> Outcome:
-    """Draw, learn and compare; an error of the learner is the cell's outcome, not the experiment's."""
-    cell, network, seed = task
+def run_trial(task: TrialTask) -> Outcome:
+    """Draw, learn and compare; an error of the learner is the trial's outcome, not the experiment's."""
+    trial, network, seed = task
     seconds = {}
     try:
         truth = _network(network)
-        how = sampling_options(cell.process)
+        how = sampling_options(trial.process)
         begin = time.perf_counter()
-        drawn = cell.seed(seed, network)
-        data = sample(truth, cell.rows, imprecision=cell.imprecision, rng=drawn, **how)
+        drawn = trial.seed(seed, network)
+        data = sample(truth, trial.rows, imprecision=trial.imprecision, rng=drawn, **how)
         seconds["sample"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        learned = learner_of(cell.learner)(truth.dag, data, cell.imprecision, truth.conjunction)
+        learned = learner_of(trial.learner)(truth.dag, data, trial.imprecision, truth.conjunction)
         seconds["learn"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        counted = cell.learner in {"likelihood", "histogram", "capped"}
-        limit = _limit(network, cell.process, cell.imprecision) if counted else None
+        counted = trial.learner in {"likelihood", "histogram", "capped"}
+        limit = _limit(network, trial.process, trial.imprecision) if counted else None
         found = compare(truth, learned, limit=limit, rng=np.random.default_rng(drawn))
         seconds["compare"] = time.perf_counter() - begin
-    except Exception as error:  # noqa: BLE001 - whatever a learner does, the other cells go on
+    except Exception as error:  # noqa: BLE001 - whatever a learner does, the other trials go on
         return failed(error, seconds)
     measures = {name: (m.value, m.vacuous, m.limit) for name, m in found.items()}
     return Outcome(measures, None, seconds, _listed(found.contexts))
 
 
 def failed(error: BaseException, seconds: dict[str, float] | None = None) -> Outcome:
-    """What came of a cell that ended with an error.
+    """What came of a trial that ended with an error.
 
     >>> failed(ValueError("no rows")).error
     'ValueError: no rows'

@@ -13,8 +13,8 @@ from possnet.errors import require_known
 from possnet.metrics import METRICS
 
 if TYPE_CHECKING:
-    from possnet.experiment.cell import Outcome
-    from possnet.experiment.grid import Cell
+    from possnet.experiment.trial import Outcome
+    from possnet.experiment.trial_grid import Trial
 
 # Quantiles of Student's t at .975, by degrees of freedom.
 _STUDENT: Final = (
@@ -24,7 +24,7 @@ _STUDENT: Final = (
 
 
 class Summary(NamedTuple):
-    """One metric of one group of cells: mean over repeats, half the width of its 95 % interval, ignorance, limit."""
+    """One metric of one group of trials: mean over repeats, half the width of its 95 % interval, ignorance, limit."""
 
     network: str
     process: str
@@ -41,23 +41,23 @@ class Summary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Every cell of an experiment and what came of it, in the order of the grid.
+    """Every trial of an experiment and what came of it, in the order of the grid.
 
     >>> import possnet as pn
     >>> found = pn.evaluate(["asia"], rows=100, imprecision=1, process="alpha-cut", learners="likelihood", repeats=2, rng=1)
     >>> found
-    Results(2 cells, 0 failed)
+    Results(2 trials, 0 failed)
     >>> found.summary("affinity")[0].repeats
     2
     """
 
-    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
     outcomes: tuple[Outcome, ...]
 
     @property
-    def failed(self) -> list[tuple[Cell, str]]:
-        """Cells that ended with an error, and the error."""
-        return [(c, o.error) for c, o in zip(self.cells, self.outcomes, strict=True) if o.error is not None]
+    def failed(self) -> list[tuple[Trial, str]]:
+        """Trials that ended with an error, and the error."""
+        return [(c, o.error) for c, o in zip(self.trials, self.outcomes, strict=True) if o.error is not None]
 
     def summary(self, metric: str | None = None) -> list[Summary]:
         """Means over repeats, with 95 % confidence intervals, of one metric or of all.
@@ -70,10 +70,10 @@ class Results:
         if metric is not None:
             require_known(metric, METRICS, "results: metric")
         groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
-        for cell, outcome in zip(self.cells, self.outcomes, strict=True):
+        for trial, outcome in zip(self.trials, self.outcomes, strict=True):
             for name, measured in outcome.measures.items():
                 if metric is None or name == metric:
-                    groups.setdefault((*cell.setting, name), []).append(measured)
+                    groups.setdefault((*trial.setting, name), []).append(measured)
         return [_summary(key, found) for key, found in groups.items()]
 
     def contexts(
@@ -88,8 +88,8 @@ class Results:
         """
         wanted = (network, process, imprecision, rows, learner)
         lists: dict[str, list[list[float]]] = {}
-        for cell, outcome in zip(self.cells, self.outcomes, strict=True):
-            if cell.setting == wanted:
+        for trial, outcome in zip(self.trials, self.outcomes, strict=True):
+            if trial.setting == wanted:
                 for name, errors in outcome.contexts.items():
                     lists.setdefault(name, []).append([nan if e is None else e for e in errors])
         return {name: np.mean(found, axis=0).tolist() for name, found in lists.items()}
@@ -112,7 +112,7 @@ class Results:
         >>> found.table_rows()[1][:4]
         ('asia', 'traced', '1', '50')
         """
-        learners = dict.fromkeys(cell.learner for cell in self.cells)
+        learners = dict.fromkeys(trial.learner for trial in self.trials)
         rows = [("network", "process", "theta", "rows", *learners, "ignorance", "limit")]
         for (network, process, theta, count), known in self._lines(metric).items():
             shown = {learner: "failed" if found is None else _mean(found) for learner, found in known.items()}
@@ -138,7 +138,7 @@ class Results:
         >>> found.sentences()[0].split(":")[0]
         'asia, traced, theta = 1, 50 rows'
         """
-        most = max(cell.rows for cell in self.cells)
+        most = max(trial.rows for trial in self.trials)
         told = []
         for (network, process, theta, rows), known in self._lines(metric).items():
             if rows == most:
@@ -155,9 +155,9 @@ class Results:
     def _lines(self, metric: str) -> dict[tuple[str, str, float, int], dict[str, Summary | None]]:
         """Setting -> learner -> its summary, or None if it failed; learners for which the metric is not defined lack."""
         found = {tuple(summary[:5]): summary for summary in self.summary(metric)}
-        failed = {cell.setting for cell, _ in self.failed}
+        failed = {trial.setting for trial, _ in self.failed}
         lines: dict[tuple[str, str, float, int], dict[str, Summary | None]] = {}
-        for setting in dict.fromkeys(cell.setting for cell in self.cells):
+        for setting in dict.fromkeys(trial.setting for trial in self.trials):
             line = lines.setdefault(setting[:4], {})
             if setting in found or setting in failed:
                 line[setting[4]] = found.get(setting)
@@ -169,7 +169,7 @@ class Results:
         return draw_table(head, rows, caption=f"{METRICS[metric]} (mean ± 95 % interval)", note=repr(self))
 
     def __repr__(self) -> str:
-        return f"Results({len(self.cells)} cell{'s' * (len(self.cells) != 1)}, {len(self.failed)} failed)"
+        return f"Results({len(self.trials)} trial{'s' * (len(self.trials) != 1)}, {len(self.failed)} failed)"
 
 
 def _summary(key: tuple[str, str, float, int, str, str], found: list[tuple[float, float, float | None]]) -> Summary:
