@@ -10,7 +10,7 @@ from math import prod
 import pytest
 from hypothesis import given, strategies as st
 
-from possnet.graph.triangulation import Rule, bits, eliminate, triangulate
+from possnet.graph.triangulation import EliminationRule, eliminate, iterate_bits, triangulate
 from tests.strategies import dags
 
 
@@ -25,7 +25,7 @@ def graph_of(dag_edges: tuple[tuple[str, str], ...], nodes: tuple[str, ...]) -> 
 
 def cells_of_order(near: list[int], sizes: list[int], order: tuple[int, ...]) -> tuple[list[int], int]:
     """Cliques and cells of an order, with plain sets."""
-    around = {k: set(bits(mask)) for k, mask in enumerate(near)}
+    around = {k: set(iterate_bits(mask)) for k, mask in enumerate(near)}
     cliques, cells = [], 0
     for node in order:
         mine = around.pop(node)
@@ -39,18 +39,18 @@ def cells_of_order(near: list[int], sizes: list[int], order: tuple[int, ...]) ->
 
 @pytest.mark.parametrize("rule", ["fill", "weight", "weighted-fill"])
 @given(dag=dags(max_nodes=7), data=st.data())
-def test_cliques_and_cells_are_those_of_the_order(rule: Rule, dag: object, data: st.DataObject) -> None:
+def test_cliques_and_cells_are_those_of_the_order(rule: EliminationRule, dag: object, data: st.DataObject) -> None:
     near = graph_of(dag.moral_graph().edges, dag.nodes)  # type: ignore[attr-defined]
     sizes = data.draw(st.lists(st.integers(1, 5), min_size=len(near), max_size=len(near)))
     found = eliminate(near, sizes, rule)
     assert sorted(found.order) == list(range(len(near)))
-    assert (list(found.cliques), found.cells) == cells_of_order(near, sizes, found.order)
+    assert (list(found.cliques), found.entries) == cells_of_order(near, sizes, found.order)
     first = found.order[0]
     prices: dict[str, Callable[[int], int]] = {
-        "fill": lambda k: sum(1 for a in bits(near[k]) for b in bits(near[k]) if a < b and not near[a] >> b & 1),
-        "weight": lambda k: prod(sizes[j] for j in [k, *bits(near[k])]),
+        "fill": lambda k: sum(1 for a in iterate_bits(near[k]) for b in iterate_bits(near[k]) if a < b and not near[a] >> b & 1),
+        "weight": lambda k: prod(sizes[j] for j in [k, *iterate_bits(near[k])]),
         "weighted-fill": lambda k: sum(
-            sizes[a] * sizes[b] for a in bits(near[k]) for b in bits(near[k]) if a < b and not near[a] >> b & 1
+            sizes[a] * sizes[b] for a in iterate_bits(near[k]) for b in iterate_bits(near[k]) if a < b and not near[a] >> b & 1
         ),
     }
     price = prices[rule]
@@ -62,11 +62,11 @@ def test_the_cheapest_rule_wins_and_is_never_better_than_the_best_order(dag: obj
     near = graph_of(dag.moral_graph().edges, dag.nodes)  # type: ignore[attr-defined]
     sizes = [2 + k % 3 for k in range(len(near))]
     found = triangulate(near, sizes)
-    assert found.cells == min(eliminate(near, sizes, rule).cells for rule in ("fill", "weight", "weighted-fill"))
+    assert found.entries == min(eliminate(near, sizes, rule).entries for rule in ("fill", "weight", "weighted-fill"))
     best = min(cells_of_order(near, sizes, order)[1] for order in permutations(range(len(near))))
-    for each in (found, eliminate(near, sizes, "fill", chance=random.Random(seed))):  # noqa: S311
-        assert best <= each.cells
-        assert cells_of_order(near, sizes, each.order)[1] == each.cells
+    for each in (found, eliminate(near, sizes, "fill", rng=random.Random(seed))):  # noqa: S311
+        assert best <= each.entries
+        assert cells_of_order(near, sizes, each.order)[1] == each.entries
 
 
 def test_a_tree_needs_no_new_edge() -> None:

@@ -19,15 +19,15 @@ from possnet import limits
 from possnet.dependence import CONTOUR_MEASURES, count_pairs, measure, specificity_ratio
 from possnet.io import encode_network
 from possnet.kernels import bitmaps
-from possnet.structure import MEASURES, METHODS, SCORES, learn as structure_learning, scores, tables, traced
-from possnet.structure.columns import Columns
-from possnet.structure.contours import ContourGains, StateCounts
-from possnet.structure.graphs import Constraints, Graph
-from possnet.structure.scores import SetScore
-from possnet.structure.tables import Tables
-from possnet.structure.traced import TracedScore
-from possnet.structure.trees import spanning_tree
-from possnet.structure.walks import Found
+from possnet.structure import MEASURES, METHODS, SCORES, contingency, scores, structure_learning, traced_score
+from possnet.structure.chow_liu import spanning_tree
+from possnet.structure.coded_rows import CodedRows
+from possnet.structure.contingency import ContingencyTables
+from possnet.structure.contour_gains import ContourGains, StateCounts
+from possnet.structure.scores import FamilyScore
+from possnet.structure.search_graph import CompiledConstraints, SearchGraph
+from possnet.structure.search_result import SearchResult
+from possnet.structure.traced_score import TracedScore
 from tests import oracles, strategies
 from tests.commands import run
 
@@ -43,9 +43,9 @@ def numbered(dag: pn.Dag, names: list[str]) -> list[tuple[int, ...]]:
     return [tuple(sorted(names.index(p) for p in dag.parents(n))) for n in names]
 
 
-def score_of(score: SetScore, dag: pn.Dag) -> float:
+def score_of(score: FamilyScore, dag: pn.Dag) -> float:
     names = [v.name for v in score.columns.variables]
-    return sum(score.family(k, parents) for k, parents in enumerate(numbered(dag, names)))
+    return sum(score.score_family(k, parents) for k, parents in enumerate(numbered(dag, names)))
 
 
 def oracle(name: str) -> Callable[[pn.Dag, pn.Dataset], float]:
@@ -58,8 +58,8 @@ def without(dag: pn.Dag, edge: tuple[Any, ...]) -> pn.Dag:
     return pn.Dag.from_edges([e for e in dag.edges if e != edge[:2]], nodes=dag.nodes)
 
 
-def free(size: int, max_parents: int) -> Constraints:
-    return Constraints(np.zeros((size, size), bool), ~np.eye(size, dtype=bool), max_parents)
+def free(size: int, max_parents: int) -> CompiledConstraints:
+    return CompiledConstraints(np.zeros((size, size), bool), ~np.eye(size, dtype=bool), max_parents)
 
 
 def random_tables(dag: pn.Dag, states: int, seed: int) -> pn.Network:
@@ -118,9 +118,9 @@ def test_scores_are_their_definitions(given_data: tuple[pn.Dag, pn.Dataset], row
     if data.total == 0:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_ROW", row_price)
+        patch.setattr(contingency, "_ROW", row_price)
         for name in ("random-set-bic", "mdl"):
-            found = score_of(SetScore(Columns(data), name), dag)
+            found = score_of(FamilyScore(CodedRows(data), name), dag)
             assert found == pytest.approx(oracle(name)(dag, data), rel=1e-9, abs=rounding(data))
 
 
@@ -142,16 +142,16 @@ def test_additions_are_families_with_one_more_parent(
     child = draw.draw(st.integers(0, len(names) - 1))
     parents = numbered(dag, names)[child]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_ROW", row_price)
+        patch.setattr(contingency, "_ROW", row_price)
         patch.setattr(scores, "DENSE", dense)
-        fast = SetScore(Columns(data), name).additions(child, parents)
-        slow = SetScore(Columns(data), name)
-        now = slow.family(child, parents)
+        fast = FamilyScore(CodedRows(data), name).score_additions(child, parents)
+        slow = FamilyScore(CodedRows(data), name)
+        now = slow.score_family(child, parents)
         for k in range(len(names)):
             if k == child or k in parents:
                 assert fast[k] == -np.inf
             else:
-                wider = slow.family(child, tuple(sorted((*parents, k))))
+                wider = slow.score_family(child, tuple(sorted((*parents, k))))
                 assert fast[k] == pytest.approx(wider, rel=1e-9, abs=rounding(data)) or (
                     fast[k] == -np.inf and wider <= now + rounding(data)
                 )
@@ -171,10 +171,10 @@ def test_state_tables_are_counts(
     *parents, child, last = order
     above = tuple(sorted(parents))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_ROW", row_price)
-        patch.setattr(tables, "DENSE", dense)
-        (found,) = Tables(Columns(data)).contained(above, child, [last])
-        counted = StateCounts(Columns(data)).of(*order)
+        patch.setattr(contingency, "_ROW", row_price)
+        patch.setattr(contingency, "DENSE", dense)
+        (found,) = ContingencyTables(CodedRows(data)).contained(above, child, [last])
+        counted = StateCounts(CodedRows(data)).of(*order)
     family = pn.Dag({**dict.fromkeys(names, ()), names[last]: [names[k] for k in (*above, child)]})
     expected = pn.count(family, data)[names[last]]
     np.testing.assert_array_equal(found.table(0).reshape(expected.shape), expected)
@@ -186,12 +186,12 @@ def test_state_tables_are_counts(
 @given(strategies.counted(), st.integers(1, 5))
 def test_columns_of_a_stream_are_those_of_its_rows(given_data: tuple[pn.Dag, pn.Dataset], size: int) -> None:
     _, data = given_data
-    whole, parts = Columns(data, missing=True), Columns(_Stream(data, size), missing=True)
+    whole, parts = CodedRows(data, missing=True), CodedRows(_Stream(data, size), missing=True)
     assert whole.masks == parts.masks
     assert whole.has_missing == parts.has_missing
     assert whole.total == parts.total == data.total
 
-    def rows_of(columns: Columns) -> dict[tuple[int, ...], int]:
+    def rows_of(columns: CodedRows) -> dict[tuple[int, ...], int]:
         found: dict[tuple[int, ...], int] = {}
         for r in range(columns.rows):
             key = tuple(int(codes[r]) for codes in columns.codes)
@@ -216,7 +216,7 @@ class _Stream:
 def test_scores_are_the_same_for_equivalent_structures(name: Any) -> None:
     net = random_tables(pn.Dag.from_edges(SHAPES["collider"], nodes=NAMES), 3, 4)
     process: Any = "precise" if name == "bic" else "alpha-cut"
-    score = SetScore(Columns(pn.sample(net, 500, process=process, rng=1)), name)
+    score = FamilyScore(CodedRows(pn.sample(net, 500, process=process, rng=1)), name)
     classes: dict[pn.EssentialGraph, float] = {}
     for dag in oracles.all_dags(NAMES):
         value = score_of(score, dag)
@@ -227,13 +227,13 @@ def test_scores_are_the_same_for_equivalent_structures(name: Any) -> None:
 def test_on_precise_rows_all_scores_are_bic_and_otherwise_traced_bic_orients() -> None:
     net = random_tables(pn.Dag.from_edges(SHAPES["chain"], nodes=NAMES), 3, 1)
     precise = pn.sample(net, 2000, process="precise", rng=1)
-    scores = [SetScore(Columns(precise), name) for name in ("bic", "random-set-bic", "mdl")]
-    traced = TracedScore(Columns(precise, missing=True))
+    scores = [FamilyScore(CodedRows(precise), name) for name in ("bic", "random-set-bic", "mdl")]
+    traced = TracedScore(CodedRows(precise, missing=True))
     chain, back = pn.Dag.from_edges(SHAPES["chain"]), pn.Dag.from_edges([("c", "b"), ("b", "a")], nodes=NAMES)
     for dag in (chain, back):
         values = [*(score_of(score, dag) for score in scores), traced.total(numbered(dag, list(NAMES)))]
         assert max(values) == pytest.approx(min(values), abs=1e-6)
-    sets = TracedScore(Columns(pn.sample(net, 20_000, process="traced", rng=1), missing=True))
+    sets = TracedScore(CodedRows(pn.sample(net, 20_000, process="traced", rng=1), missing=True))
     assert sets.total(numbered(chain, list(NAMES))) > sets.total(numbered(back, list(NAMES))) + 10
 
 
@@ -243,7 +243,7 @@ def test_traced_bic_is_the_likelihood_of_em_minus_its_price(missing: float) -> N
     data = pn.sample(net, 3000, process="traced", imprecision=0.7, rng=3)
     data = with_missing(data, missing)
     names = [v.name for v in net.variables]
-    score = TracedScore(Columns(data, missing=True))
+    score = TracedScore(CodedRows(data, missing=True))
     families = numbered(net.dag, names)
     score.polish(families)
     fitted = pn.fit_em(pn.Dag({n: [names[p] for p in families[k]] for k, n in enumerate(names)}), data)
@@ -258,22 +258,22 @@ def test_traced_bic_is_the_likelihood_of_em_minus_its_price(missing: float) -> N
 def test_local_likelihoods_are_those_of_em_on_the_family_alone() -> None:
     net = random_tables(pn.Dag.from_edges(SHAPES["collider"], nodes=NAMES), 2, 3)
     data = pn.sample(net, 2000, process="traced", rng=5)
-    score = TracedScore(Columns(data, missing=True))
+    score = TracedScore(CodedRows(data, missing=True))
     alone = [pn.fit_em(pn.Dag({n: ()}), data).log_likelihood[-1] for n in "ab"]
     whole = pn.fit_em(net.dag, data, tolerance=1e-3).log_likelihood[-1]
     assert score.local(2, (0, 1)) == pytest.approx(whole - sum(alone), abs=0.7)
-    cells = SetScore(Columns(data), "random-set-bic")
-    assert score.local(2, (0, 1)) <= cells.likelihood(2, (0, 1)) + 1e-6
+    cells = FamilyScore(CodedRows(data), "random-set-bic")
+    assert score.local(2, (0, 1)) <= cells.log_likelihood(2, (0, 1)) + 1e-6
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_local_likelihoods_are_the_same_from_tables_and_from_the_cells_that_occur(missing: float) -> None:
     data = with_missing(pn.sample(sharp_tree(4), 400, process="traced", rng=1), missing)
-    dense, listed = (TracedScore(Columns(data, missing=True)) for _ in range(2))
+    dense, listed = (TracedScore(CodedRows(data, missing=True)) for _ in range(2))
     for child, parents in ((1, ()), (0, (1,)), (2, (0, 3))):
         value, masses = dense._local_em((child, parents))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(traced, "_DENSE", 0)
+            patch.setattr(traced_score, "_DENSE", 0)
             again, others = listed._local_em((child, parents))
         assert again == pytest.approx(value, abs=1e-6)
         np.testing.assert_allclose(others, masses, atol=1e-6)
@@ -311,15 +311,15 @@ def test_memory_does_not_grow_as_the_square_of_distinct_cells(method: Any, name:
 
 def test_what_does_not_fit_is_refused_with_its_size_and_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     data = many_cells(200)
-    coded = [Columns(data), Columns(data, missing=True)]
+    coded = [CodedRows(data), CodedRows(data, missing=True)]
     for module, name, method, by in (
-        (tables, "DENSE", "mwst", "random-set-bic"),
-        (tables, "_WORDS", "hybrid-tree", None),
-        (traced, "_DENSE", "greedy", "traced-bic"),
+        (contingency, "DENSE", "mwst", "random-set-bic"),
+        (contingency, "_WORDS", "hybrid-tree", None),
+        (traced_score, "_DENSE", "greedy", "traced-bic"),
     ):
         with pytest.MonkeyPatch.context() as small:
             small.setattr(limits, "memory_limit", lambda: 1 << 10)
-            small.setattr(structure_learning, "Columns", lambda _, *, missing: coded[missing])
+            small.setattr(structure_learning, "CodedRows", lambda _, *, missing: coded[missing])
             small.setattr(module, name, 0)
             with pytest.raises(pn.TooLarge, match=r"needs .*iB; the limit is 1 KiB; (use|set)"):
                 pn.learn_structure(data, method, measure=by)  # type: ignore[arg-type]
@@ -372,14 +372,14 @@ def test_greedy_finds_the_best_of_all_structures_of_three(seed: int) -> None:
     data = pn.sample(net, 400, process="precise", rng=seed)
     names = [v.name for v in data.variables]
     found = pn.learn_structure(data, measure="bic", restarts=3, rng=1)
-    score = SetScore(Columns(data), "bic")
+    score = FamilyScore(CodedRows(data), "bic")
     assert found.score == pytest.approx(max(score_of(score, dag) for dag in oracles.all_dags(names)), abs=1e-6)
 
 
 PAIRS = list(combinations(range(5), 2))
 
 
-def tree_of(drawn: list[float]) -> tuple[Found, dict[frozenset[str], float]]:
+def tree_of(drawn: list[float]) -> tuple[SearchResult, dict[frozenset[str], float]]:
     """The tree of five variables, and the weights of their pairs."""
     weights = np.zeros((5, 5))
     for (a, b), weight in zip(PAIRS, drawn, strict=True):
@@ -402,14 +402,14 @@ def test_the_tree_is_the_heaviest_of_all(drawn: list[float]) -> None:
 
 def test_moves_of_a_graph_keep_it_acyclic() -> None:
     rng = np.random.default_rng(1)
-    graph = Graph(free(6, 3))
+    graph = SearchGraph(free(6, 3))
     for _ in range(300):
-        moves = [(kind, *edge) for kind, may in enumerate((graph.may_add(), graph.may_delete(), graph.may_turn())) for edge in np.argwhere(may).tolist()]  # fmt: skip
+        moves = [(kind, *edge) for kind, may in enumerate((graph.may_add(), graph.may_delete(), graph.may_reverse())) for edge in np.argwhere(may).tolist()]  # fmt: skip
         kind, parent, child = moves[int(rng.integers(len(moves)))]
         if kind == 2:
-            graph.turn(parent, child)
+            graph.reverse_edge(parent, child)
         else:
-            graph.change(parent, child, present=kind == 0)
+            graph.set_edge(parent, child, present=kind == 0)
         dag = pn.Dag.from_edges([(str(p), str(c)) for p, c in np.argwhere(graph.edges)], nodes=list("012345"))
         for node in dag.nodes:
             assert dag.descendants(node) == {str(k) for k in np.flatnonzero(graph.reach[int(node)])}
@@ -422,7 +422,7 @@ def test_gains_of_contours_are_measures_of_counts(seed: int, name: Any, reading:
     net = pn.random_network(4, states=(2, 3), rng=seed)
     data = pn.sample(net, 100, imprecision=0.5, rng=seed)
     names = [v.name for v in data.variables]
-    gains = ContourGains(Columns(data), name, reading)
+    gains = ContourGains(CodedRows(data), name, reading)
     nothing = np.zeros((4, 4), dtype=bool)
     alone = gains.gains(0, (), ~nothing[0], nothing)
     assert alone[0] == -np.inf
@@ -461,7 +461,7 @@ def test_traced_bic_has_no_families_and_its_score_is_that_of_em() -> None:
     scores_found = []
     for method in ("greedy", "mwst", "k2"):
         found = pn.learn_structure(data, method, measure="traced-bic")
-        score = TracedScore(Columns(data, missing=True))
+        score = TracedScore(CodedRows(data, missing=True))
         score.polish(numbered(found.dag, names))
         assert found.families is None
         assert found.score == pytest.approx(score.total(numbered(found.dag, names)), abs=0.5)
@@ -501,13 +501,15 @@ def test_ties_of_a_tree_are_possible_pairs_whose_swap_keeps_it_a_tree() -> None:
     assert [set(step.ties) for step in free.trace] == [{("add", "b", "c")}, {("add", "b", "c")}]
     bound = pn.learn_structure(data, "mwst", measure="chi2", forbidden=[("a", "b"), ("b", "a")])
     assert bound.ties == ()
-    assert not {("a", "b"), ("b", "a")} & {miss[1:3] for miss in bound.nearly}
+    assert not {("a", "b"), ("b", "a")} & {miss[1:3] for miss in bound.near_misses}
     required = pn.learn_structure(data, "mwst", measure="chi2", required=[("a", "d")])
-    swaps = {miss[1:3]: miss.gain for miss in required.nearly}  # b -> d for a - b: nothing takes the place of a -> d
+    swaps = {
+        miss[1:3]: miss.gain for miss in required.near_misses
+    }  # b -> d for a - b: nothing takes the place of a -> d
     assert swaps == pytest.approx({("b", "c"): 0.0, ("b", "d"): -2.0, ("c", "d"): -2.0})
     one_way = pn.learn_structure(data, "mwst", measure="chi2", forbidden=[("b", "c")])
-    assert ("c", "b") in {miss[1:3] for miss in one_way.nearly}
-    assert ("b", "c") not in {miss[1:3] for miss in one_way.nearly}
+    assert ("c", "b") in {miss[1:3] for miss in one_way.near_misses}
+    assert ("b", "c") not in {miss[1:3] for miss in one_way.near_misses}
 
 
 @given(st.lists(st.integers(0, 2), min_size=10, max_size=10))
@@ -670,7 +672,7 @@ def test_traced_bic_finds_trees_where_cells_are_missing(method: Any) -> None:
 
 def test_no_local_gain_of_a_child_with_missing_cells_passes_its_bound() -> None:
     data = with_missing(pn.sample(sharp_tree(5), 500, process="traced", rng=1), 0.3)
-    score = TracedScore(Columns(data, missing=True))
+    score = TracedScore(CodedRows(data, missing=True))
     for child, parents in ((1, ()), (0, (1,)), (2, (0, 3))):
         here = score.local(child, parents) - score.penalty(child, parents)
         for k, gain in enumerate(score.additions(child, parents)):
@@ -718,17 +720,17 @@ def test_hybrid_dag_directs_colliders() -> None:
 
 
 def test_hybrid_dag_takes_as_many_parents_as_k2_by_contours_unless_told() -> None:
-    """Specificity gain has no price for parents: on vague cells every variable would take all that it may."""
+    """Specificity gain has no price for parents: on imprecise cells every variable would take all that it may."""
     rng = np.random.default_rng(0)
     cells = np.zeros((2000, 8), dtype=np.int64)
     cells[:, 0] = rng.integers(4, size=2000)
     for k in range(1, 8):
         cells[:, k] = np.where(rng.random(2000) < 0.7, cells[:, (k - 1) // 3], rng.integers(4, size=2000))
-    vague = {
+    imprecise = {
         f"v{k}": [{str(x), str(y)} for x, y in zip(cells[:, k], rng.integers(4, size=2000), strict=True)]
         for k in range(8)
     }
-    data = pn.Dataset.from_table(vague)
+    data = pn.Dataset.from_table(imprecise)
     plain = pn.learn_structure(data, "hybrid-dag")
     assert max(len(plain.dag.parents(n)) for n in plain.dag.nodes) == 2
     assert min(edge.value for edge in plain.edges) > 0.01
@@ -756,7 +758,7 @@ def test_copies_of_a_variable_do_not_part_each_other_from_the_rest(method: Any, 
 def test_a_variable_that_others_determine_keeps_its_neighbours() -> None:
     """`either` is tub or lung: the two together must not part it from what depends on it."""
     data = pn.sample(pn.load_example("asia"), 50_000, process="precise", rng=1)
-    counts = StateCounts(Columns(data))
+    counts = StateCounts(CodedRows(data))
     place = {v.name: k for k, v in enumerate(data.variables)}
     both = tuple(sorted((place["tub"], place["lung"])))
     assert counts.determines(both, place["either"])
@@ -859,9 +861,9 @@ def test_results_say_how_they_came_about() -> None:
     found = pn.learn_structure(data)
     assert found.trace[0].ties  # equivalent structures have equal scores, so the first edge may point either way
     assert found.ties[0] == found.trace[0]
-    assert found.nearly[0].gain <= 0.0
+    assert found.near_misses[0].gain <= 0.0
     text = str(found)
-    for part in ("edge", "value", "what nearly made it", "ties", "score"):
+    for part in ("edge", "value", "near misses", "ties", "score"):
         assert part in text
     assert found.essential == found.dag.essential_graph()
     assert {(e.parent, e.child) for e in found.edges} == set(found.dag.edges)
@@ -1071,11 +1073,11 @@ def test_a_climb_that_begins_on_some_of_the_rows_ends_at_the_same_structure(monk
     net = random_tables(dag, 3, 2)
     data = pn.sample(net, 6000, process="traced", imprecision=0.7, rng=2)
     whole = pn.learn_structure(data, measure="traced-bic", tabu=0)
-    monkeypatch.setattr("possnet.structure.traced_search._SOME", 1500)
+    monkeypatch.setattr("possnet.structure.structural_em._SOME", 1500)
     found = pn.learn_structure(data, measure="traced-bic", tabu=0)
     assert set(found.dag.edges) == set(whole.dag.edges)
     assert found.score == pytest.approx(whole.score, abs=1.0)
-    score = TracedScore(Columns(data, missing=True))
+    score = TracedScore(CodedRows(data, missing=True))
     families = numbered(found.dag, score.names)
     score.polish(families)
     assert score.total(families) == pytest.approx(found.score, abs=0.5)

@@ -146,6 +146,6 @@ def _document(found: LearnedStructure) -> dict[str, object]:
         "edges": [edge._asdict() for edge in found.edges],
         "families": found.families,
         "trace": [step._asdict() for step in found.trace],
-        "nearly": [miss._asdict() for miss in found.nearly],
+        "near_misses": [miss._asdict() for miss in found.near_misses],
         "order": found.order,
     }

@@ -1,6 +1,16 @@
 """Directed acyclic graphs, what they say about independence, and triangulation."""
 
 from possnet.graph.dags import Dag, EssentialGraph, UndirectedGraph, require_structure
-from possnet.graph.triangulation import triangulate
+from possnet.graph.triangulation import Elimination, EliminationRule, eliminate, iterate_bits, triangulate
 
-__all__ = ["Dag", "EssentialGraph", "UndirectedGraph", "require_structure", "triangulate"]
+__all__ = [
+    "Dag",
+    "Elimination",
+    "EliminationRule",
+    "EssentialGraph",
+    "UndirectedGraph",
+    "eliminate",
+    "iterate_bits",
+    "require_structure",
+    "triangulate",
+]

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-Rule: TypeAlias = Literal["fill", "weight", "weighted-fill"]
+EliminationRule: TypeAlias = Literal["fill", "weight", "weighted-fill"]
 
 
 @dataclass(frozen=True, slots=True)
 class Elimination:
-    """An order of the nodes, the clique (a set of nodes as an integer) that each one left with, and the cells in all."""
+    """An order of the nodes, the clique (a set of nodes as an integer) that each one left with, and the entries in all."""
 
     order: tuple[int, ...]
     cliques: tuple[int, ...]
-    cells: int
+    entries: int
 
 
-def bits(mask: int) -> Iterator[int]:
+def iterate_bits(mask: int) -> Iterator[int]:
     """Positions of the set bits of an integer, lowest first.
 
-    >>> list(bits(0b10110))
+    >>> list(iterate_bits(0b10110))
     [1, 2, 4]
     """
     while mask:
@@ -50,38 +50,38 @@ def triangulate(neighbours: Sequence[int], sizes: Sequence[int]) -> Elimination:
     """The cheapest of the eliminations that the rules find.
 
     >>> square = [0b1010, 0b0101, 0b1010, 0b0101]
-    >>> triangulate(square, [2, 2, 2, 2]).cells
+    >>> triangulate(square, [2, 2, 2, 2]).entries
     22
     """
-    return min((eliminate(neighbours, sizes, rule) for rule in get_args(Rule)), key=lambda found: found.cells)
+    return min((eliminate(neighbours, sizes, rule) for rule in get_args(EliminationRule)), key=lambda elimination: elimination.entries)
 
 
 def eliminate(
     neighbours: Sequence[int],
     sizes: Sequence[int],
-    rule: Rule,
+    rule: EliminationRule,
     *,
-    chance: random.Random | None = None,
+    rng: random.Random | None = None,
     give_up: int | None = None,
     last: int = 0,
 ) -> Elimination:
-    """Greedy elimination by one rule; ties go to the smaller table, then to the first node (or by ``chance``).
+    """Greedy elimination by one rule; ties go to the smaller table, then to the first node (or by ``rng``).
 
     Nodes whose neighbours are all joined go first: they cost nothing that could be saved. Prices are renewed for the
     neighbours of an eliminated node, and checked once more when a node is about to be chosen. With ``give_up`` the run
-    stops, unfinished, once its cells pass that number. Nodes in ``last`` (as bits) go after all others.
+    stops, unfinished, once its entries pass that number. Nodes in ``last`` (as bits) go after all others.
 
     >>> eliminate([0b10, 0b101, 0b10], [2, 3, 4], "fill")
-    Elimination(order=(0, 1, 2), cliques=(3, 6, 4), cells=22)
+    Elimination(order=(0, 1, 2), cliques=(3, 6, 4), entries=22)
     """
     near = list(neighbours)
     order: list[int] = []
     cliques: list[int] = []
-    cells = _simplicial(near, sizes, order, cliques, last)
+    entries = _simplicial(near, sizes, order, cliques, last)
     left = [not last >> node & 1 for node in range(len(near))]
     for node in order:
         left[node] = False
-    draws = [chance.random() if chance else float(node) for node in range(len(near))]
+    draws = [rng.random() if rng else float(node) for node in range(len(near))]
     price = _PRICES[rule]
     current = {node: (*price(node, near, sizes), draws[node]) for node, there in enumerate(left) if there}
     heap = [(cost, node) for node, cost in current.items()]
@@ -99,8 +99,8 @@ def eliminate(
         around = near[node]
         order.append(node)
         cliques.append(around | 1 << node)
-        cells += _table(node, around, sizes)
-        if give_up is not None and cells >= give_up:
+        entries += _table(node, around, sizes)
+        if give_up is not None and entries >= give_up:
             break
         _remove(node, near)
         while around:
@@ -113,17 +113,17 @@ def eliminate(
             if renewed != current[changed]:
                 current[changed] = renewed
                 heappush(heap, (renewed, changed))
-    for node in bits(last):
+    for node in iterate_bits(last):
         order.append(node)
         cliques.append(near[node] | 1 << node)
-        cells += _table(node, near[node], sizes)
+        entries += _table(node, near[node], sizes)
         _remove(node, near)
-    return Elimination(tuple(order), tuple(cliques), cells)
+    return Elimination(tuple(order), tuple(cliques), entries)
 
 
 def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques: list[int], last: int) -> int:
-    """Eliminate, as long as there are any, nodes whose neighbours are all joined to each other; tell the cells."""
-    cells = 0
+    """Eliminate, as long as there are any, nodes whose neighbours are all joined to each other; tell the entries."""
+    entries = 0
     gone = last
     waiting = list(range(len(near) - 1, -1, -1))
     while waiting:
@@ -142,7 +142,7 @@ def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques
         gone |= 1 << node
         order.append(node)
         cliques.append(around | 1 << node)
-        cells += _table(node, around, sizes)
+        entries += _table(node, around, sizes)
         mask = ~(1 << node)
         while around:
             lowest = around & -around
@@ -150,7 +150,7 @@ def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques
             other = lowest.bit_length() - 1
             near[other] &= mask
             waiting.append(other)
-    return cells
+    return entries
 
 
 def _remove(node: int, near: list[int]) -> None:
@@ -166,25 +166,25 @@ def _remove(node: int, near: list[int]) -> None:
 
 
 def _table(node: int, around: int, sizes: Sequence[int]) -> int:
-    cells = sizes[node]
+    entries = sizes[node]
     while around:
         lowest = around & -around
         around ^= lowest
-        cells *= sizes[lowest.bit_length() - 1]
-    return cells
+        entries *= sizes[lowest.bit_length() - 1]
+    return entries
 
 
 def _price_fill(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
     around = rest = near[node]
     missing = 0
-    cells = sizes[node]
+    entries = sizes[node]
     while rest:
         lowest = rest & -rest
         rest ^= lowest
         other = lowest.bit_length() - 1
         missing += (around & ~near[other]).bit_count() - 1
-        cells *= sizes[other]
-    return missing, cells
+        entries *= sizes[other]
+    return missing, entries
 
 
 def _price_weight(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
@@ -194,20 +194,20 @@ def _price_weight(node: int, near: list[int], sizes: Sequence[int]) -> tuple[flo
 def _price_weighted_fill(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
     around = rest = near[node]
     missing = 0
-    cells = sizes[node]
+    entries = sizes[node]
     while rest:
         lowest = rest & -rest
         rest ^= lowest
         other = lowest.bit_length() - 1
         lacking = around & ~near[other] & ~lowest
-        cells *= sizes[other]
+        entries *= sizes[other]
         weight = 0
         while lacking:
             low = lacking & -lacking
             lacking ^= low
             weight += sizes[low.bit_length() - 1]
         missing += sizes[other] * weight
-    return missing, cells
+    return missing, entries
 
 
 _PRICES = {"fill": _price_fill, "weight": _price_weight, "weighted-fill": _price_weighted_fill}

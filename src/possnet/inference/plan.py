@@ -16,7 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from possnet.errors import TooLarge
-from possnet.graph.triangulation import Elimination, Rule, bits, eliminate
+from possnet.graph import Elimination, EliminationRule, eliminate, iterate_bits
 from possnet.limits import memory_limit, readable_bytes
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def make_plan(
     masks = [sum(1 << v for v in scope) & ~dropped for scope in scopes]
     near = [0] * len(sizes)
     for mask in (*masks, sum(1 << v for v in together) & ~dropped):
-        for variable in bits(mask):
+        for variable in iterate_bits(mask):
             near[variable] |= mask
     for variable in range(len(sizes)):
         near[variable] &= ~(1 << variable)
@@ -143,30 +143,30 @@ def make_plan(
 
 def _cheapest(near: list[int], sizes: Sequence[int], present: int, last: int) -> Elimination:
     """The best of several eliminations; more are tried while the saving could pay for the planning."""
-    kept = list(bits(present))
+    kept = list(iterate_bits(present))
     if len(kept) < len(sizes):
         number = {variable: k for k, variable in enumerate(kept)}
-        near = [sum(1 << number[v] for v in bits(near[variable])) for variable in kept]
+        near = [sum(1 << number[v] for v in iterate_bits(near[variable])) for variable in kept]
         sizes = [sizes[variable] for variable in kept]
-        last = sum(1 << number[v] for v in bits(last))
+        last = sum(1 << number[v] for v in iterate_bits(last))
     best = eliminate(near, sizes, "fill", last=last)
     quick = _SECONDS_PER_TRY * max(len(kept), 1)  # by "fill" or "weight"; "weighted-fill" takes several times that
 
-    def tried(rule: Rule, chance: random.Random | None = None) -> Elimination:
-        found = eliminate(near, sizes, rule, chance=chance, give_up=best.cells, last=last)
-        return found if found.cells < best.cells else best
+    def tried(rule: EliminationRule, chance: random.Random | None = None) -> Elimination:
+        found = eliminate(near, sizes, rule, rng=chance, give_up=best.entries, last=last)
+        return found if found.entries < best.entries else best
 
-    if best.cells * _SECONDS_PER_CELL > quick / 2:
+    if best.entries * _SECONDS_PER_CELL > quick / 2:
         best = tried("weight")
-    if best.cells * _SECONDS_PER_CELL > 50 * quick:
+    if best.entries * _SECONDS_PER_CELL > 50 * quick:
         best = tried("weighted-fill")
     chance = random.Random(0)  # noqa: S311 - breaks ties, the same way every time
-    for attempt in range(min(int(best.cells * _SECONDS_PER_CELL / (8 * quick)), _RESTARTS)):
+    for attempt in range(min(int(best.entries * _SECONDS_PER_CELL / (8 * quick)), _RESTARTS)):
         best = tried("weight" if attempt % 4 == 3 else "fill", chance)
     if kept == list(range(len(kept))):
         return best
-    cliques = tuple(sum(1 << kept[k] for k in bits(clique)) for clique in best.cliques)
-    return Elimination(tuple(kept[k] for k in best.order), cliques, best.cells)
+    cliques = tuple(sum(1 << kept[k] for k in iterate_bits(clique)) for clique in best.cliques)
+    return Elimination(tuple(kept[k] for k in best.order), cliques, best.entries)
 
 
 def _join_tree(sizes: Sequence[int], masks: Sequence[int], elimination: Elimination) -> Plan:
@@ -181,7 +181,7 @@ def _join_tree(sizes: Sequence[int], masks: Sequence[int], elimination: Eliminat
         if follows and last_mask == mask:
             cliques[-1].residual += 1  # the clique before, less what it eliminated: the same clique eliminates one more
         else:
-            ordered = tuple(sorted(bits(mask), key=position.__getitem__))
+            ordered = tuple(sorted(iterate_bits(mask), key=position.__getitem__))
             cliques.append(Clique(ordered, 1, -1, [], [], tuple(sizes[v] for v in ordered)))
         home[variable] = len(cliques) - 1
         last_mask = mask & ~(1 << variable)
@@ -191,7 +191,7 @@ def _join_tree(sizes: Sequence[int], masks: Sequence[int], elimination: Eliminat
             cliques[clique.parent].children.append(number)
     for factor, mask in enumerate(masks):
         if mask:
-            first = min(bits(mask), key=position.__getitem__)
+            first = min(iterate_bits(mask), key=position.__getitem__)
             cliques[home[first]].factors.append(factor)
     counts = [prod(clique.shape) for clique in cliques]
     return Plan(tuple(sizes), tuple(cliques), tuple(home), tuple(position), sum(counts), max(counts, default=0))

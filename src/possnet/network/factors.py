@@ -52,7 +52,7 @@ def network_of_factors(
         for node in scope:
             near[node] |= together & ~(1 << node)
     plan = triangulate(near, sizes)
-    refuse_over(plan.cells * 8, "the network of these factors", "the graph is too dense for conditional tables")
+    refuse_over(plan.entries * 8, "the network of these factors", "the graph is too dense for conditional tables")
     if any(not values.any() for _, values in factors):
         raise InputError("a factor is zero everywhere: nothing is possible; expected a value above 0")
     pool = [_sorted(scope, values / values.max()) for scope, values in factors]

@@ -1,8 +1,8 @@
 """Structure learning: which variables depend on which, from precise and from imprecise rows."""
 
-from possnet.structure.learn import learn_structure
+from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.options import MEASURES, METHODS, SCORES, Measure, Method
-from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
+from possnet.structure.structure_learning import learn_structure
 
 __all__ = [
     "MEASURES",

@@ -10,7 +10,7 @@ import numpy as np
 
 from possnet.errors import InputError, among, listing, require_whole
 from possnet.graph import Dag
-from possnet.structure.graphs import Constraints
+from possnet.structure.search_graph import CompiledConstraints
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools
@@ -27,8 +27,8 @@ def constraints_of(
     forbidden: Edges = (),
     tiers: Iterable[Iterable[str]] = (),
     max_parents: int | None = None,
-) -> Constraints:
-    """Constraints over named variables, checked for contradictions.
+) -> CompiledConstraints:
+    """CompiledConstraints over named variables, checked for contradictions.
 
     >>> found = constraints_of(["a", "b", "c"], required=[("a", "b")], tiers=[["a"], ["c"]])
     >>> found.allowed.astype(int).tolist(), found.max_parents
@@ -57,7 +57,7 @@ def constraints_of(
         Dag.from_edges([(names[p], names[c]) for p, c in np.argwhere(must).tolist()], nodes=names)
     except InputError as error:
         raise InputError(f"{_OWNER}: required edges: {error}") from None
-    return Constraints(must, allowed, most)
+    return CompiledConstraints(must, allowed, most)
 
 
 def order_of(order: Iterable[str], names: list[str], required: Bools) -> list[int]:

@@ -3,16 +3,17 @@
 After R. Sangüesa, U. Cortés and A. Gisolfi (1998), whose exact formulas are not at hand; the definitions are ours.
 
 1. *Tests.* Two variables are dependent given others when their distributions are not similar enough (see
-   `possnet.dependence.similarity`). Pairs start joined if they are dependent given nothing, and are parted when a set of
-   one (trees) or up to two (DAGs) of their neighbours makes them independent: the neighbours at the beginning of each
-   round, so that the order of the variables does not matter (Colombo and Maathuis 2014). A set that determines one of the
-   two parts nothing: what does not vary shows no dependence. Parts between which a pair is dependent given nothing are
-   joined again by the pair that is most so; near-copies of a variable would else part each other from all the rest.
+   `possnet.dependence.similarity`). The *skeleton* starts with the pairs that are dependent given nothing. A pair
+   leaves it when a set of one (trees) or up to two (DAGs) neighbours makes it independent, its *separating set*: the
+   neighbours at the beginning of each round, so that the order of the variables does not matter (Colombo and Maathuis
+   2014). A set that determines one of the two separates nothing: what does not vary shows no dependence. Connected
+   components between which a pair is dependent given nothing are connected again by the most dependent such pair;
+   near-copies of a variable would else separate each other from all the rest.
 2. *Search.* The conditional non-specificity of a variable is U(X, parents) - U(parents). A tree's sum of these is the same
-   from every root, and lowest for the heaviest spanning tree by specificity gain among the pairs still joined. For a DAG,
-   a - c - b becomes a collider where c did not help to part a and b; Meek's first two rules follow; then every variable
-   takes from its neighbours before it, best first, those that lower its conditional non-specificity by more than a
-   threshold, as K2 by contours does: specificity gain has no price for parents, so that their number is bounded too.
+   from every root, and lowest for the heaviest spanning tree by specificity gain within the skeleton. For a DAG, a - c - b
+   becomes a v-structure where c is not in the separating set of a and b; Meek's first two rules follow; then every
+   variable takes from its neighbours before it, best first, those that lower its conditional non-specificity by more than
+   a threshold, as K2 by contours does: specificity gain has no price for parents, so that their number is bounded too.
 """
 
 from __future__ import annotations
@@ -23,31 +24,31 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from possnet.structure.orders import k2
-from possnet.structure.trees import spanning_tree
+from possnet.structure.chow_liu import spanning_tree
+from possnet.structure.k2 import search_order
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Progress
-    from possnet.structure.contours import ContourGains, StateCounts
-    from possnet.structure.graphs import Constraints
-    from possnet.structure.walks import Found
+    from possnet.structure.contour_gains import ContourGains, StateCounts
+    from possnet.structure.search_graph import CompiledConstraints
+    from possnet.structure.search_result import SearchResult
 
 
-class Tested(NamedTuple):
-    """What the tests left: pairs still joined, and what parted the others."""
+class Skeleton(NamedTuple):
+    """What the tests leave: the undirected edges, as a symmetric matrix, and the separating sets of the other pairs."""
 
-    joined: Bools
-    parted: dict[tuple[int, int], tuple[int, ...]]
+    edges: Bools
+    separating_sets: dict[tuple[int, int], tuple[int, ...]]
 
 
-def tested(
+def find_skeleton(
     counts: StateCounts,
-    constraints: Constraints,
+    constraints: CompiledConstraints,
     *,
     deepest: int,
     errors: float,
     progress: Progress,
-) -> Tested:
+) -> Skeleton:
     """Pairs that no set of up to ``deepest`` neighbours makes independent; required pairs stay."""
     size = len(constraints.required)
     must = constraints.required | constraints.required.T
@@ -55,49 +56,51 @@ def tested(
     strength = np.zeros((size, size))
     for a, b in combinations(range(size), 2):
         strength[a, b] = strength[b, a] = counts.dependence(a, b, (), errors)
-    joined: Bools = (strength > 0.0) & possible | must
-    parted: dict[tuple[int, int], tuple[int, ...]] = {
-        (a, b): () for a, b in combinations(range(size), 2) if not joined[a, b]
+    skeleton: Bools = (strength > 0.0) & possible | must
+    separating_sets: dict[tuple[int, int], tuple[int, ...]] = {
+        (a, b): () for a, b in combinations(range(size), 2) if not skeleton[a, b]
     }
     for depth in range(1, deepest + 1):
-        before = joined.copy()
+        before = skeleton.copy()
         pairs = np.argwhere(np.triu(before)).tolist()
         for done, (a, b) in enumerate(pairs):
             if not must[a, b]:
-                found = _parting(counts, before, a, b, depth, errors)
-                if found is not None:
-                    joined[a, b] = joined[b, a] = False
-                    parted[a, b] = found
+                separating_set = _find_separating_set(counts, before, a, b, depth, errors)
+                if separating_set is not None:
+                    skeleton[a, b] = skeleton[b, a] = False
+                    separating_sets[a, b] = separating_set
             progress(done + 1, len(pairs))
-    _rejoin(joined, strength, possible, parted)
-    return Tested(joined, parted)
+    _reconnect_parts(skeleton, strength, possible, separating_sets)
+    return Skeleton(skeleton, separating_sets)
 
 
-def _rejoin(joined: Bools, strength: Floats, possible: Bools, parted: dict[tuple[int, int], tuple[int, ...]]) -> None:
-    """Join parts by their most dependent pairs, as far as there are any."""
-    part = list(range(len(joined)))
+def _reconnect_parts(
+    skeleton: Bools, strength: Floats, possible: Bools, separating_sets: dict[tuple[int, int], tuple[int, ...]]
+) -> None:
+    """Connect the components of the skeleton by their most dependent pairs, as far as there are any."""
+    part = list(range(len(skeleton)))
 
     def merge(a: int, b: int) -> None:
         old, new = part[b], part[a]
         part[:] = [new if k == old else k for k in part]
 
-    for a, b in np.argwhere(np.triu(joined)).tolist():
+    for a, b in np.argwhere(np.triu(skeleton)).tolist():
         merge(a, b)
     dependent = np.argwhere(np.triu((strength > 0.0) & possible)).tolist()
     for a, b in sorted(dependent, key=lambda pair: (-strength[pair[0], pair[1]], pair)):
         if part[a] != part[b]:
             merge(a, b)
-            joined[a, b] = joined[b, a] = True
-            parted.pop((a, b), None)
+            skeleton[a, b] = skeleton[b, a] = True
+            separating_sets.pop((a, b), None)
 
 
-def _parting(
-    counts: StateCounts, joined: Bools, first: int, second: int, depth: int, errors: float
+def _find_separating_set(
+    counts: StateCounts, skeleton: Bools, first: int, second: int, depth: int, errors: float
 ) -> tuple[int, ...] | None:
     """Neighbours of one of two variables that make them independent and determine neither, if there are."""
     tried = set()
     for end, other in ((first, second), (second, first)):
-        around = [k for k in np.flatnonzero(joined[end]).tolist() if k != other]
+        around = [k for k in np.flatnonzero(skeleton[end]).tolist() if k != other]
         for chosen in combinations(around, depth):
             if chosen not in tried:
                 tried.add(chosen)
@@ -108,28 +111,32 @@ def _parting(
     return None
 
 
-def hybrid_tree(counts: StateCounts, constraints: Constraints, names: list[str], left: Tested) -> Found:
-    """The spanning forest of lowest non-specificity among the pairs that the tests left."""
+def learn_hybrid_tree(
+    counts: StateCounts, constraints: CompiledConstraints, names: list[str], skeleton: Skeleton
+) -> SearchResult:
+    """The spanning forest of lowest non-specificity within the skeleton."""
     size = len(names)
     weights = np.full((size, size), -np.inf)
     alone = [counts.nonspecificity(k) for k in range(size)]
-    for a, b in np.argwhere(np.triu(left.joined)).tolist():
+    for a, b in np.argwhere(np.triu(skeleton.edges)).tolist():
         weights[a, b] = weights[b, a] = max(alone[a] + alone[b] - counts.nonspecificity(a, b), 0.0)
     return spanning_tree(weights, constraints, -np.inf, names)
 
 
-def hybrid_dag(gains: ContourGains, constraints: Constraints, left: Tested, threshold: float) -> Found:
-    """Parents that lower conditional non-specificity, among the pairs that the tests left, in the order they suggest."""
-    order = _order(_directed(constraints, left), left.joined, constraints)
-    found = k2(gains, order, replace(constraints, allowed=constraints.allowed & left.joined), threshold)
-    gains.finish(found, constraints.required)
-    return found
+def learn_hybrid_dag(
+    gains: ContourGains, constraints: CompiledConstraints, skeleton: Skeleton, threshold: float
+) -> SearchResult:
+    """Parents that lower conditional non-specificity, within the skeleton, in an order that its orientation suggests."""
+    order = _extend_order(_orient_edges(constraints, skeleton), skeleton.edges, constraints)
+    result = search_order(gains, order, replace(constraints, allowed=constraints.allowed & skeleton.edges), threshold)
+    gains.finish(result, constraints.required)
+    return result
 
 
-def _directed(constraints: Constraints, left: Tested) -> Bools:
-    """Edges that the constraints, the colliders and Meek's first two rules direct; what would contradict is left open."""
-    size = len(left.joined)
-    arrows: Bools = left.joined & constraints.allowed & ~constraints.allowed.T | constraints.required
+def _orient_edges(constraints: CompiledConstraints, skeleton: Skeleton) -> Bools:
+    """Edges that the constraints, the v-structures and Meek's first two rules direct; contradictions stay undirected."""
+    edges = skeleton.edges
+    arrows: Bools = edges & constraints.allowed & ~constraints.allowed.T | constraints.required
 
     def direct(parent: int, child: int) -> bool:
         if arrows[parent, child] or arrows[child, parent] or not constraints.allowed[parent, child]:
@@ -137,37 +144,37 @@ def _directed(constraints: Constraints, left: Tested) -> Bools:
         arrows[parent, child] = True
         return True
 
-    for child in range(size):
-        for a, b in combinations(np.flatnonzero(left.joined[:, child]).tolist(), 2):
-            if not left.joined[a, b] and child not in left.parted.get((a, b), (child,)):
+    for child in range(len(edges)):
+        for a, b in combinations(np.flatnonzero(edges[:, child]).tolist(), 2):
+            if not edges[a, b] and child not in skeleton.separating_sets.get((a, b), (child,)):
                 direct(a, child)
                 direct(b, child)
     changed = True
     while changed:
         changed = False
-        for a, b in np.argwhere(left.joined & ~arrows & ~arrows.T).tolist():
-            new_collider = (arrows[:, a] & ~left.joined[:, b]).any()
-            circle = (arrows[a] & arrows[:, b]).any()
-            if new_collider or circle:
+        for a, b in np.argwhere(edges & ~arrows & ~arrows.T).tolist():
+            new_v_structure = (arrows[:, a] & ~edges[:, b]).any()
+            cycle = (arrows[a] & arrows[:, b]).any()
+            if new_v_structure or cycle:
                 changed = direct(a, b) or changed
     return arrows
 
 
-def _order(arrows: Bools, joined: Bools, constraints: Constraints) -> list[int]:
-    """Variables such that arrows point forward, by taking away sinks (Dor and Tarsi 1992); in doubt the last one."""
+def _extend_order(arrows: Bools, edges: Bools, constraints: CompiledConstraints) -> list[int]:
+    """An order in which arrows point forward, by removing sinks (Dor and Tarsi 1992); of several the last."""
     left = list(range(len(arrows)))
     order: list[int] = []
     while left:
         sinks = [k for k in left if not arrows[k, left].any()]
-        quiet = [k for k in sinks if _makes_no_collider(k, left, arrows, joined)]
-        ready = quiet or sinks or [k for k in left if not constraints.required[k, left].any()]
+        harmless = [k for k in sinks if _makes_no_v_structure(k, left, arrows, edges)]
+        ready = harmless or sinks or [k for k in left if not constraints.required[k, left].any()]
         order.append(ready[-1])
         left.remove(ready[-1])
     return order[::-1]
 
 
-def _makes_no_collider(sink: int, left: list[int], arrows: Bools, joined: Bools) -> bool:
-    """Whether all open neighbours of a sink are joined to all its other neighbours."""
-    near = [k for k in left if k != sink and joined[sink, k]]
-    opened = [k for k in near if not arrows[k, sink]]
-    return all(joined[a, b] for a in opened for b in near if a != b)
+def _makes_no_v_structure(sink: int, left: list[int], arrows: Bools, edges: Bools) -> bool:
+    """Whether all undirected neighbours of a sink are adjacent to all its other neighbours."""
+    near = [k for k in left if k != sink and edges[sink, k]]
+    undirected = [k for k in near if not arrows[k, sink]]
+    return all(edges[a, b] for a in undirected for b in near if a != b)

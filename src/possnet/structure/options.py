@@ -64,7 +64,7 @@ class Options:
         self.seed = 0 if rng is None else seed_of(rng)
 
     @property
-    def chance(self) -> np.random.Generator:
+    def rng(self) -> np.random.Generator:
         """A generator that starts from the seed."""
         return np.random.default_rng(self.seed)
 

@@ -23,40 +23,40 @@ import numpy as np
 from possnet.errors import InputError
 from possnet.kernels import tally
 from possnet.limits import refuse_over
-from possnet.structure.tables import DENSE, Tables
+from possnet.structure.contingency import DENSE, ContingencyTables
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
-    from possnet.structure.columns import Columns
-    from possnet.structure.tables import Counted, Crossed
+    from possnet.structure.coded_rows import CodedRows
+    from possnet.structure.contingency import CandidateTables, Counted
 
 _LOOKED_UP: Final = 1 << 21
 
 
-class SetScore:
+class FamilyScore:
     """``bic``, ``random-set-bic`` or ``mdl``; everything that was ever computed is kept.
 
     Variables are numbers, parents sorted tuples of them.
 
     >>> import possnet as pn
-    >>> from possnet.structure.columns import Columns
+    >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", "y"] * 50, "b": ["u", "v"] * 50})
-    >>> score = SetScore(Columns(data), "bic")
-    >>> round(score.family(1, ()), 6), round(score.family(1, (0,)), 6), score.additions(1, ()).round(6)
+    >>> score = FamilyScore(CodedRows(data), "bic")
+    >>> round(score.score_family(1, ()), 6), round(score.score_family(1, (0,)), 6), score.score_additions(1, ()).round(6)
     (-71.617303, -4.60517, array([-4.60517, -inf]))
     """
 
-    def __init__(self, columns: Columns, name: str) -> None:
-        if name == "bic" and columns.vague:
+    def __init__(self, columns: CodedRows, name: str) -> None:
+        if name == "bic" and columns.imprecise:
             raise InputError(
-                f"learn_structure: measure 'bic' with cells of {columns.vague[0]!r} that are not single states; expected "
-                "precise rows: use 'random-set-bic', 'traced-bic' or 'mdl'"
+                f"learn_structure: measure 'bic' with cells of {columns.imprecise[0]!r} that are not single states; "
+                "expected precise rows: use 'random-set-bic', 'traced-bic' or 'mdl'"
             )
-        self.tables = Tables(columns)
+        self.tables = ContingencyTables(columns)
         self.size = len(columns.variables)
         self.columns = columns
-        self._sizes = self.tables.kinds if name == "random-set-bic" else self.tables.states
-        self._shared = name == "mdl" and bool(columns.vague)
+        self._sizes = self.tables.n_cells if name == "random-set-bic" else self.tables.states
+        self._shared = name == "mdl" and bool(columns.imprecise)
         self._price = log(max(columns.total, 2)) / 2.0
         self._sums: dict[int, float] = {0: columns.total * log(max(columns.total, 1))}
         self._found: dict[tuple[int, tuple[int, ...]], Floats] = {}
@@ -67,22 +67,22 @@ class SetScore:
         """What the free parameters of a family cost."""
         return self._price * max(self._sizes[child] - 1, 0) * prod(self._sizes[p] for p in parents)
 
-    def likelihood(self, child: int, parents: tuple[int, ...]) -> float:
+    def log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a family at its maximum: the score without its price."""
         return self._sum((*parents, child)) - self._sum(parents)
 
-    def family(self, child: int, parents: tuple[int, ...]) -> float:
+    def score_family(self, child: int, parents: tuple[int, ...]) -> float:
         """Score of a family."""
-        return self.likelihood(child, parents) - self.penalty(child, parents)
+        return self.log_likelihood(child, parents) - self.penalty(child, parents)
 
-    def additions(self, child: int, parents: tuple[int, ...]) -> Floats:
+    def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Score of the family with each variable as one more parent; -inf where that cannot be, or surely not be better.
 
         A likelihood is at most 1, so many are ruled out by their price.
         """
         key = child, parents
         if key not in self._found:
-            now = self.family(child, parents)
+            now = self.score_family(child, parents)
             price = self.penalty(child, parents)
             candidates = [
                 k for k in range(self.size) if k != child and k not in parents and -price * self._sizes[k] > now
@@ -120,11 +120,11 @@ class SetScore:
 
     def _alone(self, chosen: tuple[int, ...]) -> float:
         if not self._shared:
-            return float(self._logged(self.tables.amounts(chosen)).sum())
+            return float(self._logged(self.tables.cell_counts(chosen)).sum())
         _, combinations = self.tables.group(chosen)
         cells = [self.columns.sets[k] for k in chosen]
-        amounts = self.tables.amounts(chosen)
-        return float(self._logged(tally.shares(list(combinations.T), amounts, cells, _refuse).counts).sum())
+        cell_counts = self.tables.cell_counts(chosen)
+        return float(self._logged(tally.shares(list(combinations.T), cell_counts, cells, _refuse).counts).sum())
 
     def _fill(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """L of the family and of the parents, with each candidate."""
@@ -144,7 +144,7 @@ class SetScore:
             above = found._replace(counts=found.counts.sum(axis=1, keepdims=True))
             self._keep(above, parents)
 
-    def _keep(self, found: Crossed, base: tuple[int, ...]) -> None:
+    def _keep(self, found: CandidateTables, base: tuple[int, ...]) -> None:
         contexts, states, width = found.counts.shape
         columns = self._logged(found.counts.reshape(contexts * states, width)).sum(axis=0)
         values = np.add.reduceat(columns, found.starts)

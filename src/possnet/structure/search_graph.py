@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Constraints:
+class CompiledConstraints:
     """Edges that must be, and edges that may be, as matrices (parent, child), and the most parents of a variable."""
 
     required: Bools
@@ -20,27 +20,27 @@ class Constraints:
     max_parents: int
 
 
-class Graph:
+class SearchGraph:
     """A DAG as a matrix (parent, child), with what leads where.
 
-    >>> graph = Graph(Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
-    >>> graph.change(0, 1, present=True)
+    >>> graph = SearchGraph(CompiledConstraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
+    >>> graph.set_edge(0, 1, present=True)
     >>> graph.may_add().astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
-    >>> graph.parents(1), graph.may_turn().astype(int).tolist()
+    >>> graph.parents(1), graph.may_reverse().astype(int).tolist()
     ((0,), [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     """
 
-    def __init__(self, constraints: Constraints, edges: Bools | None = None) -> None:
+    def __init__(self, constraints: CompiledConstraints, edges: Bools | None = None) -> None:
         self.constraints = constraints
         self.edges: Bools = (constraints.required if edges is None else edges).copy()
-        self._close()
+        self._close_paths()
 
     def parents(self, child: int) -> tuple[int, ...]:
         """Parents of a variable, sorted."""
         return parents_of(self.edges, child)
 
-    def change(self, parent: int, child: int, *, present: bool) -> None:
+    def set_edge(self, parent: int, child: int, *, present: bool) -> None:
         """Add or remove an edge."""
         self.edges[parent, child] = present
         if present:
@@ -50,12 +50,12 @@ class Graph:
             below[child] = True
             self.reach |= above[:, np.newaxis] & below
         else:
-            self._close()
+            self._close_paths()
 
-    def turn(self, parent: int, child: int) -> None:
+    def reverse_edge(self, parent: int, child: int) -> None:
         """Turn an edge round."""
-        self.change(parent, child, present=False)
-        self.change(child, parent, present=True)
+        self.set_edge(parent, child, present=False)
+        self.set_edge(child, parent, present=True)
 
     def may_add(self) -> Bools:
         """Edges (parent, child) that could be added."""
@@ -67,14 +67,14 @@ class Graph:
         """Edges that could be removed."""
         return self.edges & ~self.constraints.required
 
-    def may_turn(self) -> Bools:
+    def may_reverse(self) -> Bools:
         """Edges that could be turned round: no other way leads from parent to child."""
         detour = self.edges.astype(np.float32) @ self.reach.astype(np.float32) > 0.0
         full = self.edges.sum(axis=0) >= self.constraints.max_parents
         allowed: Bools = self.may_delete() & ~detour & self.constraints.allowed.T & ~full[:, np.newaxis]
         return allowed
 
-    def _close(self) -> None:
+    def _close_paths(self) -> None:
         reach = self.edges.astype(np.float32)
         size = 1
         while size < len(reach):
@@ -94,10 +94,10 @@ def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
     return tuple(np.flatnonzero(edges[:, child]).tolist())
 
 
-def families_of(edges: Bools) -> list[tuple[int, ...]]:
+def parent_sets_of(edges: Bools) -> list[tuple[int, ...]]:
     """Parents of every variable.
 
-    >>> families_of(np.array([[False, True], [False, False]]))
+    >>> parent_sets_of(np.array([[False, True], [False, False]]))
     [(), (0,)]
     """
     return [parents_of(edges, child) for child in range(len(edges))]

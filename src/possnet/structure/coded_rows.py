@@ -25,7 +25,7 @@ _TRY_AGAIN: Final = 1 << 20
 _MISSING: Final = 0
 
 
-class Columns:
+class CodedRows:
     """Coded rows of a data set or a stream.
 
     Attributes
@@ -43,7 +43,7 @@ class Columns:
         Rows in all.
 
     >>> import possnet as pn
-    >>> found = Columns(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
+    >>> found = CodedRows(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
     >>> found.codes[0], found.weights, found.total, found.masks
     (array([0, 1], dtype=uint8), array([6, 2]), 8, [[1, 3]])
     """
@@ -96,16 +96,16 @@ class Columns:
         self.total = self.rows if weights is None else int(weights.sum())
 
     @property
-    def kinds(self) -> list[int]:
+    def n_cells(self) -> list[int]:
         """Number of distinct cells of every variable."""
         return [len(found) for found in self.sets]
 
     @property
-    def vague(self) -> list[str]:
+    def imprecise(self) -> list[str]:
         """Variables that have cells of several states."""
         return [v.name for v, found in zip(self.variables, self.sets, strict=True) if (found.sum(axis=1) != 1).any()]
 
-    def some(self, most: int) -> Columns | None:
+    def some(self, most: int) -> CodedRows | None:
         """Some of the rows, drawn without replacement and always the same ones; None if there are no more than that."""
         if self.rows <= most:
             return None
@@ -114,17 +114,17 @@ class Columns:
         found._hold([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
         return found
 
-    def amounts(self, number: int) -> Ints:
+    def cell_counts(self, number: int) -> Ints:
         """How often each cell of a variable stands."""
         return tally.weigh(self.codes[number], self.weights, len(self.sets[number]))
 
 
 def _coded(batch: Dataset, name: str, known: dict[int, int], *, missing: bool) -> Codes:
     """Number of every row's cell; cells not seen before get the next numbers, unless only rows of weight 0 have them."""
-    codes, masks, amounts = cells_in(batch, name, missing=missing)
+    codes, masks, cell_counts = cells_in(batch, name, missing=missing)
     numbers = [
         known.setdefault(mask, len(known)) if amount else 0
-        for mask, amount in zip(masks, amounts.tolist(), strict=True)
+        for mask, amount in zip(masks, cell_counts.tolist(), strict=True)
     ]
     if numbers == list(range(len(numbers))):
         return codes.astype(np.min_scalar_type(max(len(numbers), 1)), copy=False)

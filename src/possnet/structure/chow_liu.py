@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.errors import InputError
-from possnet.structure.walks import Found, Move
+from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
-    from possnet.structure.graphs import Constraints
+    from possnet.structure.search_graph import CompiledConstraints
 
 _ROUNDING: Final = 1e-9
 
 
 def spanning_tree(
-    weights: Floats, constraints: Constraints, threshold: float, names: list[str], base: float = 0.0
-) -> Found:
+    weights: Floats, constraints: CompiledConstraints, threshold: float, names: list[str], base: float = 0.0
+) -> SearchResult:
     """Edges of the heaviest spanning forest among pairs above the threshold, hanging from the root that weighs most.
 
     ``weights`` are (parent, child); a pair has the larger of its two. Required pairs come first; every tree has the first
     root, among those that break no constraint, whose directed weights add up to most. Edges are worth their directed
     weights, which are added to ``base``.
 
-    >>> from possnet.structure.graphs import Constraints
-    >>> free = Constraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2)
+    >>> from possnet.structure.search_graph import CompiledConstraints
+    >>> free = CompiledConstraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2)
     >>> found = spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]]), free, 0.0, ["a", "b", "c"])
     >>> np.argwhere(found.edges).tolist(), found.score, found.gains["add", 0, 2]
     ([[0, 1], [1, 2]], 5.0, -1.0)
@@ -34,7 +34,7 @@ def spanning_tree(
     size = len(weights)
     edges = np.zeros((size, size), dtype=np.bool_)
     if constraints.max_parents < 1:
-        return Found(edges, base, [])
+        return SearchResult(edges, base, [])
     both = np.maximum(weights, weights.T).astype(np.float64)
     possible = constraints.allowed | constraints.allowed.T
     must = constraints.required | constraints.required.T
@@ -60,16 +60,16 @@ def spanning_tree(
             joined.append((a, b))
     for tree in dict.fromkeys(trees):
         members = [k for k in range(size) if trees[k] == tree]
-        for parent, child in _hung(members, near, weights, constraints, names):
+        for parent, child in _orient_from_best_root(members, near, weights, constraints, names):
             edges[parent, child] = True
-    found = Found(edges, base, [])
+    found = SearchResult(edges, base, [])
     others = np.where(possible & ~must, both, -np.inf)
     for a, b in joined:
         parent, child = (a, b) if edges[a, b] else (b, a)
         gain = float(weights[parent, child])
         found.score += gain
         ties = () if must[a, b] else tuple(("add", *pair) for pair in _ties(a, b, others, near))
-        found.moves.append(Move("add", parent, child, gain, found.score, ties))
+        found.moves.append(MoveRecord("add", parent, child, gain, found.score, ties))
         found.gains["delete", parent, child] = -gain
     weakest = _weakest(np.where(must, np.inf, both), near)  # what is required cannot be replaced
     for a, b in listed:
@@ -80,8 +80,8 @@ def spanning_tree(
     return found
 
 
-def _hung(
-    members: list[int], near: list[list[int]], weights: Floats, constraints: Constraints, names: list[str]
+def _orient_from_best_root(
+    members: list[int], near: list[list[int]], weights: Floats, constraints: CompiledConstraints, names: list[str]
 ) -> list[tuple[int, int]]:
     """Edges of a tree, directed away from its best root."""
     best: tuple[float, list[tuple[int, int]]] | None = None
@@ -122,7 +122,7 @@ def _ties(a: int, b: int, both: Floats, near: list[list[int]]) -> list[tuple[int
     return [(a, b) for a, b in np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1)).tolist()]
 
 
-def _better(a: int, b: int, weights: Floats, constraints: Constraints) -> tuple[int, int]:
+def _better(a: int, b: int, weights: Floats, constraints: CompiledConstraints) -> tuple[int, int]:
     """The direction of a pair that weighs more, of those allowed."""
     forward, back = constraints.allowed[a, b], constraints.allowed[b, a]
     return (b, a) if back and (not forward or weights[b, a] > weights[a, b]) else (a, b)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from possnet.structure.graphs import families_of, parents_of
-from possnet.structure.walks import Found, Move
+from possnet.structure.search_graph import parent_sets_of, parents_of
+from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Progress
-    from possnet.structure.graphs import Constraints
-    from possnet.structure.scores import SetScore
+    from possnet.structure.scores import FamilyScore
+    from possnet.structure.search_graph import CompiledConstraints
 
 
 class Gains(Protocol):
@@ -31,7 +31,7 @@ class Gains(Protocol):
         """The score, or the sum of the measures, of the required edges alone."""
         ...
 
-    def finish(self, found: Found, required: Bools) -> None:
+    def finish(self, found: SearchResult, required: Bools) -> None:
         """Fill in what the edges of the structure that is kept are worth, and its families."""
         ...
 
@@ -39,43 +39,43 @@ class Gains(Protocol):
 class ScoreGains:
     """Gains by a score that falls apart into families."""
 
-    def __init__(self, score: SetScore) -> None:
+    def __init__(self, score: FamilyScore) -> None:
         self.score, self.size = score, score.size
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:  # noqa: ARG002
         """Score with one more parent, minus the score without."""
-        return self.score.additions(child, parents) - self.score.family(child, parents)
+        return self.score.score_additions(child, parents) - self.score.score_family(child, parents)
 
     def begin(self, required: Bools) -> float:
         """Score of the required edges alone."""
-        return float(sum(self.score.family(k, parents) for k, parents in enumerate(families_of(required))))
+        return float(sum(self.score.score_family(k, parents) for k, parents in enumerate(parent_sets_of(required))))
 
-    def finish(self, found: Found, required: Bools) -> None:  # noqa: ARG002
+    def finish(self, found: SearchResult, required: Bools) -> None:  # noqa: ARG002
         """What the score would lose without each edge, and the score of every family."""
-        found.families = [self.score.family(k, parents) for k, parents in enumerate(families_of(found.edges))]
+        found.families = [self.score.score_family(k, parents) for k, parents in enumerate(parent_sets_of(found.edges))]
         found.score = float(sum(found.families))
         for parent, child in np.argwhere(found.edges).tolist():
             rest = tuple(k for k in parents_of(found.edges, child) if k != parent)
-            found.gains["delete", parent, child] = self.score.family(child, rest) - found.families[child]
+            found.gains["delete", parent, child] = self.score.score_family(child, rest) - found.families[child]
 
 
-def k2(gains: Gains, order: list[int], constraints: Constraints, threshold: float) -> Found:
+def search_order(gains: Gains, order: list[int], constraints: CompiledConstraints, threshold: float) -> SearchResult:
     """Parents of every variable, best first, while each adds more than the threshold.
 
-    >>> from possnet.structure.graphs import Constraints
+    >>> from possnet.structure.search_graph import CompiledConstraints
     >>> class Fixed:
     ...     size = 2
     ...     def gains(self, child, parents, among, edges):
     ...         return np.array([-np.inf, 0.5]) if child == 0 else np.array([0.4, -np.inf])
     ...     def begin(self, required):
     ...         return 0.0
-    >>> free = Constraints(np.zeros((2, 2), bool), ~np.eye(2, dtype=bool), 1)
-    >>> found = k2(Fixed(), [1, 0], free, 0.0)
+    >>> free = CompiledConstraints(np.zeros((2, 2), bool), ~np.eye(2, dtype=bool), 1)
+    >>> found = search_order(Fixed(), [1, 0], free, 0.0)
     >>> found.score, [move[:3] for move in found.moves]
     (0.5, [('add', 1, 0)])
     """
     edges = constraints.required.copy()
-    moves: list[Move] = []
+    moves: list[MoveRecord] = []
     total = gains.begin(constraints.required)
     left: dict[tuple[str, int, int], float] = {}
     for place, child in enumerate(order):
@@ -94,16 +94,18 @@ def k2(gains: Gains, order: list[int], constraints: Constraints, threshold: floa
             ties = [k for k in np.flatnonzero(values >= values[best] - 1e-12).tolist() if k != best]
             edges[best, child] = True
             total += float(values[best])
-            moves.append(Move("add", best, child, float(values[best]), total, tuple(("add", k, child) for k in ties)))
+            moves.append(
+                MoveRecord("add", best, child, float(values[best]), total, tuple(("add", k, child) for k in ties))
+            )
     for move in moves:
         left["delete", move.parent, move.child] = -move.gain
-    return Found(edges, total, moves, left, order=order)
+    return SearchResult(edges, total, moves, left, order=order)
 
 
-def some_order(constraints: Constraints, chance: np.random.Generator | None) -> list[int]:
+def draw_order(constraints: CompiledConstraints, rng: np.random.Generator | None) -> list[int]:
     """An order in which required parents stand before their children, and tiers are kept where they can be.
 
-    A random one, or without ``chance`` the first: that of the data where nothing is in its way.
+    A random one, or without ``rng`` the first: that of the data where nothing is in its way.
     """
     one_way = constraints.allowed & ~constraints.allowed.T
     order: list[int] = []
@@ -111,19 +113,19 @@ def some_order(constraints: Constraints, chance: np.random.Generator | None) -> 
     while left:
         ready = [k for k in left if not (constraints.required[left, k] | one_way[left, k]).any()]
         ready = ready or [k for k in left if not constraints.required[left, k].any()]
-        chosen = ready[0 if chance is None else int(chance.integers(len(ready)))]
+        chosen = ready[0 if rng is None else int(rng.integers(len(ready)))]
         order.append(chosen)
         left.remove(chosen)
     return order
 
 
-def best_of_orders(
-    gains: Gains, orders: list[list[int]], constraints: Constraints, threshold: float, progress: Progress
-) -> Found:
+def search_orders(
+    gains: Gains, orders: list[list[int]], constraints: CompiledConstraints, threshold: float, progress: Progress
+) -> SearchResult:
     """What K2 finds along the order whose families gain most in all."""
     tried = []
     for done, order in enumerate(orders, start=1):
-        tried.append(k2(gains, order, constraints, threshold))
+        tried.append(search_order(gains, order, constraints, threshold))
         progress(done, len(orders))
     best = max(tried, key=lambda found: found.score)
     gains.finish(best, constraints.required)

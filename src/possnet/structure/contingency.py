@@ -16,7 +16,7 @@ import numpy as np
 
 from possnet.kernels import against, bitmaps, tally
 from possnet.limits import refuse_over
-from possnet.structure.kept import Kept
+from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats, Ints, Words
-    from possnet.structure.columns import Columns
+    from possnet.structure.coded_rows import CodedRows
 
     Counted: TypeAlias = Ints | Floats
 
@@ -37,8 +37,8 @@ _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
 _ROW: Final = 3.2  # a row in a histogram
 
 
-class Crossed(NamedTuple):
-    """Tables of some candidates side by side: shape (parents' configurations, child, all the candidates')."""
+class CandidateTables(NamedTuple):
+    """ContingencyTables of some candidates side by side: shape (parents' configurations, child, all the candidates')."""
 
     candidates: list[int]
     starts: list[int]
@@ -50,25 +50,25 @@ class Crossed(NamedTuple):
         return self.counts[:, :, self.starts[place] : stop]
 
 
-class Tables:
-    """Tables of the rows, and what is kept to make them fast.
+class ContingencyTables:
+    """ContingencyTables of the rows, and what is kept to make them fast.
 
     >>> import possnet as pn
-    >>> from possnet.structure.columns import Columns
+    >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
-    >>> tables = Tables(Columns(data))
+    >>> tables = ContingencyTables(CodedRows(data))
     >>> [found.table(0)[0].tolist() for found in tables.focal((), 1, [0])]
     [[[1, 0, 0], [0, 1, 1]]]
     >>> [found.table(0)[0].tolist() for found in tables.contained((), 1, [0])]
     [[[1, 0], [1, 2]]]
     """
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: CodedRows) -> None:
         self.columns = columns
-        self.kinds = columns.kinds
+        self.n_cells = columns.n_cells
         self.states = [len(variable) for variable in columns.variables]
-        self._words: Kept[Words] = Kept(_WORDS, lambda words: words.size)
-        self._groups: Kept[tuple[NDArray[np.int32], NDArray[np.int32]]] = Kept(_GROUPS, lambda _: 1)
+        self._words: SizedCache[Words] = SizedCache(_WORDS, lambda words: words.size)
+        self._groups: SizedCache[tuple[NDArray[np.int32], NDArray[np.int32]]] = SizedCache(_GROUPS, lambda _: 1)
         self._matrices: dict[bool, list[Floats]] = {}
 
     def group(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -76,25 +76,25 @@ class Tables:
 
         def make() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
             codes = [self.columns.codes[k] for k in chosen]
-            numbers, combinations = tally.group(codes, [self.kinds[k] for k in chosen], self.columns.rows)
+            numbers, combinations = tally.group(codes, [self.n_cells[k] for k in chosen], self.columns.rows)
             return numbers.astype(np.int32), combinations
 
-        return self._groups.made(chosen, make)
+        return self._groups.get_or_compute(chosen, make)
 
-    def amounts(self, chosen: tuple[int, ...]) -> Ints:
+    def cell_counts(self, chosen: tuple[int, ...]) -> Ints:
         """How often each combination of cells that occurs stands."""
         numbers, combinations = self.group(chosen)
         return tally.weigh(numbers, self.columns.weights, len(combinations))
 
-    def focal(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
+    def focal(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows by the cells of parents that occur together, of the child, and of each candidate."""
-        full = prod(self.kinds[k] for k in (*parents, child))
-        if self._by_bitmaps(full, [self.kinds[k] for k in candidates]):
+        full = prod(self.n_cells[k] for k in (*parents, child))
+        if self._by_bitmaps(full, [self.n_cells[k] for k in candidates]):
             yield from self._read_off(parents, child, candidates, states=False)
             return
         numbers, combinations = self.group(parents)
-        size = self.kinds[child]
-        largest = 16 * len(combinations) * size * max((self.kinds[k] for k in candidates), default=1)
+        size = self.n_cells[child]
+        largest = 16 * len(combinations) * size * max((self.n_cells[k] for k in candidates), default=1)
         if largest > DENSE:
             refuse_over(
                 largest,
@@ -103,13 +103,13 @@ class Tables:
             )
         base = numbers.astype(np.int64) * size + self.columns.codes[child]
         contexts_count = len(combinations) * size
-        for block in self._blocks(contexts_count, candidates, self.kinds):
-            sizes = [self.kinds[k] for k in block]
+        for block in self._blocks(contexts_count, candidates, self.n_cells):
+            sizes = [self.n_cells[k] for k in block]
             columns = [self.columns.codes[k] for k in block]
             found = against.by_codes(base, contexts_count, columns, sizes, self.columns.weights)
-            yield Crossed(block, _starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
+            yield CandidateTables(block, _starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
 
-    def contained(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
+    def contained(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows that contain each configuration of the parents, state of the child and state of the candidate."""
         full = prod(self.states[k] for k in (*parents, child))
         refuse_over(
@@ -129,10 +129,10 @@ class Tables:
 
     def cells(self, parents: tuple[int, ...], child: int, candidate: int) -> int:
         """Entries of a focal table, at most."""
-        above = min(prod(self.kinds[k] for k in parents), max(self.columns.rows, 1))
-        return above * self.kinds[child] * self.kinds[candidate]
+        above = min(prod(self.n_cells[k] for k in parents), max(self.columns.rows, 1))
+        return above * self.n_cells[child] * self.n_cells[candidate]
 
-    def shared(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[Crossed]:
+    def shared(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows shared equally among the configurations that they contain."""
         yield from self._contracted(parents, child, candidates, shared=True)
 
@@ -146,15 +146,15 @@ class Tables:
     def words(self, number: int, *, states: bool) -> Words:
         """Bitmaps of a column's states, or of its cells; the last ones asked for are kept."""
         codes, sets = self.columns.codes[number], self.columns.sets[number]
-        return self._words.made(
+        return self._words.get_or_compute(
             (number, states),
             lambda: bitmaps.encode(codes, sets) if states else bitmaps.encode_codes(codes, len(sets)),
         )
 
     def _read_off(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, states: bool
-    ) -> Iterator[Crossed]:
-        sizes = self.states if states else self.kinds
+    ) -> Iterator[CandidateTables]:
+        sizes = self.states if states else self.n_cells
         size, rows = sizes[child], self.columns.rows
         number = prod(sizes[k] for k in (*parents, child))
         needed = 8 * -(-rows // 64) * (number + max(sizes[k] for k in candidates))
@@ -171,11 +171,11 @@ class Tables:
             else:
                 found = against.by_weights(contexts, words, rows, self.columns.weights)
             shaped = found.reshape(number // size, size, words.shape[0])
-            yield Crossed(block, _starts([sizes[k] for k in block]), shaped)
+            yield CandidateTables(block, _starts([sizes[k] for k in block]), shaped)
 
     def _contracted(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
-    ) -> Iterator[Crossed]:
+    ) -> Iterator[CandidateTables]:
         matrices = self.matrices(shared=shared)
         _, combinations = self.group(parents)
         refuse_over(
@@ -187,13 +187,15 @@ class Tables:
         for found in self.focal(parents, child, candidates):
             counts = found.counts.astype(np.float64)
             if len(above) != len(counts):  # read off bitmaps: combinations that do not occur stand there too
-                counts = counts[np.ravel_multi_index(tuple(combinations.T), [self.kinds[k] for k in parents])]
+                counts = counts[np.ravel_multi_index(tuple(combinations.T), [self.n_cells[k] for k in parents])]
             flat = counts.reshape(len(above), counts.shape[1] * counts.shape[2])
             by_parents = (above.T @ flat).reshape(above.shape[1], *counts.shape[1:])
             by_child = np.einsum("pcx,ci->pix", by_parents, matrices[child], optimize=True)
-            cells = Crossed(found.candidates, found.starts, by_child)
+            cells = CandidateTables(found.candidates, found.starts, by_child)
             tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
-            yield Crossed(found.candidates, _starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2))
+            yield CandidateTables(
+                found.candidates, _starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2)
+            )
 
     def spread(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Floats:
         """Matrix (combinations of cells, configurations of states) of products of `matrices`."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dependence import conditional, nonspecificity, similarity_dependence
-from possnet.structure.graphs import parents_of
-from possnet.structure.kept import Kept
-from possnet.structure.tables import Tables
+from possnet.structure.contingency import ContingencyTables
+from possnet.structure.search_graph import parents_of
+from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Ints
     from possnet.dependence import ContourMeasure, Reading
-    from possnet.structure.columns import Columns
-    from possnet.structure.walks import Found
+    from possnet.structure.coded_rows import CodedRows
+    from possnet.structure.search_result import SearchResult
 
 _KEPT: Final = 1 << 24  # entries
 
@@ -24,28 +24,28 @@ class StateCounts:
     """N of sets of variables: rows whose cells contain each configuration; the last ones are kept.
 
     >>> import possnet as pn
-    >>> from possnet.structure.columns import Columns
+    >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
-    >>> counts = StateCounts(Columns(data))
+    >>> counts = StateCounts(CodedRows(data))
     >>> counts.of(1, 0).tolist(), counts.of(0).tolist(), counts.of().tolist()
     ([[1, 0], [1, 2]], [2, 2], 3)
     """
 
-    def __init__(self, columns: Columns) -> None:
-        self.columns, self.tables = columns, Tables(columns)
-        self._known: Kept[Ints] = Kept(_KEPT, lambda counts: counts.size)
+    def __init__(self, columns: CodedRows) -> None:
+        self.columns, self.tables = columns, ContingencyTables(columns)
+        self._known: SizedCache[Ints] = SizedCache(_KEPT, lambda counts: counts.size)
 
     def of(self, *chosen: int) -> Ints:
         """Counts with the axes as named."""
         key = tuple(sorted(chosen))
-        found = self._known.made(key, lambda: self._counted(key))
+        found = self._known.get_or_compute(key, lambda: self._counted(key))
         return found.transpose([key.index(k) for k in chosen])
 
     def _counted(self, key: tuple[int, ...]) -> Ints:
         if not key:
             return np.array(self.columns.total)
         if len(key) == 1:
-            return self.columns.amounts(key[0]) @ self.columns.sets[key[0]].astype(np.int64)
+            return self.columns.cell_counts(key[0]) @ self.columns.sets[key[0]].astype(np.int64)
         *parents, child, last = key
         (found,) = self.tables.contained(tuple(parents), child, [last])
         shape = tuple(self.tables.states[k] for k in key)
@@ -73,9 +73,9 @@ class StateCounts:
 class ContourGains:
     """What each variable would add as one more parent, by a measure on contours, given the parents there are."""
 
-    def __init__(self, columns: Columns, name: ContourMeasure, reading: Reading) -> None:
+    def __init__(self, columns: CodedRows, name: ContourMeasure, reading: Reading) -> None:
         self.size = len(columns.variables)
-        self.tables = Tables(columns)
+        self.tables = ContingencyTables(columns)
         self._name, self._reading = name, reading
         self._known: dict[tuple[int, tuple[int, ...]], Floats] = {}
 
@@ -95,7 +95,7 @@ class ContourGains:
         """Sum of the measures of the required edges."""
         return float(sum(self._required(required).values()))
 
-    def finish(self, found: Found, required: Bools) -> None:
+    def finish(self, found: SearchResult, required: Bools) -> None:
         """Measures of the required edges."""
         for (parent, child), value in self._required(required).items():
             found.gains["delete", parent, child] = -value

@@ -14,29 +14,29 @@ from possnet.errors import InputError, TooLarge
 from possnet.graph import Dag
 from possnet.kernels import bitmaps
 from possnet.possibility import PRODUCT, Conjunction
-from possnet.structure.columns import Columns
+from possnet.structure.chow_liu import spanning_tree
+from possnet.structure.coded_rows import CodedRows
 from possnet.structure.constraints import constraints_of, order_of
-from possnet.structure.contours import ContourGains, StateCounts
-from possnet.structure.graphs import parents_of
-from possnet.structure.greedy import climb_greedily
-from possnet.structure.hybrid import hybrid_dag, hybrid_tree, tested
+from possnet.structure.contour_gains import ContourGains, StateCounts
+from possnet.structure.hill_climbing import climb_families
+from possnet.structure.hybrid import find_skeleton, learn_hybrid_dag, learn_hybrid_tree
+from possnet.structure.k2 import ScoreGains, draw_order, search_orders
+from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.options import Options
-from possnet.structure.orders import ScoreGains, best_of_orders, some_order
-from possnet.structure.results import LearnedEdge, LearnedStructure, NearMiss, SearchStep
-from possnet.structure.scores import SetScore
-from possnet.structure.traced import TracedScore
-from possnet.structure.traced_search import TracedGains, climb_traced, told_by_em
-from possnet.structure.trees import spanning_tree
+from possnet.structure.scores import FamilyScore
+from possnet.structure.search_graph import parents_of
+from possnet.structure.structural_em import TracedGains, climb_traced, refit_by_em
+from possnet.structure.traced_score import TracedScore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from possnet.aliases import Floats, Progress
     from possnet.dataset import Batches
-    from possnet.structure.graphs import Constraints
+    from possnet.structure.k2 import Gains
     from possnet.structure.options import Measure, Method
-    from possnet.structure.orders import Gains
-    from possnet.structure.walks import Found
+    from possnet.structure.search_graph import CompiledConstraints
+    from possnet.structure.search_result import SearchResult
 
 _CONTOUR_PARENTS: Final = 2
 _NEAR: Final = 20
@@ -151,14 +151,14 @@ def _silent(done: int, total: int) -> None:
 
 def _samples(data: Dataset, number: int, seed: int) -> Iterator[Dataset]:
     """Samples of as many rows as the data, drawn with replacement: the same rows with other weights."""
-    chance = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([seed, 1])
     names = [variable.name for variable in data.variables]
     words = {name: data.bitmaps(name) for name in names}
     unknown = {name: bitmaps.pack(data.missing(name)) for name in names}
     weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
     shares = weights / max(float(weights.sum()), 1.0)
     for _ in range(number):
-        drawn = chance.multinomial(data.total, shares) if len(data) else np.zeros(0, dtype=np.int64)
+        drawn = rng.multinomial(data.total, shares) if len(data) else np.zeros(0, dtype=np.int64)
         yield Dataset.unchecked(data.variables, words, len(data), unknown=unknown, weights=drawn)
 
 
@@ -178,59 +178,59 @@ def _learned(
     data: Dataset | Batches,
     names: list[str],
     options: Options,
-    limits: Constraints,
+    limits: CompiledConstraints,
     sequence: list[int] | None,
     progress: Progress,
 ) -> LearnedStructure:
     if options.method == "mwst" and options.by_contours:
         weights, rows = _pair_weights(data, names, options, progress)
-        return _told(spanning_tree(weights, limits, options.threshold, names), names, options, rows)
-    columns = Columns(data, missing=options.measure == "traced-bic")
+        return _to_result(spanning_tree(weights, limits, options.threshold, names), names, options, rows)
+    columns = CodedRows(data, missing=options.measure == "traced-bic")
     if options.method == "greedy":
         if options.measure == "traced-bic":
             found = climb_traced(TracedScore(columns), limits, options, progress)
         else:
-            found = climb_greedily(SetScore(columns, options.measure), limits, options, progress)
+            found = climb_families(FamilyScore(columns, options.measure), limits, options, progress)
     elif options.method == "mwst":
         found = _score_tree(columns, options, limits, names)
     elif options.method == "k2":
         listed = [sequence] if sequence is not None else _orders(limits, options)
-        found = best_of_orders(_gains(columns, options), listed, limits, options.threshold, progress)
+        found = search_orders(_gains(columns, options), listed, limits, options.threshold, progress)
     else:
         counts = StateCounts(columns)
         deepest = 1 if options.method == "hybrid-tree" else 2
-        left = tested(counts, limits, deepest=deepest, errors=options.errors, progress=progress)
+        skeleton = find_skeleton(counts, limits, deepest=deepest, errors=options.errors, progress=progress)
         if options.method == "hybrid-tree":
-            found = hybrid_tree(counts, limits, names, left)
+            found = learn_hybrid_tree(counts, limits, names, skeleton)
         else:
             gains = ContourGains(columns, "specificity-gain", options.reading)
-            found = hybrid_dag(gains, limits, left, options.threshold)
-    return _told(found, names, options, columns.total)
+            found = learn_hybrid_dag(gains, limits, skeleton, options.threshold)
+    return _to_result(found, names, options, columns.total)
 
 
-def _gains(columns: Columns, options: Options) -> Gains:
+def _gains(columns: CodedRows, options: Options) -> Gains:
     if options.by_contours:
         return ContourGains(columns, options.measure, options.reading)  # type: ignore[arg-type]
     if options.measure == "traced-bic":
         return TracedGains(TracedScore(columns))
-    return ScoreGains(SetScore(columns, options.measure))
+    return ScoreGains(FamilyScore(columns, options.measure))
 
 
-def _score_tree(columns: Columns, options: Options, limits: Constraints, names: list[str]) -> Found:
+def _score_tree(columns: CodedRows, options: Options, limits: CompiledConstraints, names: list[str]) -> SearchResult:
     """The tree by what each variable gains as the only parent of each other, and its score."""
     if options.measure == "traced-bic":
         traced = TracedScore(columns)
         weights = np.stack([traced.additions(k, ()) for k in range(traced.size)], axis=1)
         found = spanning_tree(weights, limits, options.threshold, names, traced.total([()] * traced.size))
-        told_by_em(traced, found)
+        refit_by_em(traced, found)
         return found
-    score = SetScore(columns, options.measure)
-    alone = [score.family(k, ()) for k in range(score.size)]
-    weights = np.stack([score.additions(k, ()) - alone[k] for k in range(score.size)], axis=1)
+    score = FamilyScore(columns, options.measure)
+    alone = [score.score_family(k, ()) for k in range(score.size)]
+    weights = np.stack([score.score_additions(k, ()) - alone[k] for k in range(score.size)], axis=1)
     needed = limits.required | np.isfinite(weights.T) | (options.threshold < 0.0)
     for parent, child in np.argwhere(needed & np.isneginf(weights)).tolist():  # ruled out by its price alone
         if parent != child:
-            weights[parent, child] = score.family(child, (parent,)) - alone[child]
+            weights[parent, child] = score.score_family(child, (parent,)) - alone[child]
     found = spanning_tree(weights, limits, options.threshold, names, float(sum(alone)))
     ScoreGains(score).finish(found, limits.required)
     return found
@@ -250,13 +250,13 @@ def _pair_weights(
     return weights, pairs.rows
 
 
-def _orders(limits: Constraints, options: Options) -> list[list[int]]:
+def _orders(limits: CompiledConstraints, options: Options) -> list[list[int]]:
     """The order of the data, as far as the constraints let it be, and random ones."""
-    chance = options.chance
-    return [some_order(limits, None), *(some_order(limits, chance) for _ in range(options.orders - 1))]
+    rng = options.rng
+    return [draw_order(limits, None), *(draw_order(limits, rng) for _ in range(options.orders - 1))]
 
 
-def _told(found: Found, names: list[str], options: Options, rows: int) -> LearnedStructure:
+def _to_result(found: SearchResult, names: list[str], options: Options, rows: int) -> LearnedStructure:
     dag = Dag({name: [names[p] for p in parents_of(found.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()
     opened = {frozenset(edge) for edge in essential.undirected}
@@ -292,7 +292,7 @@ def _told(found: Found, names: list[str], options: Options, rows: int) -> Learne
 
 
 def _families(
-    found: Found, names: list[str], edges: tuple[LearnedEdge, ...], options: Options
+    found: SearchResult, names: list[str], edges: tuple[LearnedEdge, ...], options: Options
 ) -> dict[str, float] | None:
     """The part of each family in the score, or in the sum of the measures."""
     if found.families is not None:

@@ -27,8 +27,8 @@ from possnet.em.model import Model, joined
 from possnet.em.observed import Observed
 from possnet.graph import Dag
 from possnet.limits import refuse_over
-from possnet.structure.kept import Kept
-from possnet.structure.scores import SetScore, logged
+from possnet.structure.scores import FamilyScore, logged
+from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Codes, Floats, Ints
-    from possnet.structure.columns import Columns
+    from possnet.structure.coded_rows import CodedRows
 
     Family: TypeAlias = tuple[int, tuple[int, ...]]
 
@@ -52,7 +52,7 @@ _DENSE: Final = 1 << 22  # entries of a table of cells
 _KEPT: Final = 1 << 23  # masses
 
 
-class Component(NamedTuple):
+class FittedComponent(NamedTuple):
     """The log-likelihood of a component, and the masses m(A | a) of its families, contexts in table order."""
 
     log_likelihood: float
@@ -70,11 +70,11 @@ class _Rows(Observed):
         self.masks, self.weights, self.missing = {}, {}, {}
         for node in dag.nodes:
             k = score.place[node]
-            amounts = score.amounts[k]
+            cell_counts = score.cell_counts[k]
             self.variables[node] = columns.variables[k]
             self.masks[node] = columns.masks[k] or [1 << s for s in range(len(columns.variables[k]))]
-            self.missing[node] = int(amounts[-1]) if columns.has_missing[k] else 0
-            seen = amounts[: len(columns.masks[k])]
+            self.missing[node] = int(cell_counts[-1]) if columns.has_missing[k] else 0
+            seen = cell_counts[: len(columns.masks[k])]
             self.weights[node] = seen if len(seen) else np.zeros(len(self.masks[node]), dtype=np.int64)
 
     def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
@@ -87,7 +87,7 @@ class _Rows(Observed):
             for column, name in zip(rows.T, part, strict=True):
                 if not self._score.columns.masks[self._score.place[name]]:  # never observed
                     column[:] = len(self.masks[name])
-            found.append((rows, self._score.tables.amounts(chosen)))
+            found.append((rows, self._score.tables.cell_counts(chosen)))
         return found
 
 
@@ -95,27 +95,29 @@ class TracedScore:
     """Traced BIC of structures over the same rows; components and local likelihoods are kept.
 
     >>> import possnet as pn
-    >>> from possnet.structure.columns import Columns
+    >>> from possnet.structure.coded_rows import CodedRows
     >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
     >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
-    >>> score = TracedScore(Columns(pn.sample(net, 1000, process="traced", rng=1), missing=True))
+    >>> score = TracedScore(CodedRows(pn.sample(net, 1000, process="traced", rng=1), missing=True))
     >>> score.total([(), (0,)]) > score.total([(1,), ()]) > score.total([(), ()])
     True
     """
 
-    def __init__(self, columns: Columns) -> None:
-        self._cells = SetScore(columns, "random-set-bic")
+    def __init__(self, columns: CodedRows) -> None:
+        self._cells = FamilyScore(columns, "random-set-bic")
         self.columns, self.tables = columns, self._cells.tables
         self._additions: dict[Family, Floats] = {}
         self.names = [variable.name for variable in columns.variables]
         self.place = {name: k for k, name in enumerate(self.names)}
         self.size = len(self.names)
         self.states = self.tables.states
-        self.amounts = [columns.amounts(k) for k in range(self.size)]
+        self.cell_counts = [columns.cell_counts(k) for k in range(self.size)]
         self.price = log(max(columns.total, 2)) / 2.0
-        self._components: Kept[Component] = Kept(_KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1)
-        self._local: Kept[tuple[float, Floats]] = Kept(_KEPT, lambda found: found[1].size + 1)
-        self._known: Kept[Floats] = Kept(_KEPT, lambda masses: masses.size)
+        self._components: SizedCache[FittedComponent] = SizedCache(
+            _KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1
+        )
+        self._local: SizedCache[tuple[float, Floats]] = SizedCache(_KEPT, lambda found: found[1].size + 1)
+        self._known: SizedCache[Floats] = SizedCache(_KEPT, lambda masses: masses.size)
 
     def some(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
@@ -151,7 +153,7 @@ class TracedScore:
             for group in joined(scopes)
         ]
 
-    def component(self, families: frozenset[Family]) -> Component:
+    def component(self, families: frozenset[Family]) -> FittedComponent:
         """What EM makes of a component, from the masses last found for its families."""
         found = self._components.get(families)
         if found is None:
@@ -159,7 +161,7 @@ class TracedScore:
             self._know(found)
         return found
 
-    def _know(self, found: Component) -> None:
+    def _know(self, found: FittedComponent) -> None:
         for family, masses in found.masses.items():
             self._known.put(family, masses)
 
@@ -201,40 +203,40 @@ class TracedScore:
     def _bound(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a child's cells given its parents' cells as they stand, where the child is seen."""
         if not self.columns.has_missing[child]:
-            return self._cells.likelihood(child, parents)
+            return self._cells.log_likelihood(child, parents)
         counted = self._shown(child, parents)
-        sums = np.bincount(counted.contexts, counted.amounts)
-        return float(logged(counted.amounts).sum() - logged(sums).sum())
+        sums = np.bincount(counted.contexts, counted.cell_counts)
+        return float(logged(counted.cell_counts).sum() - logged(sums).sum())
 
-    def _shown(self, child: int, parents: tuple[int, ...]) -> _Shown:
+    def _shown(self, child: int, parents: tuple[int, ...]) -> _FamilyCounts:
         """Which of the parents' cells occur with which of the child's, missing ones left out, and how often."""
         _, combinations = self.tables.group((*parents, child))  # in the order of the parents' cells
         seen = combinations[:, -1] < max(len(self.columns.masks[child]), 1)
-        amounts = self.tables.amounts((*parents, child))[seen]
+        cell_counts = self.tables.cell_counts((*parents, child))[seen]
         above, cells = combinations[seen, :-1], combinations[seen, -1]
         first = np.ones(len(above), dtype=np.bool_)
         first[1:] = (above[1:] != above[:-1]).any(axis=1)
-        return _Shown(np.cumsum(first) - 1, cells, amounts, above[first])
+        return _FamilyCounts(np.cumsum(first) - 1, cells, cell_counts, above[first])
 
     def _alone(self, child: int) -> float:
         """Log-likelihood of a variable's own cells, missing ones apart."""
-        amounts = self.amounts[child][: len(self.columns.masks[child])]
-        return float(logged(amounts).sum() - logged(amounts.sum()))
+        cell_counts = self.cell_counts[child][: len(self.columns.masks[child])]
+        return float(logged(cell_counts).sum() - logged(cell_counts.sum()))
 
     def _local_em(self, family: Family) -> tuple[float, Floats]:
-        return self._local.made(family, lambda: self._run_local(family))
+        return self._local.get_or_compute(family, lambda: self._run_local(family))
 
     def _run_local(self, family: Family) -> tuple[float, Floats]:
         child, parents = family
         shown = self._shown(child, parents)
         width = prod(self.states[p] for p in parents)
-        kinds = max(len(self.columns.masks[child]), 1)
-        dense = len(shown.parents) * kinds <= _DENSE
-        size = width * (len(shown.parents) + kinds if dense else 2 * len(shown.amounts) + kinds)
+        n_cells = max(len(self.columns.masks[child]), 1)
+        dense = len(shown.parents) * n_cells <= _DENSE
+        size = width * (len(shown.parents) + n_cells if dense else 2 * len(shown.cell_counts) + n_cells)
         if size > _DENSE:
             self._refuse(4 * size, [family])
         shares = self.tables.spread(parents, shown.parents, shared=True)
-        return (_climb_family if dense else _climb_listed)(shown, shares, kinds)
+        return (_climb_family if dense else _climb_listed)(shown, shares, n_cells)
 
     def _refuse(self, numbers: int, families: Iterable[Family]) -> None:
         widest = max(families, key=lambda family: prod(self.states[p] for p in family[1]))
@@ -244,7 +246,7 @@ class TracedScore:
             "set max_parents, or use fewer rows, or states that give fewer distinct cells",
         )
 
-    def _run(self, families: frozenset[Family], *, last: bool = False, fresh: bool = False) -> Component:
+    def _run(self, families: frozenset[Family], *, last: bool = False, fresh: bool = False) -> FittedComponent:
         parents = dict(families)
         masses_in_all = sum(prod(self.states[p] for p in above) * len(self.columns.masks[k]) for k, above in families)
         if masses_in_all > _DENSE:
@@ -270,22 +272,22 @@ class TracedScore:
             accelerate=True,
         )
         value = found.log_likelihood[-1] - sum(self._alone(self.place[name]) for name in problem.model.alone)
-        return Component(value, {family: found.point[self.names[family[0]]] for family in families})
+        return FittedComponent(value, {family: found.point[self.names[family[0]]] for family in families})
 
 
-class _Shown(NamedTuple):
+class _FamilyCounts(NamedTuple):
     """Rows by the parents' cells (a number among those that occur) and the child's cell; and these cells of the parents."""
 
     contexts: Codes
     cells: Codes
-    amounts: Ints
+    cell_counts: Ints
     parents: NDArray[np.int32]
 
 
-def _climb_family(shown: _Shown, shares: Floats, kinds: int) -> tuple[float, Floats]:
+def _climb_family(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
     """Largest sum of n(A, B) ln sum_a W(A, a) m(B | a), and the masses m there."""
-    counts = np.zeros((len(shares), kinds))
-    counts[shown.contexts, shown.cells] = shown.amounts
+    counts = np.zeros((len(shares), n_cells))
+    counts[shown.contexts, shown.cells] = shown.cell_counts
     there = counts > 0.0
 
     def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
@@ -295,26 +297,26 @@ def _climb_family(shown: _Shown, shares: Floats, kinds: int) -> tuple[float, Flo
         expected = masses * (shares.T @ np.where(there, counts / np.maximum(chance, 1e-300), 0.0))
         return value, _normalised(expected, masses)
 
-    return _climbed(step, shares.shape[1], kinds)
+    return _climbed(step, shares.shape[1], n_cells)
 
 
-def _climb_listed(shown: _Shown, shares: Floats, kinds: int) -> tuple[float, Floats]:
+def _climb_listed(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
     """The same where few of the many pairs of cells occur: these are gone through one by one."""
     order = np.argsort(shown.cells, kind="stable")
-    cells, amounts = shown.cells[order], shown.amounts[order]
+    cells, cell_counts = shown.cells[order], shown.cell_counts[order]
     listed = shares[shown.contexts[order]]
     present, starts = np.unique(cells, return_index=True)
 
     def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
         masses = point["m"]
         chance = np.maximum(np.einsum("es,se->e", listed, masses[:, cells]), 1e-300)
-        value = float(amounts @ np.log(chance))
+        value = float(cell_counts @ np.log(chance))
         expected = np.zeros_like(masses)
-        sums = np.add.reduceat(listed * (amounts / chance)[:, np.newaxis], starts, axis=0)
+        sums = np.add.reduceat(listed * (cell_counts / chance)[:, np.newaxis], starts, axis=0)
         expected[:, present] = masses[:, present] * sums.T
         return value, _normalised(expected, masses)
 
-    return _climbed(step, shares.shape[1], kinds)
+    return _climbed(step, shares.shape[1], n_cells)
 
 
 def _normalised(expected: Floats, masses: Floats) -> dict[str, Floats]:
@@ -323,8 +325,8 @@ def _normalised(expected: Floats, masses: Floats) -> dict[str, Floats]:
 
 
 def _climbed(
-    step: Callable[[dict[str, Floats]], tuple[float, dict[str, Floats]]], contexts: int, kinds: int
+    step: Callable[[dict[str, Floats]], tuple[float, dict[str, Floats]]], contexts: int, n_cells: int
 ) -> tuple[float, Floats]:
-    start = np.full((contexts, kinds), 1.0 / kinds)
+    start = np.full((contexts, n_cells), 1.0 / n_cells)
     found = climb({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS, accelerate=True)
     return found.log_likelihood[-1], found.point["m"]

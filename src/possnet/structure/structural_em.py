@@ -6,8 +6,8 @@ grandparent: a -> b -> c becomes a -> b, a -> c, for all children of b (``lift``
 these the climb is easily lost on a wrong hub, for what a hidden state explains shows only when all its children hang from
 it; a child with sharper cells than its parent looks like the better hub to its siblings.
 
-Moves are ranked by local gains (see `possnet.structure.traced`), and the best are scored by EM over the components that
-they change. Where there are many rows, the climb begins on some of them, and goes on from there on all: moves are then
+Moves are ranked by local gains (see `possnet.structure.traced_score`), and the best are scored by EM over the components
+that they change. Where there are many rows, the climb begins on some of them, and goes on from there on all: moves are then
 estimated on some, and checked on all before they are made. Gains and scores of the first part are estimates. The tabu list
 is for few variables only, where all moves can be tried.
 """
@@ -18,40 +18,41 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.structure.graphs import Constraints, Graph, families_of
-from possnet.structure.walks import ACTIONS, Found, Move, climb, walk
+from possnet.structure.hill_climbing import climb_once, climb_with_restarts
+from possnet.structure.search_graph import CompiledConstraints, SearchGraph, parent_sets_of
+from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from possnet.aliases import Bools, Floats, Progress
     from possnet.structure.options import Options
-    from possnet.structure.traced import TracedScore
-    from possnet.structure.walks import Step
+    from possnet.structure.search_result import EdgeMove
+    from possnet.structure.traced_score import TracedScore
 
 _ALL_PAIRS: Final = 20
 _WIDTH: Final = 6
-_SHAKES: Final = 4
+_PERTURBATIONS: Final = 4
 _LEAST: Final = 1.0  # nats: twice what EM leaves to gain
 _SOME: Final = 10_000
 
 
-class _Search:
+class _TracedClimber:
     """A structure, and the gains of its moves as far as they are known."""
 
     margin = _LEAST
 
-    def __init__(self, score: TracedScore, graph: Graph, some: TracedScore | None) -> None:
+    def __init__(self, score: TracedScore, graph: SearchGraph, some: TracedScore | None) -> None:
         self.score, self.some, self.graph = score, some, graph
-        self.total = score.total(families_of(graph.edges))
+        self.total = score.total(parent_sets_of(graph.edges))
         self.touched: set[int] = set()
-        self._about: dict[Step, float] = {}
+        self._about: dict[EdgeMove, float] = {}
 
-    def gain(self, move: Step) -> float:
+    def gain(self, move: EdgeMove) -> float:
         """What a move gains, by EM on all rows."""
-        return self.score.total(families_of(_changed(self.graph.edges, move))) - self.total
+        return self.score.total(parent_sets_of(_changed(self.graph.edges, move))) - self.total
 
-    def about(self, move: Step) -> float:
+    def about(self, move: EdgeMove) -> float:
         """What a move gains, by EM on some of the rows if there are many."""
         if move not in self._about:
             if self.some is None:
@@ -61,50 +62,50 @@ class _Search:
                 self._about[move] = _estimated(self.score, self.some, edges, _changed(edges, move))
         return self._about[move]
 
-    def best_step(
+    def best_move(
         self,
         recent: Collection[frozenset[int]],
         best: float,  # noqa: ARG002 - nothing recent is ever undone
         *,
         upward: bool,
-    ) -> tuple[Step, list[Step]] | None:
+    ) -> tuple[EdgeMove, list[EdgeMove]] | None:
         move, gains = _chosen(self, set(recent), least=_LEAST if upward else None)
         if move is None:
             return None
         close = gains[move] - _LEAST
         return move, [other for other, gain in gains.items() if gain >= close and other != move]
 
-    def random_step(self, chance: np.random.Generator) -> Step | None:
-        moves = [*self.removals(), *self.turns(), *self.additions()]
-        return moves[int(chance.integers(len(moves)))] if moves else None
+    def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
+        moves = [*self.removals(), *self.reversals(), *self.additions()]
+        return moves[int(rng.integers(len(moves)))] if moves else None
 
-    def make(self, move: Step) -> None:
-        self.graph = Graph(self.graph.constraints, _changed(self.graph.edges, move))
-        self.total = self.score.total(families_of(self.graph.edges))
+    def apply_move(self, move: EdgeMove) -> None:
+        self.graph = SearchGraph(self.graph.constraints, _changed(self.graph.edges, move))
+        self.total = self.score.total(parent_sets_of(self.graph.edges))
         self._about = {}
         self.touched = set(move[1:])
 
-    def additions(self) -> list[Step]:
+    def additions(self) -> list[EdgeMove]:
         """Edges to add, the largest local gain first."""
         gains = self.local_gains()
         found = [(-float(gains[p, c]), (0, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
         return [move for _, move in sorted(found)]
 
-    def removals(self) -> list[Step]:
+    def removals(self) -> list[EdgeMove]:
         """Edges to remove, the smallest local loss first."""
         found = [(self._loss(p, c), (1, p, c)) for p, c in np.argwhere(self.graph.may_delete()).tolist()]
         return [move for _, move in sorted(found)]
 
-    def turns(self) -> list[Step]:
+    def reversals(self) -> list[EdgeMove]:
         """Edges to turn, the largest local gain first."""
-        gains, turns = self.local_gains(), np.argwhere(self.graph.may_turn()).tolist()
-        found = [(self._loss(p, c) - float(gains[c, p]), (2, p, c)) for p, c in turns]
+        gains, reversals = self.local_gains(), np.argwhere(self.graph.may_reverse()).tolist()
+        found = [(self._loss(p, c) - float(gains[c, p]), (2, p, c)) for p, c in reversals]
         return [move for _, move in sorted(found)]
 
-    def rearrangements(self, *, everywhere: bool) -> list[Step]:
+    def rearrangements(self, *, everywhere: bool) -> list[EdgeMove]:
         """Several edges at once: all such moves, or those around the last change."""
         edges, limits = self.graph.edges, self.graph.constraints
-        moves: list[Step] = []
+        moves: list[EdgeMove] = []
         for parent, child in np.argwhere(edges).tolist():
             if everywhere or {parent, child} & self.touched:
                 if edges[parent].sum() > 1:
@@ -117,7 +118,7 @@ class _Search:
             after = _changed(edges, move)
             kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
             narrow = after.sum(axis=0).max() <= limits.max_parents
-            if kept and narrow and not np.diag(Graph(limits, after).reach).any():
+            if kept and narrow and not np.diag(SearchGraph(limits, after).reach).any():
                 found.append(move)
         return found
 
@@ -138,7 +139,7 @@ def _estimated(score: TracedScore, some: TracedScore, edges: Bools, changed: Boo
 
     A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
     """
-    before, after = families_of(edges), families_of(changed)
+    before, after = parent_sets_of(edges), parent_sets_of(changed)
     raised = some.log_likelihood(after) - some.log_likelihood(before)
     price = sum(score.penalty(k, p) for k, p in enumerate(after))
     price -= sum(score.penalty(k, p) for k, p in enumerate(before))
@@ -154,15 +155,15 @@ class TracedGains:
         self.score, self.size = score, score.size
         self._some = score.some(_SOME)
         nothing = np.zeros((self.size, self.size), dtype=np.bool_)
-        self._free = Constraints(nothing, ~nothing, self.size)
+        self._free = CompiledConstraints(nothing, ~nothing, self.size)
 
     def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
         """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
         local = np.where(among, self.score.additions(child, parents), -np.inf)
         found = np.where(local > 0.0, -np.inf, local)
-        search = _Search(self.score, Graph(self._free, edges), self._some)
+        search = _TracedClimber(self.score, SearchGraph(self._free, edges), self._some)
         best = np.argsort(-local, kind="stable")[:_WIDTH].tolist()
-        moves: list[Step] = [(0, k, child) for k in best if local[k] > 0.0]
+        moves: list[EdgeMove] = [(0, k, child) for k in best if local[k] > 0.0]
         if self._some is not None:
             moves.sort(key=lambda move: -search.about(move))
         for move in moves:
@@ -173,15 +174,15 @@ class TracedGains:
 
     def begin(self, required: Bools) -> float:
         """Score of the required edges alone."""
-        return self.score.total(families_of(required))
+        return self.score.total(parent_sets_of(required))
 
-    def finish(self, found: Found, required: Bools) -> None:  # noqa: ARG002
+    def finish(self, found: SearchResult, required: Bools) -> None:  # noqa: ARG002
         """EM to its end, and what the score would lose without each edge."""
-        told_by_em(self.score, found)
-        _value(_Search(self.score, Graph(self._free, found.edges), self._some), found)
+        refit_by_em(self.score, found)
+        _value(_TracedClimber(self.score, SearchGraph(self._free, found.edges), self._some), found)
 
 
-def _changed(edges: Bools, move: Step) -> Bools:
+def _changed(edges: Bools, move: EdgeMove) -> Bools:
     """The edges after a move."""
     action, parent, child = move
     after = edges.copy()
@@ -205,19 +206,21 @@ def _changed(edges: Bools, move: Step) -> Bools:
     return after
 
 
-def climb_traced(score: TracedScore, constraints: Constraints, options: Options, progress: Progress) -> Found:
+def climb_traced(
+    score: TracedScore, constraints: CompiledConstraints, options: Options, progress: Progress
+) -> SearchResult:
     """The best structure found from the required edges alone, and from random changes of it."""
     some = score.some(_SOME)
-    edges, begun = constraints.required, list[Move]()
+    edges, begun = constraints.required, list[MoveRecord]()
     if some is not None:
         edges, begun = _climb_on_some(score, some, constraints, options, progress)
 
-    def begin(edges: Bools) -> _Search:
-        return _Search(score, Graph(constraints, edges), some)
+    def begin(edges: Bools) -> _TracedClimber:
+        return _TracedClimber(score, SearchGraph(constraints, edges), some)
 
     tabu = options.tabu if _is_small(score) else 0
-    best = climb(begin, edges, begun, options, tabu=tabu, shakes=_SHAKES, progress=progress)
-    told_by_em(score, best)
+    best = climb_with_restarts(begin, edges, begun, options, tabu=tabu, perturbations=_PERTURBATIONS, progress=progress)
+    refit_by_em(score, best)
     search = begin(best.edges)
     for move in search.additions()[:_WIDTH]:
         best.gains["add", move[1], move[2]] = search.about(move)
@@ -231,13 +234,13 @@ def _is_small(score: TracedScore) -> bool:
 
 
 def _climb_on_some(
-    score: TracedScore, some: TracedScore, constraints: Constraints, options: Options, progress: Progress
-) -> tuple[Bools, list[Move]]:
+    score: TracedScore, some: TracedScore, constraints: CompiledConstraints, options: Options, progress: Progress
+) -> tuple[Bools, list[MoveRecord]]:
     """Where a climb on some of the rows ends, and its moves; their gains and scores on all rows are estimated."""
-    search = _Search(some, Graph(constraints), None)
-    first = Found(constraints.required, search.total, [])
-    walk(search, first, tabu=0, max_steps=options.max_steps, progress=progress)
-    edges, total = constraints.required, score.total(families_of(constraints.required))
+    search = _TracedClimber(some, SearchGraph(constraints), None)
+    first = SearchResult(constraints.required, search.total, [])
+    climb_once(search, first, tabu=0, max_steps=options.max_steps, progress=progress)
+    edges, total = constraints.required, score.total(parent_sets_of(constraints.required))
     moves = []
     for move in first.moves:
         after = _changed(edges, (ACTIONS.index(move.action), move.parent, move.child))
@@ -247,9 +250,11 @@ def _climb_on_some(
     return edges, moves
 
 
-def _chosen(search: _Search, banned: set[frozenset[int]], least: float | None) -> tuple[Step | None, dict[Step, float]]:
+def _chosen(
+    search: _TracedClimber, banned: set[frozenset[int]], least: float | None
+) -> tuple[EdgeMove | None, dict[EdgeMove, float]]:
     """The best move, which must gain at least so much, on all rows too; and the gains of all that were tried."""
-    refused: set[Step] = set()
+    refused: set[EdgeMove] = set()
     while True:
         gains = _gains(search, banned, refused)
         best = min(gains, key=lambda move: (-gains[move], move), default=None)
@@ -262,24 +267,24 @@ def _chosen(search: _Search, banned: set[frozenset[int]], least: float | None) -
         refused.add(best)
 
 
-def _gains(search: _Search, banned: set[frozenset[int]], refused: set[Step]) -> dict[Step, float]:
+def _gains(search: _TracedClimber, banned: set[frozenset[int]], refused: set[EdgeMove]) -> dict[EdgeMove, float]:
     """Gains of moves by EM over components.
 
     Of all moves where there are few. Otherwise of the additions that look best and of rearrangements around the last
-    change; if none of these is any good, of the removals and turns that look best and all rearrangements; then of further
-    additions, a few at a time.
+    change; if none of these is any good, of the deletions and reversals that look best and all rearrangements; then of
+    further additions, a few at a time.
     """
 
-    def evaluate(moves: list[Step]) -> dict[Step, float]:
+    def evaluate(moves: list[EdgeMove]) -> dict[EdgeMove, float]:
         tried = [move for move in moves if frozenset(move[1:]) not in banned and move not in refused]
         return {move: search.about(move) for move in tried}
 
     additions = search.additions()
     if _is_small(search.score):
-        return evaluate([*additions, *search.removals(), *search.turns(), *search.rearrangements(everywhere=True)])
+        return evaluate([*additions, *search.removals(), *search.reversals(), *search.rearrangements(everywhere=True)])
     gains = evaluate([*additions[:_WIDTH], *search.rearrangements(everywhere=False)])
     if max(gains.values(), default=0.0) <= _LEAST:
-        others = [*search.removals()[: 2 * _WIDTH], *search.turns()[: 2 * _WIDTH]]
+        others = [*search.removals()[: 2 * _WIDTH], *search.reversals()[: 2 * _WIDTH]]
         gains |= evaluate([*others, *search.rearrangements(everywhere=True)])
     promising = int((search.local_gains()[search.graph.may_add()] > 0.0).sum())
     for start in range(_WIDTH, promising + _WIDTH, _WIDTH):
@@ -289,14 +294,14 @@ def _gains(search: _Search, banned: set[frozenset[int]], refused: set[Step]) -> 
     return gains
 
 
-def _value(search: _Search, best: Found) -> None:
+def _value(search: _TracedClimber, best: SearchResult) -> None:
     """What the score would lose without each edge."""
     for parent, child in np.argwhere(best.edges).tolist():
         best.gains["delete", parent, child] = search.about((1, parent, child))
 
 
-def told_by_em(score: TracedScore, found: Found) -> None:
+def refit_by_em(score: TracedScore, found: SearchResult) -> None:
     """The score of a structure, by EM to its end."""
-    families = families_of(found.edges)
+    families = parent_sets_of(found.edges)
     score.polish(families)
     found.score = score.total(families)

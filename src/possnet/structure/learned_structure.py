@@ -18,15 +18,15 @@ class LearnedEdge(NamedTuple):
 
     ``value`` is what the edge is worth. By a score: how much it would fall without the edge, all others staying (for
     ``mwst`` by ``traced-bic``: what the edge alone would gain). By a measure on contours: the measure of the pair, in the
-    direction that the edge has; in ``k2`` and ``hybrid-dag`` given the parents taken before. ``turns`` says whether the
-    essential graph leaves its direction open. ``confidence`` is the share of bootstrap runs that join its two ends,
+    direction that the edge has; in ``k2`` and ``hybrid-dag`` given the parents taken before. ``reversible`` says whether
+    the CPDAG leaves its direction open. ``confidence`` is the share of bootstrap runs that join its two ends,
     ``direction`` the share that directs them so; None if there was no bootstrap.
     """
 
     parent: str
     child: str
     value: float
-    turns: bool
+    reversible: bool
     confidence: float | None = None
     direction: float | None = None
 
@@ -74,8 +74,8 @@ class LearnedStructure:
         not fall apart into families.
     trace
         The steps of the search that led here, with ties.
-    nearly
-        What nearly made it: the best moves that were not made.
+    near_misses
+        Near misses: the best moves that were not made.
     rows
         Rows that it was learned from, with their weights.
     order
@@ -100,7 +100,7 @@ class LearnedStructure:
     edges: tuple[LearnedEdge, ...]
     families: dict[str, float] | None
     trace: tuple[SearchStep, ...]
-    nearly: tuple[NearMiss, ...]
+    near_misses: tuple[NearMiss, ...]
     rows: int
     order: tuple[str, ...] | None = None
     bootstrap: int = 0
@@ -135,16 +135,16 @@ class LearnedStructure:
             )
         if self.order is not None:
             lines.append(f"  order      {', '.join(self.order)}")
-        if self.nearly:
-            lines += ["", "  what nearly made it"]
-            rows = [(f"{n.action} {n.parent} -> {n.child}", f"{n.gain:+.6g}") for n in self.nearly[:_SHOWN]]
+        if self.near_misses:
+            lines += ["", "  near misses"]
+            rows = [(f"{n.action} {n.parent} -> {n.child}", f"{n.gain:+.6g}") for n in self.near_misses[:_SHOWN]]
             lines += text_table(rows, texts=1)
         return "\n".join(lines)
 
     def _edge_rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [("edge", "value", *(("joined", "directed so") if self.bootstrap else ()))]
         for edge in sorted(self.edges, key=lambda e: -e.value):
-            mark = "-" if edge.turns else "->"
+            mark = "-" if edge.reversible else "->"
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]
             rows.append((f"{edge.parent} {mark} {edge.child}", f"{edge.value:.6g}", *shares))
         return rows

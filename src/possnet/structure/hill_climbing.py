@@ -1,0 +1,227 @@
+"""Greedy hill climbing over structures by the moves add, delete and reverse, with a tabu list and restarts.
+
+The search makes the best move while the score rises. At a local maximum it goes on for a few moves, downhill if need be,
+without touching the pairs that it changed last (the tabu list; Glover 1989); then it starts again from random
+perturbations of the best structure (restarts). The best structure ever seen is kept, so that its score never falls.
+
+`climb_with_restarts` takes any `Climber`. The one here is for decomposable scores: a move changes one or two families, so
+that only the gains of moves on these families are computed again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from possnet.structure.search_graph import SearchGraph
+from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from possnet.aliases import Bools, Floats, Progress
+    from possnet.structure.options import Options
+    from possnet.structure.scores import FamilyScore
+    from possnet.structure.search_graph import CompiledConstraints
+    from possnet.structure.search_result import EdgeMove
+
+_ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
+_PERTURBATIONS: Final = 8  # random moves before a restart
+
+
+class Climber(Protocol):
+    """A structure, its score, and the gains of the moves from it."""
+
+    graph: SearchGraph
+
+    @property
+    def total(self) -> float:
+        """Score of the structure."""
+        ...
+
+    @property
+    def margin(self) -> float:
+        """What a score must gain to count as better."""
+        ...
+
+    def best_move(
+        self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
+    ) -> tuple[EdgeMove, list[EdgeMove]] | None:
+        """The best move on a pair that is not in the tabu list, and those that tie with it; it must gain if ``upward``.
+
+        A climber may make a tabu move after all if that passes the best score so far (aspiration).
+        """
+        ...
+
+    def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
+        """Any move that can be made."""
+        ...
+
+    def apply_move(self, move: EdgeMove) -> None:
+        """Make a move."""
+        ...
+
+
+def climb_once(climber: Climber, best: SearchResult, *, tabu: int, max_steps: int | None, progress: Progress) -> None:
+    """Climb from one structure; ``best`` is updated whenever the score passes all before."""
+    moves = list(best.moves)
+    begun = len(moves)
+    tabu_list: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
+    downhill = 0
+    while max_steps is None or len(moves) - begun < max_steps:
+        chosen = climber.best_move(tabu_list if downhill else (), best.score, upward=downhill >= tabu)
+        if chosen is None:
+            break
+        move, ties = chosen
+        _record_move(climber, moves, move, ties)
+        if tabu:
+            tabu_list.append(frozenset(move[1:]))
+        if climber.total > best.score + climber.margin:
+            best.edges, best.score, best.moves = climber.graph.edges.copy(), climber.total, list(moves)
+            downhill = 0
+        else:
+            downhill += 1
+        progress(len(moves), 0)
+
+
+def climb_with_restarts(
+    start: Callable[[Bools], Climber],
+    edges: Bools,
+    moves: list[MoveRecord],
+    options: Options,
+    *,
+    tabu: int,
+    perturbations: int,
+    progress: Progress,
+) -> SearchResult:
+    """The best structure of a climb from ``edges``, where ``moves`` have led, and of climbs from perturbations of it."""
+    most, rng = options.max_steps, options.rng
+    climber = start(edges)
+    best = SearchResult(edges, climber.total, moves)
+    climb_once(climber, best, tabu=tabu, max_steps=None if most is None else most - len(moves), progress=progress)
+    for _ in range(options.restarts):
+        climber = start(best.edges)
+        restarted = SearchResult(best.edges, best.score, list(best.moves))
+        for _ in range(perturbations):
+            move = climber.random_move(rng)
+            if move is None:
+                break
+            _record_move(climber, restarted.moves, move, [])
+        climb_once(climber, restarted, tabu=tabu, max_steps=most, progress=progress)
+        if restarted.score > best.score + climber.margin:
+            best = restarted
+    return best
+
+
+def _record_move(climber: Climber, moves: list[MoveRecord], move: EdgeMove, ties: list[EdgeMove]) -> None:
+    before = climber.total
+    climber.apply_move(move)
+    action, parent, child = move
+    tied = tuple((ACTIONS[a], p, c) for a, p, c in ties)
+    moves.append(MoveRecord(ACTIONS[action], parent, child, climber.total - before, climber.total, tied))
+
+
+class _FamilyClimber:
+    """A graph and the gains of all its moves by a decomposable score."""
+
+    def __init__(self, score: FamilyScore, graph: SearchGraph) -> None:
+        self.score, self.graph = score, graph
+        size = score.size
+        self.families = np.zeros(size)
+        self.adding = np.full((size, size), -np.inf)
+        self.deleting = np.full((size, size), -np.inf)
+        for child in range(size):
+            self._update_family(child)
+
+    @property
+    def total(self) -> float:
+        return float(self.families.sum())
+
+    @property
+    def margin(self) -> float:
+        return _ROUNDING * max(abs(self.total), 1.0)
+
+    def _update_family(self, child: int) -> None:
+        """Gains of the moves on a family, after it changed."""
+        parents = self.graph.parents(child)
+        current = self.families[child] = self.score.score_family(child, parents)
+        self.adding[:, child] = self.score.score_additions(child, parents) - current
+        self.deleting[:, child] = -np.inf
+        for place, parent in enumerate(parents):
+            rest = parents[:place] + parents[place + 1 :]
+            self.deleting[parent, child] = self.score.score_family(child, rest) - current
+
+    def move_gains(self) -> Floats:
+        """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""
+        graph = self.graph
+        with np.errstate(invalid="ignore"):
+            reversing = self.deleting + self.adding.T
+        return np.stack(
+            [
+                np.where(graph.may_add(), self.adding, -np.inf),
+                np.where(graph.may_delete(), self.deleting, -np.inf),
+                np.where(graph.may_reverse(), reversing, -np.inf),
+            ]
+        )
+
+    def best_move(
+        self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
+    ) -> tuple[EdgeMove, list[EdgeMove]] | None:
+        gains, margin = self.move_gains(), self.margin
+        for pair in tabu_list:
+            first, second = sorted(pair)
+            for a, b in ((first, second), (second, first)):
+                stale = gains[:, a, b] + self.total <= best + margin
+                gains[stale, a, b] = -np.inf
+        top = float(gains.max(initial=-np.inf))
+        if not np.isfinite(top) or (upward and top <= margin):
+            return None
+        ties = _list_moves(gains >= top - margin)
+        move = max(ties, key=lambda tie: gains[tie])
+        return move, [tie for tie in ties if tie != move]
+
+    def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
+        possible = _list_moves(np.isfinite(self.move_gains()))
+        return possible[rng.choice(len(possible))] if possible else None
+
+    def apply_move(self, move: EdgeMove) -> None:
+        action, parent, child = move
+        if ACTIONS[action] == "reverse":
+            self.graph.reverse_edge(parent, child)
+            self._update_family(parent)
+        else:
+            self.graph.set_edge(parent, child, present=ACTIONS[action] == "add")
+        self._update_family(child)
+
+
+def climb_families(
+    score: FamilyScore, constraints: CompiledConstraints, options: Options, progress: Progress
+) -> SearchResult:
+    """Hill climbing by a decomposable score, from the required edges alone and from perturbations of the best."""
+
+    def start(edges: Bools) -> _FamilyClimber:
+        return _FamilyClimber(score, SearchGraph(constraints, edges))
+
+    best = climb_with_restarts(
+        start,
+        constraints.required,
+        [],
+        options,
+        tabu=options.tabu,
+        perturbations=_PERTURBATIONS,
+        progress=progress,
+    )
+    climber = start(best.edges)
+    gains = climber.move_gains()
+    best.families = climber.families.tolist()
+    for action, parent, child in _list_moves(np.isfinite(gains)):
+        best.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
+    for parent, child in np.argwhere(best.edges).tolist():  # required edges cannot be deleted, but are worth something
+        best.gains["delete", parent, child] = float(climber.deleting[parent, child])
+    return best
+
+
+def _list_moves(chosen: Bools) -> list[EdgeMove]:
+    return [(action, parent, child) for action, parent, child in np.argwhere(chosen).tolist()]

@@ -1,0 +1,53 @@
+"""Where a search over structures ends, and the moves that led there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from possnet.aliases import Bools
+
+    EdgeMove: TypeAlias = tuple[int, int, int]
+
+ACTIONS: Final = ("add", "delete", "reverse", "exchange", "re-root", "lift", "replace")
+"""What a move (action, parent, child) does, by the number of its action."""
+
+
+class MoveRecord(NamedTuple):
+    """A move that was made: the action and its edge, what the score gained, the score after it, and the moves that tied."""
+
+    action: str
+    parent: int
+    child: int
+    gain: float
+    score: float
+    ties: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(slots=True)
+class SearchResult:
+    """The structure that a search returns.
+
+    Attributes
+    ----------
+    edges
+        The DAG as a matrix (parent, child).
+    score
+        Its score, or the sum of the measures of its edges.
+    moves
+        The moves that led there.
+    gains
+        Gain of each move (action, parent, child) that could still be made; ``delete`` of every edge.
+    families
+        Score of each family, where the score is a sum over families.
+    order
+        The order of the variables, if the search used one.
+    """
+
+    edges: Bools
+    score: float
+    moves: list[MoveRecord]
+    gains: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    families: list[float] | None = None
+    order: list[int] | None = None
