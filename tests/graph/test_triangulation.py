@@ -47,10 +47,15 @@ def test_cliques_and_cells_are_those_of_the_order(rule: EliminationRule, dag: ob
     assert (list(found.cliques), found.entries) == cells_of_order(near, sizes, found.order)
     first = found.order[0]
     prices: dict[str, Callable[[int], int]] = {
-        "fill": lambda k: sum(1 for a in iterate_bits(near[k]) for b in iterate_bits(near[k]) if a < b and not near[a] >> b & 1),
+        "fill": lambda k: sum(
+            1 for a in iterate_bits(near[k]) for b in iterate_bits(near[k]) if a < b and not near[a] >> b & 1
+        ),
         "weight": lambda k: prod(sizes[j] for j in [k, *iterate_bits(near[k])]),
         "weighted-fill": lambda k: sum(
-            sizes[a] * sizes[b] for a in iterate_bits(near[k]) for b in iterate_bits(near[k]) if a < b and not near[a] >> b & 1
+            sizes[a] * sizes[b]
+            for a in iterate_bits(near[k])
+            for b in iterate_bits(near[k])
+            if a < b and not near[a] >> b & 1
         ),
     }
     price = prices[rule]

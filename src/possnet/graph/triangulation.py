@@ -53,7 +53,10 @@ def triangulate(neighbours: Sequence[int], sizes: Sequence[int]) -> Elimination:
     >>> triangulate(square, [2, 2, 2, 2]).entries
     22
     """
-    return min((eliminate(neighbours, sizes, rule) for rule in get_args(EliminationRule)), key=lambda elimination: elimination.entries)
+    return min(
+        (eliminate(neighbours, sizes, rule) for rule in get_args(EliminationRule)),
+        key=lambda elimination: elimination.entries,
+    )
 
 
 def eliminate(
