@@ -170,7 +170,7 @@ def draw(curves: Sequence[Curve]) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from possnet.plots.style import COLOURS
+    from possnet.plots import COLOURS
 
     colours = [COLOURS[name][0] for name in ("blue", "orange", "green", "purple", "soft")]
     titles = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.drawing import Bar, Card, draw_bars, draw_graph, layered
+from possnet.drawing import Bar, Card, compute_layout, draw_bars, draw_graph
 from tests import strategies
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -22,7 +22,7 @@ def parents_of(dag: pn.Dag) -> dict[str, tuple[str, ...]]:
 @given(strategies.dags(max_nodes=9), st.data())
 def test_children_are_below_their_parents_and_nothing_overlaps(dag: pn.Dag, data: st.DataObject) -> None:
     sizes = {n: (data.draw(st.floats(20, 200)), data.draw(st.floats(15, 90))) for n in dag.nodes}
-    layout = layered(parents_of(dag), sizes)
+    layout = compute_layout(parents_of(dag), sizes)
     for parent, child in dag.edges:
         assert layout.nodes[parent][1] < layout.nodes[child][1]
     for a, b in combinations(dag.nodes, 2):
@@ -50,7 +50,7 @@ def test_a_ladder_is_drawn_without_crossings() -> None:
         for name in pair:
             parents[name] = (f"{name[0]}{k - 1}",)
     parents["end"] = ("a5", "b5")
-    layout = layered(parents, dict.fromkeys(parents, (30.0, 20.0)))
+    layout = compute_layout(parents, dict.fromkeys(parents, (30.0, 20.0)))
     sides = {layout.nodes[f"a{k}"][0] < layout.nodes[f"b{k}"][0] for k in range(6)}
     assert len(sides) == 1
 
@@ -58,7 +58,7 @@ def test_a_ladder_is_drawn_without_crossings() -> None:
 def test_a_long_edge_passes_beside_the_nodes_of_its_layers() -> None:
     parents = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c")}
     sizes = dict.fromkeys(parents, (80.0, 30.0))
-    layout = layered(parents, sizes)
+    layout = compute_layout(parents, sizes)
     for x, y in layout.edges["a", "d"][1:-1]:
         for name in ("b", "c"):
             cx, cy = layout.nodes[name]

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.explorer import explore, guard, quiet, serve
-from possnet.explorer.app import application
-from possnet.explorer.model import Model, table_page
+from possnet.explorer import explore, request_guard, serve, uvicorn_server
+from possnet.explorer.app import build_application
+from possnet.explorer.session import Session, read_table_page
 from tests.commands import readme_commands, run
 from tests.serving import Server, serving
 
@@ -184,16 +184,16 @@ def test_tables_come_in_pages_of_a_few_hundred_degrees() -> None:
     dag = pn.Dag({"a": (), "b": ("a",), "c": ("b",)})
     rng = np.random.default_rng(1)
     raw = {"a": rng.random(300), "b": rng.random((300, 7)), "c": rng.random((7, 1500))}
-    model = Model.of(pn.Network((a, b, c), dag, pn.normalise_tables(raw)))
+    model = Session.of(pn.Network((a, b, c), dag, pn.normalise_tables(raw)))
     seen, start = [], 0
     while start < 300:
-        page = table_page(model, "b", start)
+        page = read_table_page(model, "b", start)
         assert sum(len(row["degrees"]) for row in page["rows"]) <= 500
         seen += [row["degrees"] for row in page["rows"]]
         assert page["rows"][0]["context"] == [str(start)]
         start += len(page["rows"])
     assert np.array_equal(seen, model.network.table("b"))
-    wide = table_page(model, "c", 3)
+    wide = read_table_page(model, "c", 3)
     assert (len(wide["rows"]), len(wide["rows"][0]["degrees"]), wide["whole"]) == (1, 500, False)
 
 
@@ -517,7 +517,7 @@ def test_a_mistake_of_ours_is_one_line_and_no_traceback(
     def broken(_: object) -> None:
         raise KeyError("oh\nno")
 
-    guarded = application(pn.load_example("clinic"), 80)
+    guarded = build_application(pn.load_example("clinic"), 80)
     assert called(guarded, "/api/network", "localhost")[1]["name"] == "clinic"
     monkeypatch.setattr("possnet.explorer.app.summary", broken)
     status, document = called(guarded, "/api/network", "127.0.0.1:80")
@@ -529,18 +529,18 @@ def test_a_mistake_of_ours_is_one_line_and_no_traceback(
 
 def test_half_a_request_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Any] = []
-    startup = quiet._Server.startup
+    startup = uvicorn_server._QuietServer.startup
 
     async def starting(self: Any, sockets: Any = None) -> None:
         started.append(self)
         await startup(self, sockets)
 
-    monkeypatch.setattr(quiet._Server, "startup", starting)
-    monkeypatch.setattr(quiet, "_PATIENCE", 0.05)
-    monkeypatch.setattr(guard, "_PATIENCE", 0.05)
+    monkeypatch.setattr(uvicorn_server._QuietServer, "startup", starting)
+    monkeypatch.setattr(uvicorn_server, "_PATIENCE", 0.05)
+    monkeypatch.setattr(request_guard, "_PATIENCE", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        thread = threading.Thread(target=quiet.serve, args=(pn.load_example("clinic"), listener))
+        thread = threading.Thread(target=uvicorn_server.serve, args=(pn.load_example("clinic"), listener))
         thread.start()
         head = f"POST /api/answer HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n"
         for content, reply in (

@@ -14,7 +14,7 @@ import pytest
 import possnet as pn
 from possnet import plots
 from possnet.experiment import LEARNERS
-from possnet.plots.style import learner_style
+from possnet.plots import learner_style
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -132,7 +132,7 @@ def test_errors_by_context_are_those_of_the_tables(results: pn.Results) -> None:
 def test_em_and_support_figures() -> None:
     net = pn.load_example("pump")
     found = pn.fit_em(net.dag, pn.sample(net, 3000, process="traced", rng=1))
-    (axes,) = plots.em_climb(found).axes
+    (axes,) = plots.em_convergence(found).axes
     (line,) = axes.get_lines()
     assert np.asarray(line.get_ydata()).tolist() == [found.log_likelihood[-1] - v for v in found.log_likelihood[:-1]]
     (axes,) = plots.support_calibration(net, found.network).axes

@@ -16,7 +16,7 @@ import pytest
 import possnet as pn
 from possnet.experiment import read_experiment
 from possnet.plots import svg_text
-from possnet.report.words import answer, command, question
+from possnet.report.narrative import repeat_command, state_answer, state_question
 from tests.browsing import contrast, luminance, watched
 from tests.commands import COMMAND, run
 
@@ -47,7 +47,7 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
         (stem.parent / f"{stem.name}.pdf").touch()
         return text
 
-    monkeypatch.setattr("possnet.report.write.save_figure", save)
+    monkeypatch.setattr("possnet.report.report_files.save_figure", save)
 
 
 def opened(
@@ -117,9 +117,9 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
     for section in ("Learning curves", "Bias and noise", "Where the errors are", "Networks", "Table", "Methods"):
         assert f">{section}</h2>" in text
     found = read_experiment(folder)
-    assert question(found) in text
-    assert all(sentence in text for sentence in answer(found.results))
-    assert command(found) in text
+    assert state_question(found) in text
+    assert all(sentence in text for sentence in state_answer(found.results))
+    assert repeat_command(found) in text
     for summary in found.results.summary("child_affinity"):
         assert f'data-v="{summary.mean:.10g}"' in text
     assert all(f"{name} {number}" in text for name, number in found.versions.items())
@@ -132,7 +132,7 @@ def test_every_figure_is_there_as_svg_and_pdf(folder: Path) -> None:
 
 
 def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
-    words = command(read_experiment(folder)).split()
+    words = repeat_command(read_experiment(folder)).split()
     assert words[0] == "possnet"
     done = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "Report: again/report.html" in done.stdout
@@ -142,7 +142,7 @@ def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: 
 
 def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
     results = read_experiment(folder).results
-    first, second, third = answer(results)
+    first, second, third = state_answer(results)
     for process, words in (("alpha-cut", "on alpha-cut rows"), ("traced", "on traced rows")):
         last = [s for s in results.summary("child_affinity") if s.rows == 400 and s.process == process]
         means = {name: sum(s.mean for s in last if s.learner == name) / 2 for name in ("likelihood", "em")}
@@ -186,8 +186,8 @@ def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
 def test_without_matplotlib_the_report_has_its_table_and_says_so(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("possnet.report.write.has_matplotlib", lambda: False)
-    monkeypatch.setattr("possnet.plots.style.has_matplotlib", lambda: False)
+    monkeypatch.setattr("possnet.report.report_files.has_matplotlib", lambda: False)
+    monkeypatch.setattr("possnet.plots.figure_style.has_matplotlib", lambda: False)
     shutil.copytree(folder, tmp_path / "copy")
     text = pn.write_report(tmp_path / "copy").read_text()
     assert "need matplotlib: pip install" in text
@@ -218,24 +218,24 @@ def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     text = pn.write_report(tmp_path / "run").read_text()
     found = read_experiment(tmp_path / "run")
     assert list(found.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
-    assert "--learner likelihood --learn given,mwst:chi2" in command(found)
+    assert "--learner likelihood --learn given,mwst:chi2" in repeat_command(found)
     assert "counting on a structure by mwst, chi2" in text
     assert ">edges to mend<" in text
     assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()
 
 
 def test_the_answer_is_true_for_every_kind_of_grid() -> None:
-    single = answer(small(rows=50, learners="likelihood"))
+    single = state_answer(small(rows=50, learners="likelihood"))
     assert single[0].startswith(
         "With 50 rows, the closest to the truth is counting on traced rows (information affinity"
     )
     assert len(single) == 2  # nothing was varied
-    alike = answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
+    alike = state_answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
     assert "are counting and counting with theta undone alike on precise rows" in alike
     found = small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3)
     first, last = (s.mean for s in found.summary("child_mean_error"))
-    assert ("does not fall" in answer(found)[-1]) == (first / last < 1.05)
-    thetas = answer(small(rows=60, imprecision=[0.2, 0.8], process=["precise", "traced"], learners="em"))
+    assert ("does not fall" in state_answer(found)[-1]) == (first / last < 1.05)
+    thetas = state_answer(small(rows=60, imprecision=[0.2, 0.8], process=["precise", "traced"], learners="em"))
     assert "From imprecision 0.2 to 0.8 the error of EM on traced rows" in thetas[-1]
 
 
@@ -245,7 +245,7 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
         o._replace(measures={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
         for c, o in zip(found.trials, found.outcomes, strict=True)
     ]
-    text = answer(pn.Results(found.trials, tuple(outcomes)))[0]
+    text = state_answer(pn.Results(found.trials, tuple(outcomes)))[0]
     assert "(1 setting with failed runs left out)" in text
     kept = [s for s in found.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
     assert all(f"{s.mean:.2f}" in text for s in kept)
@@ -257,7 +257,7 @@ def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> Non
     odd = {"a/b c": net, "a b/c": pn.random_network(4, rng=4), "random ²": net, "x" * 300: net}
     small(odd, rows=20, imprecision=0.1234567, learners="likelihood", out=tmp_path / "run")
     pn.write_report(tmp_path / "run")
-    words = shlex.split(command(read_experiment(tmp_path / "run")))
+    words = shlex.split(repeat_command(read_experiment(tmp_path / "run")))
     files = [word for word in words if word.startswith("networks/")]
     assert files[:2] == ["networks/a_b_c.json", "networks/a_b_c-2.json"]
     assert [pn.read_network(tmp_path / "run" / file) for file in files] == list(odd.values())
@@ -275,7 +275,7 @@ def test_a_network_too_large_for_marginals_is_drawn_all_the_same(
     def refuse(*_: Any, **__: Any) -> None:
         raise pn.TooLarge("too large")
 
-    monkeypatch.setattr("possnet.report.write.draw_network", refuse)
+    monkeypatch.setattr("possnet.report.report_files.draw_network", refuse)
     assert "possible at most" in pn.write_report(tmp_path / "run").read_text()
 
 
@@ -285,7 +285,7 @@ def test_a_figure_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch
     def full(*_: Any, **__: Any) -> None:
         raise pn.InputError("figures/x.svg: no space left on device")
 
-    monkeypatch.setattr("possnet.report.write.save_figure", full)
+    monkeypatch.setattr("possnet.report.report_files.save_figure", full)
     with pytest.raises(pn.InputError, match="no space left"):
         pn.write_report(tmp_path / "run")
     assert not (tmp_path / "run" / "report.html").exists()

@@ -1,8 +1,21 @@
 """Pictures as SVG and HTML text: layered graphs, bars and tables, from plain texts and numbers."""
 
-from possnet.drawing.layers import Layout, layered
-from possnet.drawing.svg import COLOURS, Bar, Card, Detail, Picture, clipped, draw_bars, draw_graph, escape, printable
-from possnet.drawing.tables import draw_table, text_table
+from possnet.drawing.html_tables import draw_table, text_table
+from possnet.drawing.layered_layout import Layout, Sizes, compute_layout
+from possnet.drawing.svg import (
+    COLOURS,
+    Bar,
+    Card,
+    Detail,
+    Picture,
+    clip_text,
+    css_colours,
+    draw_bars,
+    draw_graph,
+    escape_markup,
+    measure_text,
+    replace_forbidden,
+)
 
 __all__ = [
     "COLOURS",
@@ -11,12 +24,15 @@ __all__ = [
     "Detail",
     "Layout",
     "Picture",
-    "clipped",
+    "Sizes",
+    "clip_text",
+    "compute_layout",
+    "css_colours",
     "draw_bars",
     "draw_graph",
     "draw_table",
-    "escape",
-    "layered",
-    "printable",
+    "escape_markup",
+    "measure_text",
+    "replace_forbidden",
     "text_table",
 ]

@@ -14,13 +14,13 @@ from html import escape as escape_marks
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from possnet.drawing.layers import Layout, layered, reached
+from possnet.drawing.layered_layout import Layout, compute_layout, reachable_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Detail: TypeAlias = Literal["bars", "short", "names"]
-Kind: TypeAlias = Literal["edge", "added", "removed", "turned"]
+EdgeKind: TypeAlias = Literal["edge", "added", "removed", "turned"]
 _LINE: Final = 15.0
 _HEAD: Final = 22.0
 _BAR: Final = 64.0
@@ -41,7 +41,7 @@ COLOURS: Final = {
     "paper": ("#ffffff", "#131a21"),
 }
 _WORDS: Final = ("possible (Π)", "certain (N)")
-_KINDS: Final[dict[Kind, str]] = {
+_KINDS: Final[dict[EdgeKind, str]] = {
     "edge": "",
     "added": "only in the second",
     "removed": "only in the first",
@@ -50,19 +50,19 @@ _KINDS: Final[dict[Kind, str]] = {
 _DASHES: Final = {"removed": "6 4", "turned": "1.5 3.5"}
 
 
-def escape(text: str) -> str:
+def escape_markup(text: str) -> str:
     r"""A text for mark-up, whatever is in it; characters that no mark-up may hold become a sign of replacement.
 
-    >>> escape("a<b") == "a&lt;b", escape("a\x01") == "a\N{REPLACEMENT CHARACTER}"
+    >>> escape_markup("a<b") == "a&lt;b", escape_markup("a\x01") == "a\N{REPLACEMENT CHARACTER}"
     (True, True)
     """
-    return escape_marks(printable(text), quote=True)
+    return escape_marks(replace_forbidden(text), quote=True)
 
 
-def printable(text: str) -> str:
+def replace_forbidden(text: str) -> str:
     r"""A text without the control characters and half characters that XML forbids.
 
-    >>> printable("tab\tstays") == "tab\tstays"
+    >>> replace_forbidden("tab\tstays") == "tab\tstays"
     True
     """
     return re.sub("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]", "\N{REPLACEMENT CHARACTER}", text)
@@ -103,10 +103,10 @@ class Card:
     longest: int = 16
 
 
-def text_width(text: str, size: float = 11.0) -> float:
+def measure_text(text: str, size: float = 11.0) -> float:
     """About how wide a text is in a sans-serif font.
 
-    >>> text_width("mill") < text_width("MMMM"), text_width("ab") < text_width("熱病")
+    >>> measure_text("mill") < measure_text("MMMM"), measure_text("ab") < measure_text("熱病")
     (True, True)
     """
     return size * sum(map(_letter_width, text))
@@ -146,14 +146,16 @@ def draw_graph(
     """
     shown = detail or ("bars" if len(parents) <= 20 else "short" if len(parents) <= 60 else "names")
     known = cards or {}
-    kept = {name: _cut(known.get(name, Card()), shown) for name in parents}
+    kept = {name: _limit_bars(known.get(name, Card()), shown) for name in parents}
     sizes = {name: _size(name, card) for name, card in kept.items()}
     tight = len(parents) > 60
-    edges = _merged(parents, over)
-    layout = layered(_acyclic(parents, edges), sizes, gap=12.0 if tight else 22.0, rise=34.0 if tight else 44.0)
+    edges = _merge_edges(parents, over)
+    layout = compute_layout(
+        _orient_acyclic(parents, edges), sizes, gap=12.0 if tight else 22.0, rise=34.0 if tight else 44.0
+    )
     body = [_edge(edge, kind, layout, sizes) for edge, kind in edges.items()]
     body += [_node(name, kept[name], layout, sizes[name]) for name in parents]
-    entries = _entries(list(kept.values()), set(edges.values()), words)
+    entries = _legend_entries(list(kept.values()), set(edges.values()), words)
     return _page("".join(body), layout.width, layout.height, title or "graph", entries)
 
 
@@ -166,18 +168,20 @@ def draw_bars(bars: Sequence[Bar], *, title: str = "") -> Picture:
     card = Card(tuple(bars), longest=40)
     width, height = _size(title, card)
     layout = Layout({title: (width / 2, height / 2)}, {}, width, height)
-    return _page(_node(title, card, layout, (width, height)), width, height, title, _entries([card], set(), _WORDS))
+    return _page(
+        _node(title, card, layout, (width, height)), width, height, title, _legend_entries([card], set(), _WORDS)
+    )
 
 
-def _merged(
+def _merge_edges(
     parents: Mapping[str, Sequence[str]], over: Mapping[str, Sequence[str]] | None
-) -> dict[tuple[str, str], Kind]:
+) -> dict[tuple[str, str], EdgeKind]:
     """Every edge of one or two graphs as (parent, child), and which of them has it; a turned edge as the second has it."""
     first = [(parent, child) for child, above in parents.items() for parent in above]
     if over is None:
         return dict.fromkeys(first, "edge")
     second = {(parent, child) for child, above in over.items() for parent in above}
-    edges: dict[tuple[str, str], Kind] = {}
+    edges: dict[tuple[str, str], EdgeKind] = {}
     for parent, child in first:
         if (child, parent) in second:
             edges[child, parent] = "turned"
@@ -189,17 +193,19 @@ def _merged(
     return edges
 
 
-def _acyclic(parents: Mapping[str, Sequence[str]], edges: Mapping[tuple[str, str], Kind]) -> dict[str, list[str]]:
+def _orient_acyclic(
+    parents: Mapping[str, Sequence[str]], edges: Mapping[tuple[str, str], EdgeKind]
+) -> dict[str, list[str]]:
     """Parents for the layout: those of the first graph, and every other edge in a direction that closes no cycle."""
     found = {child: list(above) for child, above in parents.items()}
     for parent, child in edges:
         if parent not in found[child] and child not in found[parent]:
-            upper, lower = (child, parent) if child in reached(parent, found) else (parent, child)
+            upper, lower = (child, parent) if child in reachable_nodes(parent, found) else (parent, child)
             found[lower].append(upper)
     return found
 
 
-def _entries(cards: Sequence[Card], kinds: set[Kind], words: tuple[str, str]) -> list[tuple[str, str]]:
+def _legend_entries(cards: Sequence[Card], kinds: set[EdgeKind], words: tuple[str, str]) -> list[tuple[str, str]]:
     """What the legend explains: (sign, words)."""
     bars = [bar for card in cards for bar in card.bars if bar.possible >= 0.0]
     entries = []
@@ -212,7 +218,7 @@ def _entries(cards: Sequence[Card], kinds: set[Kind], words: tuple[str, str]) ->
     return entries + [(kind, told) for kind, told in _KINDS.items() if kind in kinds and told]
 
 
-def _cut(card: Card, detail: Detail) -> Card:
+def _limit_bars(card: Card, detail: Detail) -> Card:
     """The most possible states, in their order, if there are more than fit."""
     if detail == "names":
         return replace(card, bars=())
@@ -224,17 +230,17 @@ def _cut(card: Card, detail: Detail) -> Card:
     return replace(card, bars=(*(card.bars[k] for k in sorted(best)), more))
 
 
-def clipped(text: str, most: int = 24) -> str:
+def clip_text(text: str, most: int = 24) -> str:
     """A text cut short.
 
-    >>> clipped("temperature", 6)
+    >>> clip_text("temperature", 6)
     'tempe…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _size(name: str, card: Card) -> tuple[float, float]:
-    head = text_width(clipped(name), 12.0) + 2 * _PAD
+    head = measure_text(clip_text(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
     return max(head, _labels(card) + _BAR + 30.0 + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
@@ -242,7 +248,7 @@ def _size(name: str, card: Card) -> tuple[float, float]:
 
 def _labels(card: Card) -> float:
     """The width of the widest label."""
-    return max((text_width(clipped(bar.label, card.longest)) for bar in card.bars), default=0.0)
+    return max((measure_text(clip_text(bar.label, card.longest)) for bar in card.bars), default=0.0)
 
 
 def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> str:
@@ -250,14 +256,14 @@ def _node(name: str, card: Card, layout: Layout, size: tuple[float, float]) -> s
     x, y = cx - width / 2, cy - height / 2
     frame = "mark" if card.marked else "line"
     parts = [
-        f'<g class="node"><title>{escape(_described(name, card))}</title>',
+        f'<g class="node"><title>{escape_markup(_described(name, card))}</title>',
         _rect(x, y, width, height, 6, fill="card", stroke=frame, thick=2.0 if card.marked else 1.2),
-        _text(clipped(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
+        _text(clip_text(name), cx, y + 15.5, 12.0, "ink", anchor="middle", weight=600),
     ]
     labels = _labels(card)
     for number, bar in enumerate(card.bars):
         middle = y + _HEAD + _LINE * (number + 0.5)
-        parts.append(_text(clipped(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "ink"))
+        parts.append(_text(clip_text(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "ink"))
         if bar.possible < 0.0:
             continue
         left = x + 2 * _PAD + labels
@@ -294,7 +300,7 @@ def _described(name: str, card: Card) -> str:
     return f"{name}: {told}"
 
 
-def _edge(edge: tuple[str, str], kind: Kind, layout: Layout, sizes: Mapping[str, tuple[float, float]]) -> str:
+def _edge(edge: tuple[str, str], kind: EdgeKind, layout: Layout, sizes: Mapping[str, tuple[float, float]]) -> str:
     """A smooth line between the lower edge of a card and the upper edge of another, with a tip at the child."""
     upward = edge not in layout.edges
     upper, lower = edge[::-1] if upward else edge
@@ -321,7 +327,7 @@ def _path(text: str, kind: str, end: str) -> str:
 def _text(text: str, x: float, y: float, size: float, colour: str, *, anchor: str = "start", weight: int = 400) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="var(--{colour})" text-anchor="{anchor}" '
-        f'font-weight="{weight}">{escape(text)}</text>'
+        f'font-weight="{weight}">{escape_markup(text)}</text>'
     )
 
 
@@ -338,7 +344,7 @@ def _legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]
         else:
             parts.append(_path(f"M{x:.1f} {middle:.1f}L{x + 17:.1f} {middle:.1f}", sign, "end"))
         parts.append(_text(words, x + 28.0, middle + 4.0, 11.0, "soft"))
-        x += 28.0 + text_width(words) + 18.0
+        x += 28.0 + measure_text(words) + 18.0
     return "".join(parts), x
 
 
@@ -367,7 +373,7 @@ def _page(body: str, width: float, height: float, title: str, entries: Sequence[
     )
     whole = (width + 2 * margin, height + 2 * margin)
     return Picture(
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="possnet" role="img" aria-label="{escape(title)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="possnet" role="img" aria-label="{escape_markup(title)}" '
         f'width="{whole[0]:.0f}" height="{whole[1]:.0f}" style="--w:{whole[0]:.0f}px" '
         f'viewBox="{-margin:g} {-margin:g} {whole[0]:.0f} {whole[1]:.0f}" '
         'font-family="system-ui, sans-serif">'

@@ -4,10 +4,10 @@
 ``possnet[web]``. The page asks the server for every number, and the server asks `possnet.Inference`: nothing is
 computed here.
 
-- ``model``: the current network, its engine and the edits, as values that replace each other;
-- ``geometry``: where the cards are;
-- ``messages``: what requests may hold, and how errors are answered;
-- ``app``: the paths; ``guard``: who may ask, and how much; ``serve``: sockets, signals and the end;
+- ``session``: the current network, its engine and the edits, as values that replace each other;
+- ``card_layout``: where the cards are;
+- ``request_types``: what requests may hold, and how errors are answered;
+- ``app``: the paths; ``request_guard``: who may ask, and how much; ``serve``: sockets, signals and the end;
 - ``page``: the files that the browser gets.
 """
 

@@ -52,8 +52,8 @@ def explore(
         raise TooLarge(
             f"explore: {states:,} states in all; a page holds at most {_MOST_STATES:,}; explore a part of the network"
         )
-    with _listening(port) as listener:
-        from possnet.explorer.quiet import serve
+    with _open_listener(port) as listener:
+        from possnet.explorer.uvicorn_server import serve
 
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         if announce is None:
@@ -67,7 +67,7 @@ def explore(
         serve(network, listener)
 
 
-def _listening(port: int | None) -> socket.socket:
+def _open_listener(port: int | None) -> socket.socket:
     """A socket on the loopback address."""
     if port is not None and not 0 <= port <= 65535:
         raise InputError(f"port {port}; expected 0 (any free one) to 65535")

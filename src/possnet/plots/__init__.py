@@ -1,21 +1,32 @@
 """Figures from values. Drawings of networks need nothing more; the others need matplotlib (``possnet[plot]``)."""
 
 from possnet.plots.curves import error_split, learning_curves
-from possnet.plots.drawings import drawing_figure
-from possnet.plots.heat import context_heatmap, variable_heatmap, worst_variable
-from possnet.plots.learned import em_climb, support_calibration
-from possnet.plots.networks import draw_difference, draw_network
-from possnet.plots.style import COLOURS, has_matplotlib, learner_words, process_words, save_figure, svg_text
+from possnet.plots.drawing_figures import drawing_figure
+from possnet.plots.figure_style import (
+    COLOURS,
+    NothingToShow,
+    has_matplotlib,
+    learner_style,
+    learner_words,
+    process_words,
+    save_figure,
+    svg_text,
+)
+from possnet.plots.heatmaps import context_heatmap, variable_heatmap, worst_variable
+from possnet.plots.learning_diagnostics import em_convergence, support_calibration
+from possnet.plots.network_drawings import draw_difference, draw_network
 
 __all__ = [
     "COLOURS",
+    "NothingToShow",
     "context_heatmap",
     "draw_difference",
     "draw_network",
     "drawing_figure",
-    "em_climb",
+    "em_convergence",
     "error_split",
     "has_matplotlib",
+    "learner_style",
     "learner_words",
     "learning_curves",
     "process_words",

@@ -9,15 +9,15 @@ import numpy as np
 
 from possnet.errors import require_known
 from possnet.metrics import METRICS
-from possnet.plots.style import (
+from possnet.plots.figure_style import (
     COLOURS,
     NothingToShow,
-    figure_of,
+    add_legend,
     learner_style,
     learner_words,
-    legend_of,
+    new_figure,
     process_words,
-    tidy,
+    tidy_axes,
 )
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _COLUMNS: Final = 3
 
 
-class _Panel(NamedTuple):
+class _CurvePanel(NamedTuple):
     """One pair of axes: what it is called, and what is drawn there."""
 
     title: str
     found: list[Summary]
 
 
-class _Scale(NamedTuple):
+class _CurveScale(NamedTuple):
     """Where things are drawn in every panel: the places that occur, the heights to keep in view, and logarithms."""
 
     places: list[float]
@@ -47,7 +47,7 @@ class _Scale(NamedTuple):
     errors: bool
 
     @classmethod
-    def of(cls, found: Sequence[Summary], against: str, heights: list[float], *, errors: bool) -> _Scale:
+    def of(cls, found: Sequence[Summary], against: str, heights: list[float], *, errors: bool) -> _CurveScale:
         places = {float(s.rows if against == "rows" else s.imprecision) for s in found}
         return cls(sorted(places), heights, against == "rows", errors)
 
@@ -104,13 +104,13 @@ def learning_curves(
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['rows']
     """
-    found = _found(results, metric, against, network)
+    found = _select_summaries(results, metric, against, network)
     learners = list(dict.fromkeys(cell.learner for cell in results.trials))
     heights = [y for s in found for y in (s.mean, s.vacuous, s.limit) if y is not None]
     if "affinity" in metric and min(heights) >= 0.0 and max(heights) <= 1.0:
         heights.append(1.0)
     errors = any(word in metric for word in ("error", "distance", "noise"))
-    scale = _Scale.of(found, against, heights, errors=errors)
+    scale = _CurveScale.of(found, against, heights, errors=errors)
 
     def draw(axes: Axes, found: list[Summary]) -> None:
         _baselines(axes, found, scale)
@@ -132,7 +132,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     >>> sorted(error_split(found).axes[0].get_legend_handles_labels()[1])
     ['bias: limit − truth', 'error of EM', 'error of counting', 'ignorance', 'noise: learned − limit']
     """
-    found = _found(results, "child_mean_error", "rows", network)
+    found = _select_summaries(results, "child_mean_error", "rows", network)
     settings = {s[:3] for s in found if s.learner == learner and s.limit is not None}
     if not settings:
         raise NothingToShow(f"error_split: no limit is known for {learner!r} in these results; expected one")
@@ -141,7 +141,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     learners = list(dict.fromkeys(cell.learner for cell in results.trials))
     heights = [y for s in shown for y in (s.mean, s.vacuous, s.limit) if s.learner in {learner, "em"} and y is not None]
     heights += [noise[s[:4]] for s in shown if s[:4] in noise]
-    scale = _Scale.of(shown, "rows", heights, errors=True)
+    scale = _CurveScale.of(shown, "rows", heights, errors=True)
 
     def draw(axes: Axes, found: list[Summary]) -> None:
         own = [s for s in found if s.learner == learner and s.limit is not None]
@@ -160,7 +160,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
     return _grid(_panels(shown, "rows"), draw, xlabel="rows", ylabel="mean error of a degree")
 
 
-def _found(results: Results, metric: str, against: str, network: str | None) -> list[Summary]:
+def _select_summaries(results: Results, metric: str, against: str, network: str | None) -> list[Summary]:
     """Everything that there is to draw; against imprecision, at the most rows."""
     require_known(metric, METRICS, "plots: metric")
     if network is not None:
@@ -174,16 +174,16 @@ def _found(results: Results, metric: str, against: str, network: str | None) -> 
     return found
 
 
-def _panels(found: Sequence[Summary], against: str) -> list[list[_Panel]]:
+def _panels(found: Sequence[Summary], against: str) -> list[list[_CurvePanel]]:
     """Rows of panels for every network and process, a panel for each imprecision (or, against that, each process)."""
     named = len({s.network for s in found}) > 1
     groups: dict[tuple[str, ...], dict[object, list[Summary]]] = {}
     for s in found:
         row, panel = ((s.network,), s.process) if against == "imprecision" else (s[:2], s.imprecision)
         groups.setdefault(row, {}).setdefault(panel, []).append(s)
-    rows: list[list[_Panel]] = []
+    rows: list[list[_CurvePanel]] = []
     for parts in groups.values():
-        panels = [_Panel(_title(part[0], named=named, theta=against == "rows"), part) for part in parts.values()]
+        panels = [_CurvePanel(_title(part[0], named=named, theta=against == "rows"), part) for part in parts.values()]
         rows += [panels[k : k + _COLUMNS] for k in range(0, len(panels), _COLUMNS)]
     return rows
 
@@ -199,12 +199,12 @@ def _title(some: Summary, *, named: bool, theta: bool) -> str:
 
 
 def _grid(
-    rows: Sequence[Sequence[_Panel]], draw: Callable[[Axes, list[Summary]], None], *, xlabel: str, ylabel: str
+    rows: Sequence[Sequence[_CurvePanel]], draw: Callable[[Axes, list[Summary]], None], *, xlabel: str, ylabel: str
 ) -> Figure:
     """Panels in a grid with common scales, labels on the outer sides, and one legend above."""
     columns = max(map(len, rows))
     wide = min(3.1 * columns + 0.9, 11.0) if columns > 1 else 5.2
-    with figure_of(wide, 2.15 * len(rows) + 0.75) as figure:
+    with new_figure(wide, 2.15 * len(rows) + 0.75) as figure:
         grid = figure.subplots(len(rows), columns, sharex=True, sharey=True, squeeze=False)
         used = {(row, column): panel for row, panels in enumerate(rows) for column, panel in enumerate(panels)}
         for (row, column), axes in np.ndenumerate(grid):
@@ -214,17 +214,17 @@ def _grid(
                 continue
             draw(axes, panel.found)
             axes.set_title(panel.title)
-            tidy(axes)
+            tidy_axes(axes)
             if (row + 1, column) not in used:
                 axes.set_xlabel(xlabel)
                 axes.tick_params(labelbottom=True)
             if column == 0:
                 axes.set_ylabel(ylabel)
-        legend_of(figure)
+        add_legend(figure)
         return figure
 
 
-def _baselines(axes: Axes, found: Sequence[Summary], scale: _Scale) -> None:
+def _baselines(axes: Axes, found: Sequence[Summary], scale: _CurveScale) -> None:
     """Ignorance, and the limit of counting where it is known."""
     known = {scale.x(s): s.vacuous for s in found}
     _level(axes, list(known), list(known.values()), color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
@@ -243,7 +243,9 @@ def _level(axes: Axes, xs: Sequence[float], ys: Sequence[float], **style: Any) -
         axes.plot([x for x, _ in pairs], [y for _, y in pairs], **style)
 
 
-def _line(axes: Axes, found: Sequence[Summary], scale: _Scale, learner: str, among: Sequence[str], label: str) -> None:
+def _line(
+    axes: Axes, found: Sequence[Summary], scale: _CurveScale, learner: str, among: Sequence[str], label: str
+) -> None:
     """Mean and interval of one learner."""
     own = sorted((s for s in found if s.learner == learner), key=scale.x)
     if not own:

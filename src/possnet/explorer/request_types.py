@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from possnet.errors import InputError
-from possnet.explorer.model import Step  # noqa: TC001 - msgspec reads it
+from possnet.explorer.session import Step  # noqa: TC001 - msgspec reads it
 from possnet.io import explain_mismatch
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request that is answered with a status and a sentence, before any work."""
 
     def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
@@ -26,7 +26,7 @@ class Refused(Exception):
         self.headers = dict(headers or {})
 
 
-class Question(msgspec.Struct, forbid_unknown_fields=True):
+class AnswerRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Evidence, and whether the marginals without it and the most possible configuration are wanted too."""
 
     evidence: dict[str, list[str]]
@@ -34,14 +34,14 @@ class Question(msgspec.Struct, forbid_unknown_fields=True):
     explain: bool = False
 
 
-class TablePage(msgspec.Struct, forbid_unknown_fields=True):
+class TableRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Some contexts of a variable's table."""
 
     variable: str
     start: int = 0
 
 
-class Edit(msgspec.Struct, forbid_unknown_fields=True):
+class EditRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Other degrees for some contexts (by number) of a variable's table, as it was at a revision."""
 
     variable: str
@@ -49,14 +49,14 @@ class Edit(msgspec.Struct, forbid_unknown_fields=True):
     revision: int
 
 
-class Normalise(msgspec.Struct, forbid_unknown_fields=True):
+class NormaliseRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Rows of a variable's table that do not peak at 1."""
 
     variable: str
     rows: list[list[float]]
 
 
-class Move(msgspec.Struct, forbid_unknown_fields=True):
+class HistoryRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A step through the edits."""
 
     step: Step
@@ -64,10 +64,10 @@ class Move(msgspec.Struct, forbid_unknown_fields=True):
     variable: str | None = None
 
 
-def parsed(body: bytes, kind: type[Kind]) -> Kind:
+def decode_request(body: bytes, kind: type[Kind]) -> Kind:
     """A request of its bytes.
 
-    >>> parsed(b'{"variable": "fever"}', TablePage).variable
+    >>> decode_request(b'{"variable": "fever"}', TableRequest).variable
     'fever'
     """
     try:
@@ -76,13 +76,13 @@ def parsed(body: bytes, kind: type[Kind]) -> Kind:
         raise InputError(f"request: {explain_mismatch(str(error))}") from None
     except msgspec.DecodeError as error:
         told = str(error)
-        raise Refused(400, f"request: {told[:1].lower()}{told[1:]}; expected JSON") from None
+        raise RefusedRequest(400, f"request: {told[:1].lower()}{told[1:]}; expected JSON") from None
     except UnicodeDecodeError:
-        raise Refused(400, "request: not UTF-8 text; expected JSON") from None
+        raise RefusedRequest(400, "request: not UTF-8 text; expected JSON") from None
     except RecursionError:
-        raise Refused(400, "request: nested too deeply; expected flat JSON") from None
+        raise RefusedRequest(400, "request: nested too deeply; expected flat JSON") from None
 
 
-def encoded(document: Any) -> bytes:
+def encode_json(document: Any) -> bytes:
     """JSON in plain ASCII, so that no name can break it."""
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")

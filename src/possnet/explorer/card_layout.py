@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from possnet.drawing import Layout, clipped, layered
-from possnet.drawing.svg import text_width
+from possnet.drawing import Layout, clip_text, compute_layout, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from possnet.drawing.layers import Sizes
+    from possnet.drawing import Sizes
     from possnet.network import Network
     from possnet.variables import Variable
 
@@ -29,11 +28,11 @@ _NAME: Final = 26
 _LABEL: Final = 18
 
 
-def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
+def compute_card_layout(network: Network, shape: Shape = "wide") -> dict[str, Any]:
     """Cards, edges and the size of the whole, for a wide window or a tall one.
 
     >>> import possnet as pn
-    >>> found = geometry(pn.load_example("clinic"))
+    >>> found = compute_card_layout(pn.load_example("clinic"))
     >>> sorted(found), len(found["cards"]), found["edges"][0]["to"]
     (['cards', 'edges', 'head', 'height', 'line', 'pad', 'width'], 8, 'measles')
     """
@@ -53,7 +52,7 @@ def geometry(network: Network, shape: Shape = "wide") -> dict[str, Any]:
                 "height": height,
                 "labels": round(_labels(variable), 1),
                 "rows": len(variable) if len(variable) <= most else most - 1,
-                "name": clipped(variable.name, _NAME),
+                "name": clip_text(variable.name, _NAME),
                 "letters": round(min(22.0, 13.0 * (width - 12.0) / _head(variable)), 1),
             }
         )
@@ -77,17 +76,17 @@ def _layout(parents: Mapping[str, Sequence[str]], sizes: Sizes, shape: Shape) ->
     nodes = len(sizes)
     gap, rise = (28.0, 54.0) if nodes <= 20 else (22.0, 38.0) if nodes <= 60 else (16.0, 34.0)
     tried = _ASPECTS[shape][: 1 if nodes > _MANY else 3]
-    layouts = [layered(parents, sizes, gap=gap, rise=rise, aspect=aspect) for aspect in tried]
+    layouts = [compute_layout(parents, sizes, gap=gap, rise=rise, aspect=aspect) for aspect in tried]
     return min(layouts, key=lambda found: max(found.width, found.height * _WINDOWS[shape]))
 
 
 def _head(variable: Variable) -> float:
-    return max(_BOLD * text_width(clipped(variable.name, _NAME), 13.0), 1.0)
+    return max(_BOLD * measure_text(clip_text(variable.name, _NAME), 13.0), 1.0)
 
 
 def _labels(variable: Variable) -> float:
-    labels = {clipped(state, _LABEL) for state in variable.states} | {"more"}
-    return _BOLD * max(text_width(label, 12.0) for label in labels)
+    labels = {clip_text(state, _LABEL) for state in variable.states} | {"more"}
+    return _BOLD * max(measure_text(label, 12.0) for label in labels)
 
 
 def _size(variable: Variable, most: int) -> tuple[float, float]:

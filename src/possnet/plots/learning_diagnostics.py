@@ -9,7 +9,7 @@ import numpy as np
 
 from possnet.errors import InputError
 from possnet.metrics import compare
-from possnet.plots.style import COLOURS, figure_of, tidy
+from possnet.plots.figure_style import COLOURS, new_figure, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 
-def em_climb(result: EmResult) -> Figure:
+def em_convergence(result: EmResult) -> Figure:
     """EM's log-likelihood, as what was still to be gained at every step; a straight line is a steady rate.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> found = pn.fit_em(asia.dag, pn.sample(asia, 500, process="traced", rng=1))
-    >>> em_climb(found).axes[0].get_ylabel()
+    >>> em_convergence(found).axes[0].get_ylabel()
     'log-likelihood still to be gained (nats)'
     """
     values = np.array(result.log_likelihood)
-    with figure_of(5.6, 3.2) as figure:
+    with new_figure(5.6, 3.2) as figure:
         axes = figure.subplots()
         left = values[-1] - values[:-1]
         shown = left > 0.0
@@ -39,7 +39,7 @@ def em_climb(result: EmResult) -> Figure:
         axes.set_ylabel("log-likelihood still to be gained (nats)")
         ended = "converged" if result.stopped == "converged" else "stopped at the most steps"
         axes.set_title(f"from {values[0]:,.1f} to {values[-1]:,.1f}; {ended} after {result.steps:,} steps")
-        tidy(axes)
+        tidy_axes(axes)
         return figure
 
 
@@ -76,7 +76,7 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
             "support_calibration: no context of the true structure has support; expected the same structure"
         )
     rows, deviations = np.array(pairs).T
-    with figure_of(5.6, 3.6) as figure:
+    with new_figure(5.6, 3.6) as figure:
         axes = figure.subplots()
         ends = np.array([rows.min() / 1.3, rows.max() * 1.3])
         axes.plot(
@@ -98,7 +98,7 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
         within = float(np.mean(deviations <= 1.0 / np.sqrt(rows)))
         axes.set_title(f"{100 * within:.0f} % of {len(rows):,} contexts within two standard errors")
         figure.legend(loc="outside lower center", frameon=False, ncols=3, fontsize=8.5)
-        tidy(axes)
+        tidy_axes(axes)
         return figure
 
 

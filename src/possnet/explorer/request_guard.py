@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from possnet.errors import ImpossibleEvidence, PossnetError, TooLarge
-from possnet.explorer.messages import Refused, encoded
+from possnet.explorer.request_types import RefusedRequest, encode_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-class Guard:
+class RequestGuard:
     """An application that only its own page may ask, on this machine, a few requests at a time."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -59,64 +59,66 @@ class Guard:
             return
         self.inside += 1
         try:
-            self._check(scope)
+            self._check_request(scope)
             await self.app(scope, receive, send)
-        except Refused as error:
-            await error_answer(error)(scope, receive, send)
+        except RefusedRequest as error:
+            await error_response(error)(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - answered already; here it is one line on the terminal
             print(f"explore: {scope['path']!r}: {type(error).__name__}: {error}"[:300], file=sys.stderr)  # noqa: T201
         finally:
             self.inside -= 1
 
-    def _check(self, scope: Scope) -> None:
+    def _check_request(self, scope: Scope) -> None:
         """Refuse what no page of ours would send."""
         head = scope["headers"]
         if sum(len(name) + len(value) for name, value in head) > _MOST_HEAD:
-            raise Refused(431, f"request: more than {_MOST_HEAD} bytes of headers")
+            raise RefusedRequest(431, f"request: more than {_MOST_HEAD} bytes of headers")
         if len(scope["raw_path"]) + len(scope["query_string"]) > _MOST_PATH:
-            raise Refused(414, f"request: an address of more than {_MOST_PATH} bytes")
+            raise RefusedRequest(414, f"request: an address of more than {_MOST_PATH} bytes")
         given = {name.decode("latin-1"): value.decode("latin-1") for name, value in head}
         host = given.get("host", "")
         if host.lower() not in self.hosts:
-            raise Refused(403, f"request: Host {host[:80]!r}; expected {' or '.join(sorted(self.hosts))}")
+            raise RefusedRequest(403, f"request: Host {host[:80]!r}; expected {' or '.join(sorted(self.hosts))}")
         if scope["method"] == "GET" and scope["path"] == "/":
             return
         origin, site = given.get("origin"), given.get("sec-fetch-site", "same-origin")
         if origin is not None and origin.lower() not in {f"http://{name}" for name in self.hosts}:
-            raise Refused(403, f"request: Origin {origin[:80]!r}; expected the explorer's own page")
+            raise RefusedRequest(403, f"request: Origin {origin[:80]!r}; expected the explorer's own page")
         if site not in {"same-origin", "none"} or (site == "none" and scope["method"] != "GET"):
-            raise Refused(403, f"request: from a page that is {site[:20]}; expected the explorer's own page")
+            raise RefusedRequest(403, f"request: from a page that is {site[:20]}; expected the explorer's own page")
         if self.inside > _MOST_AT_ONCE:
-            raise Refused(503, f"request: {_MOST_AT_ONCE} others are being answered; try again", {"Retry-After": "1"})
+            raise RefusedRequest(
+                503, f"request: {_MOST_AT_ONCE} others are being answered; try again", {"Retry-After": "1"}
+            )
 
 
 async def read_body(request: Request) -> bytes:
     """The body of a JSON request, within a size and a time."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, f"request: content type {kind[:80]!r}; expected 'application/json'")
+        raise RefusedRequest(415, f"request: content type {kind[:80]!r}; expected 'application/json'")
     told = request.headers.get("content-length", "0")
     if told.isdigit() and int(told) > MOST_BODY:
-        raise Refused(413, f"request: {told[:20]} bytes; expected at most {MOST_BODY}", {"Connection": "close"})
+        raise RefusedRequest(413, f"request: {told[:20]} bytes; expected at most {MOST_BODY}", {"Connection": "close"})
     body = bytearray()
     try:
         async with asyncio.timeout(_PATIENCE):
             async for part in request.stream():
                 body += part
                 if len(body) > MOST_BODY:
-                    raise Refused(413, f"request: more than {MOST_BODY} bytes", {"Connection": "close"})
+                    raise RefusedRequest(413, f"request: more than {MOST_BODY} bytes", {"Connection": "close"})
     except TimeoutError:
-        raise Refused(408, f"request: not whole after {_PATIENCE:g} seconds", {"Connection": "close"}) from None
+        raise RefusedRequest(408, f"request: not whole after {_PATIENCE:g} seconds", {"Connection": "close"}) from None
     return bytes(body)
 
 
-def error_answer(error: Exception) -> Response:
+def error_response(error: Exception) -> Response:
     """What the page gets for an error: a status, and one sentence."""
     headers, document = dict(HEADERS), {"error": "possnet made a mistake in answering this; the network is as before"}
     status = 500
     if isinstance(error, PossnetError):
         status, document = 422, {"error": str(error), "kind": _KINDS.get(type(error), "input")}
-    elif isinstance(error, Refused):
+    elif isinstance(error, RefusedRequest):
         status, document = error.status, {"error": str(error)}
         headers |= error.headers
     elif isinstance(error, HTTPException):
@@ -124,4 +126,4 @@ def error_answer(error: Exception) -> Response:
         headers |= error.headers or {}
     elif isinstance(error, ClientDisconnect):
         status = 400  # nobody reads it
-    return Response(encoded(document), status, headers, "application/json")
+    return Response(encode_json(document), status, headers, "application/json")

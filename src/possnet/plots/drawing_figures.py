@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from math import atan2, cos, sin
 from typing import TYPE_CHECKING, Any
 
-from possnet.plots.style import figure_of
+from possnet.plots.figure_style import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def drawing_figure(picture: Picture) -> Figure:
     x, y, width, height = (float(number) for number in root.attrib["viewBox"].split())
     style = "".join(text.text or "" for text in root.iter(f"{_SVG}style"))
     colours = dict(re.findall(r"--([\w-]+):(#[0-9a-f]+)", style.partition("@media")[0]))
-    with figure_of(width / 96, height / 96) as figure:
+    with new_figure(width / 96, height / 96) as figure:
         figure.set_layout_engine("none")
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(x, x + width)

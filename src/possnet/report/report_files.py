@@ -11,6 +11,7 @@ from possnet.errors import TooLarge
 from possnet.experiment import read_experiment
 from possnet.io import encode_network, file_error, write_text
 from possnet.plots import (
+    NothingToShow,
     context_heatmap,
     draw_network,
     drawing_figure,
@@ -20,9 +21,8 @@ from possnet.plots import (
     save_figure,
     variable_heatmap,
 )
-from possnet.plots.style import NothingToShow
-from possnet.report.page import Shown, page
-from possnet.report.words import count, file_names, network_files
+from possnet.report.html_page import ReportPicture, build_page
+from possnet.report.narrative import count_noun, file_names, network_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,13 +51,13 @@ def write_report(folder: str | Path, *, progress: Progress | None = None) -> Pat
     """
     experiment = read_experiment(folder)
     target, figures = Path(folder) / "report.html", Path(folder) / "figures"
-    _prepare(Path(folder), experiment)
+    _prepare_folders(Path(folder), experiment)
     notes: list[str] = []
     if not has_matplotlib():
         notes.append("Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here.")
-    makers = list(_makers(experiment))
+    makers = list(_picture_makers(experiment))
     stems = file_names(stem for _, stem, _, _ in makers)
-    pictures: list[Shown] = []
+    pictures: list[ReportPicture] = []
     used = left_out = 0
     for number, ((section, _, caption, make), stem) in enumerate(zip(makers, stems, strict=True)):
         if progress is not None:
@@ -66,22 +66,22 @@ def write_report(folder: str | Path, *, progress: Progress | None = None) -> Pat
             made = make()
         except NothingToShow:
             continue
-        picture = _saved(made, figures / stem)
+        picture = _save_picture(made, figures / stem)
         if used + len(picture) > _MOST_BYTES:
             left_out += 1
             continue
         used += len(picture)
-        pictures.append(Shown(section, picture, caption))
+        pictures.append(ReportPicture(section, picture, caption))
     if left_out:
-        notes.append(f"{count(left_out, 'more figure')} in figures/; this page is kept small.")
+        notes.append(f"{count_noun(left_out, 'more figure')} in figures/; this page is kept small.")
     pictures.sort(key=lambda shown: list(_SECTIONS).index(shown.section))
-    write_text(target, page(experiment, pictures, notes))
+    write_text(target, build_page(experiment, pictures, notes))
     if progress is not None:
         progress(len(makers), len(makers))
     return target
 
 
-def _prepare(folder: Path, experiment: Experiment) -> None:
+def _prepare_folders(folder: Path, experiment: Experiment) -> None:
     """Folders for figures, without those of an earlier report, and for networks that have no name of their own."""
     networks = experiment.grid.networks
     files = network_files(networks)
@@ -110,7 +110,7 @@ _SECTIONS: Final = {
 }
 
 
-def _makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
+def _picture_makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
     """Section, name of the file, caption, and how to make each picture: a figure, or the text of a drawing."""
     results, grid = experiment.results, experiment.grid
     curves, split, heat, networks = _SECTIONS
@@ -147,7 +147,7 @@ def _draw(network: Network, name: str) -> Picture:
         return Picture(network._repr_html_())
 
 
-def _saved(made: Any, stem: Path) -> str:
+def _save_picture(made: Any, stem: Path) -> str:
     """Write a figure or a drawing beside the page; gives the text for the page."""
     if not isinstance(made, Picture):
         return save_figure(made, stem, stem.name.replace("-", " "))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from possnet.drawing import clipped
+from possnet.drawing import clip_text
 from possnet.errors import require_known
-from possnet.plots.style import NothingToShow, figure_of, learner_words
+from possnet.plots.figure_style import NothingToShow, learner_words, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST = 40
 
 
-class _Column(NamedTuple):
+class _HeatmapColumn(NamedTuple):
     process: str
     imprecision: float
     learner: str
@@ -40,7 +40,7 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None)
     >>> [axes.get_title("left") for axes in variable_heatmap(found, "asia").axes[:2]]
     ['counting', 'EM']
     """
-    most, columns = _columns(results, network, rows)
+    most, columns = _select_columns(results, network, rows)
     errors = [{name: float(np.nanmean(e)) for name, e in found.items()} for found in columns.values()]
     names = list(errors[0])
     told = ""
@@ -49,7 +49,7 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None)
         worst = sorted(names, key=lambda n: -max(found.get(n, 0.0) for found in errors))[:_MOST]
         names = [name for name in names if name in set(worst)]
     values = np.array([[found.get(name, np.nan) for found in errors] for name in names])
-    return _heat(values, names, list(columns), f"mean error of a degree, {most:,} rows{told}")
+    return _draw_heatmap(values, names, list(columns), f"mean error of a degree, {most:,} rows{told}")
 
 
 def context_heatmap(
@@ -70,7 +70,7 @@ def context_heatmap(
     'bronc = yes, either = yes'
     """
     name = name or network.name
-    most, columns = _columns(results, name, rows)
+    most, columns = _select_columns(results, name, rows)
     chosen = network.variable(variable).name if variable else worst_variable(results, name, rows=rows)
     errors = [found.get(chosen, []) for found in columns.values()]
     size = max(map(len, errors), default=0)
@@ -89,8 +89,8 @@ def context_heatmap(
         told = f"the {_MOST} worst of {size:,} contexts"
         worst = np.nan_to_num(values, nan=-1.0).max(axis=1)
         order = sorted(np.argsort(-worst, kind="stable")[:_MOST].tolist())
-    what = f"mean error of {clipped(chosen, 30)} in {told}, {most:,} rows"
-    return _heat(values[list(order)], [labels[k] for k in order], list(columns), what)
+    what = f"mean error of {clip_text(chosen, 30)} in {told}, {most:,} rows"
+    return _draw_heatmap(values[list(order)], [labels[k] for k in order], list(columns), what)
 
 
 def worst_variable(results: Results, network: str, *, rows: int | None = None) -> str:
@@ -101,7 +101,7 @@ def worst_variable(results: Results, network: str, *, rows: int | None = None) -
     >>> worst_variable(found, "asia") in pn.load_example("asia").dag.nodes
     True
     """
-    _, columns = _columns(results, network, rows)
+    _, columns = _select_columns(results, network, rows)
     sums: dict[str, float] = {}
     several: set[str] = set()
     for found in columns.values():
@@ -112,13 +112,15 @@ def worst_variable(results: Results, network: str, *, rows: int | None = None) -
     return max(sums, key=lambda name: (name in several, sums[name]))
 
 
-def _columns(results: Results, network: str, rows: int | None) -> tuple[int, dict[_Column, dict[str, list[float]]]]:
+def _select_columns(
+    results: Results, network: str, rows: int | None
+) -> tuple[int, dict[_HeatmapColumn, dict[str, list[float]]]]:
     """How many rows are looked at, and the errors by variable and context of every column."""
     names = dict.fromkeys(cell.network for cell in results.trials)
     require_known(network, names, "plots: network")
     most = rows or max(cell.rows for cell in results.trials if cell.network == network)
     found = dict.fromkeys(
-        _Column(c.process, c.imprecision, c.learner)
+        _HeatmapColumn(c.process, c.imprecision, c.learner)
         for c, o in zip(results.trials, results.outcomes, strict=True)
         if c.network == network and c.rows == most and o.error is None
     )
@@ -127,16 +129,16 @@ def _columns(results: Results, network: str, rows: int | None) -> tuple[int, dic
     return most, {c: results.contexts(network, c.process, c.imprecision, most, c.learner) for c in found}
 
 
-def _heat(values: Floats, labels: Sequence[str], columns: Sequence[_Column], what: str) -> Figure:
+def _draw_heatmap(values: Floats, labels: Sequence[str], columns: Sequence[_HeatmapColumn], what: str) -> Figure:
     """A panel for each learner with a common scale, in rows that fit a page; every cell has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys((c.process, c.imprecision) for c in columns))
     words = [process if process == "precise" else f"{process}, theta {theta:g}" for process, theta in settings]
-    shown = [clipped(label, 44) for label in labels]
+    shown = [clip_text(label, 44) for label in labels]
     across = max(1, min(len(learners), int(13 / len(settings))))
     rows = -(-len(learners) // across)
     wide = 0.5 + 0.072 * max(map(len, shown)) + max(len(settings) * 0.62, 1.6) * across + 1.0
-    with figure_of(max(wide, 4.6), 0.3 + rows * (1.25 + 0.245 * len(shown))) as figure:
+    with new_figure(max(wide, 4.6), 0.3 + rows * (1.25 + 0.245 * len(shown))) as figure:
         grid = figure.subplots(rows, across, sharey=True, squeeze=False)
         drawn: list[QuadMesh] = []
         top = max(float(np.nanmax(values, initial=0.0)), 1e-6)
@@ -146,7 +148,7 @@ def _heat(values: Floats, labels: Sequence[str], columns: Sequence[_Column], wha
                 continue
             part = np.full((len(shown), len(settings)), np.nan)
             for place, setting in enumerate(settings):
-                column = _Column(*setting, learners[number])
+                column = _HeatmapColumn(*setting, learners[number])
                 if column in columns:
                     part[:, place] = values[:, columns.index(column)]
             drawn.append(_panel(axes, part, top))

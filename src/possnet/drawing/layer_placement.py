@@ -23,7 +23,9 @@ _ROUNDS: Final = 80
 _WIDTH: Final = 1.15
 
 
-def places(layers: Layers, above: Near, below: Near, passing: Sequence[bool], room: Sequence[float]) -> list[float]:
+def place_points(
+    layers: Layers, above: Near, below: Near, passing: Sequence[bool], room: Sequence[float]
+) -> list[float]:
     """Place of every point along its layer.
 
     Parameters
@@ -37,24 +39,24 @@ def places(layers: Layers, above: Near, below: Near, passing: Sequence[bool], ro
     room
         How much room every point needs: the places of two neighbours are at least half the sum of theirs apart.
 
-    >>> places([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], [False] * 3, [10.0] * 3)
+    >>> place_points([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], [False] * 3, [10.0] * 3)
     [5.0, 0.0, 10.0]
     """
-    first = _broken(_blocks(layers, above, passing), layers, room)
-    gaps = _gaps(layers, first, room)
-    order = first_to_last(gaps)
+    first = _break_blocks(_form_blocks(layers, above, passing), layers, room)
+    gaps = _required_gaps(layers, first, room)
+    order = sort_topologically(gaps)
     near: dict[int, list[int]] = {block: [] for block in order}
     for k, block in enumerate(first):
         near[block] += [first[n] for n in (*above[k], *below[k]) if first[n] != block]
-    x = _apart(dict.fromkeys(order, 0.0), gaps, order)
+    x = _push_apart(dict.fromkeys(order, 0.0), gaps, order)
     for _ in range(_ROUNDS):
         means = {block: sum(x[n] for n in others) / len(others) for block, others in near.items() if others}
-        x = _apart({block: (x[block] + 2.0 * means.get(block, x[block])) / 3.0 for block in order}, gaps, order)
+        x = _push_apart({block: (x[block] + 2.0 * means.get(block, x[block])) / 3.0 for block in order}, gaps, order)
     least = min(x.values())
     return [x[block] - least for block in first]
 
 
-def _blocks(layers: Layers, above: Near, passing: Sequence[bool]) -> list[int]:
+def _form_blocks(layers: Layers, above: Near, passing: Sequence[bool]) -> list[int]:
     """Of every point, the first point of its block; a long edge that crosses another one is broken there."""
     first = list(range(sum(map(len, layers))))
     for upper, lower in pairwise(layers):
@@ -67,7 +69,7 @@ def _blocks(layers: Layers, above: Near, passing: Sequence[bool]) -> list[int]:
     return first
 
 
-def _broken(first: list[int], layers: Layers, room: Sequence[float]) -> list[int]:
+def _break_blocks(first: list[int], layers: Layers, room: Sequence[float]) -> list[int]:
     """Blocks broken where they make the drawing too wide.
 
     The least width is that of the longest row of blocks. Such a row can go from one layer to another along a block, so that
@@ -91,7 +93,7 @@ def _broken(first: list[int], layers: Layers, room: Sequence[float]) -> list[int
 
 def _longest_row(first: Sequence[int], layers: Layers, room: Sequence[float], most: float) -> list[tuple[int, int]]:
     """Neighbours (left, right) along the longest row of blocks, or none if no row is longer than ``most``."""
-    gaps = _gaps(layers, first, room)
+    gaps = _required_gaps(layers, first, room)
     nearest: dict[tuple[int, int], tuple[int, int]] = {}
     for layer in layers:
         for left, right in pairwise(layer):
@@ -100,7 +102,7 @@ def _longest_row(first: Sequence[int], layers: Layers, room: Sequence[float], mo
                 nearest.setdefault(pair, (left, right))
     reach = dict.fromkeys(gaps, 0.0)
     before: dict[int, int] = {}
-    for block in first_to_last(gaps):
+    for block in sort_topologically(gaps):
         for other, gap in gaps[block].items():
             if reach[block] + gap > reach[other]:
                 reach[other], before[other] = reach[block] + gap, block
@@ -114,7 +116,7 @@ def _longest_row(first: Sequence[int], layers: Layers, room: Sequence[float], mo
     return row[::-1]
 
 
-def _gaps(layers: Layers, first: Sequence[int], room: Sequence[float]) -> dict[int, dict[int, float]]:
+def _required_gaps(layers: Layers, first: Sequence[int], room: Sequence[float]) -> dict[int, dict[int, float]]:
     """Block -> the blocks to its right, and how far away they must be."""
     gaps: dict[int, dict[int, float]] = {block: {} for block in first}
     for layer in layers:
@@ -124,10 +126,10 @@ def _gaps(layers: Layers, first: Sequence[int], room: Sequence[float]) -> dict[i
     return gaps
 
 
-def first_to_last(after: Mapping[Item, Iterable[Item]]) -> list[Item]:
+def sort_topologically(after: Mapping[Item, Iterable[Item]]) -> list[Item]:
     """Items, each before those that come after it.
 
-    >>> first_to_last({"b": (), "a": ("b",)})
+    >>> sort_topologically({"b": (), "a": ("b",)})
     ['a', 'b']
     """
     waiting = dict.fromkeys(after, 0)
@@ -143,7 +145,7 @@ def first_to_last(after: Mapping[Item, Iterable[Item]]) -> list[Item]:
     return order
 
 
-def _apart(wanted: dict[int, float], gaps: dict[int, dict[int, float]], order: list[int]) -> dict[int, float]:
+def _push_apart(wanted: dict[int, float], gaps: dict[int, dict[int, float]], order: list[int]) -> dict[int, float]:
     """Places near the wanted ones and far enough apart: the mean of pushing all to the right and all to the left."""
     right, left = dict(wanted), dict(wanted)
     for block in order:

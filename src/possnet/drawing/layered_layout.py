@@ -5,7 +5,8 @@
 2. An edge over several layers gets a point in each layer that it passes.
 3. Every layer is ordered by the mean place of its neighbours, downwards and upwards by turns; the order with the fewest
    crossings is kept.
-4. Places along a layer: see `possnet.drawing.places`. Long edges run straight down past the layers between their ends.
+4. Places along a layer: see `possnet.drawing.layer_placement`. Long edges run straight down past the layers between
+   their ends.
 
 Components are laid out apart and set side by side, single nodes last. Everything is deterministic.
 """
@@ -18,7 +19,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
-from possnet.drawing.places import first_to_last, places
+from possnet.drawing.layer_placement import place_points, sort_topologically
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -38,7 +39,7 @@ class Layout:
 
 
 @dataclass(slots=True)
-class _Point:
+class _LayerPoint:
     """A node, or a place where an edge passes a layer."""
 
     name: str | None
@@ -50,23 +51,23 @@ class _Point:
     x: float = 0.0
 
 
-def layered(
+def compute_layout(
     parents: Mapping[str, Sequence[str]], sizes: Sizes, *, gap: float = 24.0, rise: float = 46.0, aspect: float = 1.6
 ) -> Layout:
     """Layout of a DAG whose nodes have the given widths and heights.
 
-    >>> found = layered({"a": (), "b": ("a",)}, {"a": (40, 20), "b": (40, 20)})
+    >>> found = compute_layout({"a": (), "b": ("a",)}, {"a": (40, 20), "b": (40, 20)})
     >>> found.nodes["a"][1] < found.nodes["b"][1], found.nodes["a"][0] == found.nodes["b"][0]
     (True, True)
     """
-    parts = [_component(group, parents, sizes, gap, rise, aspect) for group in _groups(parents)]
+    parts = [_layout_component(group, parents, sizes, gap, rise, aspect) for group in _connected_components(parents)]
     if not parts:
         return Layout({}, {}, 0.0, 0.0)
     parts.sort(key=lambda part: (len(part.nodes) == 1, -len(part.nodes)))
-    return _packed(parts, gap, aspect)
+    return _pack_components(parts, gap, aspect)
 
 
-def _groups(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def _connected_components(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Connected components, nodes in the order given."""
     near: dict[str, set[str]] = {name: set() for name in parents}
     for child, above in parents.items():
@@ -77,16 +78,16 @@ def _groups(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
     groups = []
     for name in parents:
         if name not in seen:
-            group = reached(name, near)
+            group = reachable_nodes(name, near)
             seen |= group
             groups.append([n for n in parents if n in group])
     return groups
 
 
-def reached(start: str, near: Mapping[str, Collection[str]]) -> set[str]:
+def reachable_nodes(start: str, near: Mapping[str, Collection[str]]) -> set[str]:
     """Where steps from a node to those near it lead, itself included.
 
-    >>> sorted(reached("a", {"a": ("b",), "b": (), "c": ("a",)}))
+    >>> sorted(reachable_nodes("a", {"a": ("b",), "b": (), "c": ("a",)}))
     ['a', 'b']
     """
     found, waiting = {start}, [start]
@@ -97,16 +98,16 @@ def reached(start: str, near: Mapping[str, Collection[str]]) -> set[str]:
     return found
 
 
-def _component(
+def _layout_component(
     names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes, gap: float, rise: float, aspect: float
 ) -> Layout:
     area = sum((sizes[name][0] + gap) * (sizes[name][1] + rise) for name in names)
     widths = {name: sizes[name][0] + gap for name in names}
-    points, layers, chains = _points(
-        names, parents, sizes, _depths(names, parents, widths, 1.2 * (area * aspect) ** 0.5)
+    points, layers, chains = _build_points(
+        names, parents, sizes, _assign_layers(names, parents, widths, 1.2 * (area * aspect) ** 0.5)
     )
-    _order(points, layers)
-    xs = places(
+    _order_layers(points, layers)
+    xs = place_points(
         layers,
         [point.above for point in points],
         [point.below for point in points],
@@ -137,18 +138,18 @@ def _component(
     return Layout(nodes, edges, right - left, tops[-1] + heights[-1])
 
 
-def _points(
+def _build_points(
     names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes, depth: Mapping[str, int]
-) -> tuple[list[_Point], list[list[int]], dict[tuple[str, str], list[int]]]:
+) -> tuple[list[_LayerPoint], list[list[int]], dict[tuple[str, str], list[int]]]:
     """Nodes and passing points in their layers, and the points of every edge."""
-    points = [_Point(name, *sizes[name], depth[name], [], []) for name in names]
+    points = [_LayerPoint(name, *sizes[name], depth[name], [], []) for name in names]
     place = {name: k for k, name in enumerate(names)}
     chains = {}
     for child in names:
         for parent in parents[child]:
             chain = [place[parent]]
             for layer in range(depth[parent] + 1, depth[child]):
-                points.append(_Point(None, 2.0, 0.0, layer, [], []))
+                points.append(_LayerPoint(None, 2.0, 0.0, layer, [], []))
                 chain.append(len(points) - 1)
             chain.append(place[child])
             for upper, lower in pairwise(chain):
@@ -161,7 +162,7 @@ def _points(
     return points, layers, chains
 
 
-def _depths(
+def _assign_layers(
     names: list[str], parents: Mapping[str, Sequence[str]], widths: Mapping[str, float], most: float
 ) -> dict[str, int]:
     """Layers filled from above, the start of the longest path first, each up to a width; then nodes come down.
@@ -173,7 +174,7 @@ def _depths(
         for parent in parents[child]:
             below[parent].append(child)
     ahead: dict[str, int] = {}
-    for name in reversed(first_to_last(below)):
+    for name in reversed(sort_topologically(below)):
         ahead[name] = max((ahead[child] + 1 for child in below[name]), default=0)
     depth: dict[str, int] = {}
     waiting = list(names)
@@ -198,9 +199,9 @@ def _depths(
     return depth
 
 
-def _order(points: list[_Point], layers: list[list[int]]) -> None:
+def _order_layers(points: list[_LayerPoint], layers: list[list[int]]) -> None:
     """Order every layer for few crossings; ``layers`` ends in the best order found."""
-    best, fewest = [list(layer) for layer in layers], _crossings(points, layers)
+    best, fewest = [list(layer) for layer in layers], _count_crossings(points, layers)
     for sweep in range(_SWEEPS):
         if fewest == 0:
             break
@@ -212,14 +213,14 @@ def _order(points: list[_Point], layers: list[list[int]]) -> None:
                 near = points[k].above if down else points[k].below
                 keys[k] = (fmean(beside[n] for n in near) if near else place, place if sweep % 4 < 2 else -place)
             layer.sort(key=keys.__getitem__)
-        found = _crossings(points, layers)
+        found = _count_crossings(points, layers)
         if found < fewest:
             best, fewest = [list(layer) for layer in layers], found
     for layer, kept in zip(layers, best, strict=True):
         layer[:] = kept
 
 
-def _crossings(points: list[_Point], layers: list[list[int]]) -> int:
+def _count_crossings(points: list[_LayerPoint], layers: list[list[int]]) -> int:
     """Pairs of edges between neighbouring layers that cross."""
     total = 0
     for upper, lower in pairwise(layers):
@@ -233,7 +234,7 @@ def _crossings(points: list[_Point], layers: list[list[int]]) -> int:
     return total
 
 
-def _packed(parts: list[Layout], gap: float, aspect: float) -> Layout:
+def _pack_components(parts: list[Layout], gap: float, aspect: float) -> Layout:
     """Components in rows, so that the whole is about as wide as ``aspect`` times its height."""
     area = sum((part.width + gap) * (part.height + gap) for part in parts)
     widest = max(*(part.width for part in parts), (area * aspect) ** 0.5)

@@ -12,8 +12,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from possnet.drawing import Picture, escape, printable
-from possnet.drawing.svg import text_width
+from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ class NothingToShow(InputError):
 
 
 @contextmanager
-def figure_of(width: float, height: float) -> Iterator[Figure]:
+def new_figure(width: float, height: float) -> Iterator[Figure]:
     """A new figure, in inches, in the look of all figures; it needs no window system and no global state."""
     if not has_matplotlib():
         raise InputError("plots: matplotlib is not installed; expected it. Install it: pip install 'possnet[plot]'")
@@ -151,33 +150,33 @@ def figure_of(width: float, height: float) -> Iterator[Figure]:
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        with _quiet():
+        with _ignore_missing_glyphs():
             figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything has its place now; saving need not find it again
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _ignore_missing_glyphs() -> Iterator[None]:
     """Without a warning for every sign that the font lacks: SVG text is drawn with the reader's own fonts."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
-def legend_of(figure: Figure) -> None:
+def add_legend(figure: Figure) -> None:
     """One legend above all panels, each label once, in as many columns as fit."""
     found: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    widest = max(text_width(label, 9.5) for label in found) + 5.0 * 9.5
+    widest = max(measure_text(label, 9.5) for label in found) + 5.0 * 9.5
     columns = max(1, int(72.0 * figure.get_figwidth() / widest))
     rows = -(-len(found) // columns)
     figure.set_figheight(figure.get_figheight() + 0.2 * (rows - 1))
     figure.legend(list(found.values()), list(found), loc="outside upper left", ncols=columns, frameon=False)
 
 
-def tidy(axes: Axes) -> None:
+def tidy_axes(axes: Axes) -> None:
     """Axes with two sides and a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, labelsize=8.5)
@@ -188,7 +187,7 @@ def tidy(axes: Axes) -> None:
 def svg_text(figure: Figure, title: str) -> Picture:
     """A figure as SVG text without outside references; its colours are CSS variables with the light colours behind them.
 
-    >>> with figure_of(2, 1) as figure:
+    >>> with new_figure(2, 1) as figure:
     ...     _ = figure.subplots().plot([1, 2], color=COLOURS["blue"][0])
     >>> text = svg_text(figure, "a line")
     >>> text.startswith("<svg"), "var(--blue,#0b6e99)" in text, "http" in text.replace("http://www.w3.org", "")
@@ -205,7 +204,7 @@ def save_figure(figure: Figure, stem: Path, title: str = "figure") -> Picture:
 
     text = _svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    with mpl.rc_context(_SETTINGS), _quiet(), replace_file(stem.parent / f"{stem.name}.pdf") as beside:
+    with mpl.rc_context(_SETTINGS), _ignore_missing_glyphs(), replace_file(stem.parent / f"{stem.name}.pdf") as beside:
         figure.savefig(beside, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
     return _themed(text, title)
 
@@ -215,18 +214,18 @@ def _svg(figure: Figure) -> str:
     import matplotlib as mpl
 
     stream = io.StringIO()
-    with mpl.rc_context(_SETTINGS), _quiet():
+    with mpl.rc_context(_SETTINGS), _ignore_missing_glyphs():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    return printable(re.sub(r"\n\s*", "\n", text).strip())
+    return replace_forbidden(re.sub(r"\n\s*", "\n", text).strip())
 
 
 def _themed(text: str, title: str) -> Picture:
     """The same with a size that fits its page, a name, and colours that follow the page."""
     width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3  # type: ignore[index]
     size = f"--w:{width:.0f}px;width:{width:.0f}px;max-width:100%;height:auto"
-    head = f'<svg class="plot" role="img" aria-label="{escape(title)}" style="{size}"'
+    head = f'<svg class="plot" role="img" aria-label="{escape_markup(title)}" style="{size}"'
     text = re.sub(r'<svg|(?<=") (?:width|height)="[\d.]+pt"', lambda m: head if m[0] == "<svg" else "", text, count=3)
     for name, (light, _) in COLOURS.items():
         text = text.replace(light, f"var(--{name},{light})")

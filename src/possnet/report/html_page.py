@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from possnet.drawing import escape
-from possnet.drawing.svg import css_colours
+from possnet.drawing import css_colours, escape_markup
 from possnet.metrics import METRICS
 from possnet.plots import COLOURS, learner_words
-from possnet.report.words import answer, command, methods, question
+from possnet.report.narrative import list_methods, repeat_command, state_answer, state_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +81,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 """
 
 
-class Shown(NamedTuple):
+class ReportPicture(NamedTuple):
     """A picture of the report: which section it belongs to, SVG text, and a sentence about it."""
 
     section: str
@@ -90,25 +89,34 @@ class Shown(NamedTuple):
     caption: str
 
 
-def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str] = ()) -> str:
+def build_page(experiment: Experiment, pictures: Sequence[ReportPicture], notes: Sequence[str] = ()) -> str:
     """The whole page as text."""
-    asked = question(experiment)
+    asked = state_question(experiment)
     sections = list(dict.fromkeys(shown.section for shown in pictures))
     places = [*sections, "Table", "Methods", "Do it again"]
     parts = [
         '<p class="kind">possnet: learning a network back from imprecise rows</p>',
-        f"<h1>{escape(asked)}</h1>",
-        '<div class="answer">' + "".join(f"<p>{escape(text)}</p>" for text in answer(experiment.results)) + "</div>",
-        "<nav>" + "".join(f'<a href="#{_anchor(s)}">{escape(s)}</a>' for s in places) + "</nav>",
-        *(f'<p class="warn">{escape(note)}</p>' for note in notes),
+        f"<h1>{escape_markup(asked)}</h1>",
+        '<div class="answer">'
+        + "".join(f"<p>{escape_markup(text)}</p>" for text in state_answer(experiment.results))
+        + "</div>",
+        "<nav>" + "".join(f'<a href="#{_section_anchor(s)}">{escape_markup(s)}</a>' for s in places) + "</nav>",
+        *(f'<p class="warn">{escape_markup(note)}</p>' for note in notes),
     ]
     for section in sections:
-        parts.append(_heading(section))
-        parts += [_figure(shown) for shown in pictures if shown.section == section]
-    parts += [_heading("Table"), _table(experiment.results), _failures(experiment.results), _heading("Methods")]
-    facts = "".join(f"<dt>{escape(topic)}</dt><dd>{escape(words)}</dd>" for topic, words in methods(experiment))
-    again = command(experiment)
-    parts += [f"<dl>{facts}</dl>", _heading("Do it again"), f"<pre>{escape(again)}</pre>"]
+        parts.append(_section_heading(section))
+        parts += [_figure_markup(shown) for shown in pictures if shown.section == section]
+    parts += [
+        _section_heading("Table"),
+        _results_table(experiment.results),
+        _failed_trials(experiment.results),
+        _section_heading("Methods"),
+    ]
+    facts = "".join(
+        f"<dt>{escape_markup(topic)}</dt><dd>{escape_markup(words)}</dd>" for topic, words in list_methods(experiment)
+    )
+    again = repeat_command(experiment)
+    parts += [f"<dl>{facts}</dl>", _section_heading("Do it again"), f"<pre>{escape_markup(again)}</pre>"]
     if "networks/" in again:
         parts.append("<p>Run it in the folder of this page, where <code>networks/</code> is.</p>")
     parts.append(
@@ -122,30 +130,30 @@ def page(experiment: Experiment, pictures: Sequence[Shown], notes: Sequence[str]
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(asked)}</title>\n<style>\n:root{{{light};--paper:#fff}}\n"
+        f"<title>{escape_markup(asked)}</title>\n<style>\n:root{{{light};--paper:#fff}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark};--paper:#131a21}}}}\n{_STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{chr(10).join(part for part in parts if part)}\n</main>\n"
         f"<script>{_SORT}</script>\n</body>\n</html>\n"
     )
 
 
-def _figure(shown: Shown) -> str:
-    label = escape(shown.caption)
+def _figure_markup(shown: ReportPicture) -> str:
+    label = escape_markup(shown.caption)
     return (
         f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{shown.picture}</div>'
         f"<figcaption>{label}</figcaption></figure>"
     )
 
 
-def _heading(section: str) -> str:
-    return f'<h2 id="{_anchor(section)}">{escape(section)}</h2>'
+def _section_heading(section: str) -> str:
+    return f'<h2 id="{_section_anchor(section)}">{escape_markup(section)}</h2>'
 
 
-def _anchor(section: str) -> str:
+def _section_anchor(section: str) -> str:
     return "".join(ch if ch.isalnum() else "-" for ch in section.lower())
 
 
-def _table(results: Results) -> str:
+def _results_table(results: Results) -> str:
     """A line for every setting and learner, sorted by a click on a column's head."""
     by_line: dict[tuple[str, str, float, int, str], dict[str, Summary]] = {}
     for s in results.summary():
@@ -156,22 +164,22 @@ def _table(results: Results) -> str:
     heads = ["network", "process", "theta", "rows", "learner"]
     for metric, words in columns.items():
         heads += [words, *(["ignorance", "limit"] if metric in {"child_affinity", "child_mean_error"} else [])]
-    head = "".join(f'<th scope="col"><button type="button">{escape(text)}</button></th>' for text in heads)
+    head = "".join(f'<th scope="col"><button type="button">{escape_markup(text)}</button></th>' for text in heads)
     lines = []
     used = 0
     for (network, process, theta, rows, learner), found in by_line.items():
         if used > _TABLE_BYTES:
             break
-        cells = [f'<td class="text">{escape(text)}</td>' for text in (network, process)]
-        cells += [_number(theta, f"{theta:g}"), _number(rows, f"{rows:,}")]
-        cells.append(f'<td class="text">{escape(learner_words(learner))}</td>')
+        cells = [f'<td class="text">{escape_markup(text)}</td>' for text in (network, process)]
+        cells += [_number_entry(theta, f"{theta:g}"), _number_entry(rows, f"{rows:,}")]
+        cells.append(f'<td class="text">{escape_markup(learner_words(learner))}</td>')
         for metric in columns:
             s = found[metric]
             spread = "" if s.interval is None else f" ±{s.interval:.3f}"
-            cells.append(_number(s.mean, f"{s.mean:.3f}{spread}"))
+            cells.append(_number_entry(s.mean, f"{s.mean:.3f}{spread}"))
             if metric in {"child_affinity", "child_mean_error"}:
-                cells.append(_number(s.vacuous, f"{s.vacuous:.3f}"))
-                cells.append(_number(-1.0, "") if s.limit is None else _number(s.limit, f"{s.limit:.3f}"))
+                cells.append(_number_entry(s.vacuous, f"{s.vacuous:.3f}"))
+                cells.append(_number_entry(-1.0, "") if s.limit is None else _number_entry(s.limit, f"{s.limit:.3f}"))
         lines.append(f"<tr>{''.join(cells)}</tr>")
         used += len(lines[-1])
     more = len(by_line) - len(lines)
@@ -182,19 +190,21 @@ def _table(results: Results) -> str:
         "A click on a heading sorts.</p>"
         '<div class="wide" tabindex="0" role="group" aria-label="results"><table class="sortable">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-        f"{note}<p><small>{escape(legend)}.</small></p>"
+        f"{note}<p><small>{escape_markup(legend)}.</small></p>"
     )
 
 
-def _number(value: float, text: str) -> str:
+def _number_entry(value: float, text: str) -> str:
     return f'<td data-v="{value:.10g}">{text}</td>'
 
 
-def _failures(results: Results) -> str:
+def _failed_trials(results: Results) -> str:
     if not results.failed:
         return ""
     shown = "".join(
-        f"<li>{escape(f'{c.network}, {c.process}, theta {c.imprecision:g}, {c.rows:,} rows, {c.learner}: {error}')}</li>"
+        "<li>"
+        + escape_markup(f"{c.network}, {c.process}, theta {c.imprecision:g}, {c.rows:,} rows, {c.learner}: {error}")
+        + "</li>"
         for c, error in results.failed[:_FAILURES]
     )
     more = len(results.failed) - _FAILURES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from possnet.drawing.svg import Picture, escape
+from possnet.drawing.svg import Picture, escape_markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,19 +37,20 @@ def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: s
     """
     sides = ["left" if any(not _is_number(row[k]) for row in rows) else "right" for k in range(len(head))]
     tops = "".join(
-        f'<th scope="col" style="{_CELL};text-align:{side}">{escape(text)}</th>'
+        f'<th scope="col" style="{_CELL};text-align:{side}">{escape_markup(text)}</th>'
         for text, side in zip(head, sides, strict=True)
     )
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="{_CELL};text-align:{side}">{escape(text)}</td>' for text, side in zip(row, sides, strict=True)
+            f'<td style="{_CELL};text-align:{side}">{escape_markup(text)}</td>'
+            for text, side in zip(row, sides, strict=True)
         )
         + "</tr>"
         for row in rows
     )
-    above = f'<div style="font-weight:600;margin:.3em 0">{escape(caption)}</div>' if caption else ""
-    below = f'<div style="opacity:.75;margin:.3em 0">{escape(note)}</div>' if note else ""
+    above = f'<div style="font-weight:600;margin:.3em 0">{escape_markup(caption)}</div>' if caption else ""
+    below = f'<div style="opacity:.75;margin:.3em 0">{escape_markup(note)}</div>' if note else ""
     return Picture(
         f'{above}<table class="possnet" style="border-collapse:collapse;margin:0"><thead><tr>{tops}</tr></thead>'
         f"<tbody>{body}</tbody></table>{below}"

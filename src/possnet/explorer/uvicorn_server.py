@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from possnet.explorer.app import application
+from possnet.explorer.app import build_application
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _PATIENCE: Final = 10.0
 _MOST_CONNECTIONS: Final = 64
 
 
-class _Impatient(H11Protocol):
+class _ImpatientProtocol(H11Protocol):
     """A connection that is closed when the head of a request takes too long."""
 
     waiting: asyncio.TimerHandle | None = None
@@ -34,17 +34,17 @@ class _Impatient(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
         """Read on; a request that has begun is bounded where its body is read."""
         super().data_received(data)
-        busy = self._busy()
+        busy = self._is_busy()
         if busy and self.waiting is not None:
             self.waiting.cancel()
             self.waiting = None
         elif not busy and self.waiting is None:
-            self._wait()
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
@@ -52,20 +52,20 @@ class _Impatient(H11Protocol):
             self.waiting.cancel()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        self.waiting = self.loop.call_later(_PATIENCE, self._give_up)
+    def _start_timer(self) -> None:
+        self.waiting = self.loop.call_later(_PATIENCE, self._close_idle)
 
-    def _give_up(self) -> None:
+    def _close_idle(self) -> None:
         self.waiting = None
-        if not self._busy():
+        if not self._is_busy():
             self.transport.close()
 
-    def _busy(self) -> bool:
+    def _is_busy(self) -> bool:
         cycle: RequestResponseCycle | None = self.cycle  # none before the first request
         return cycle is not None and not cycle.response_complete
 
 
-class _Server(uvicorn.Server):
+class _QuietServer(uvicorn.Server):
     """A server whose loop keeps to itself what went wrong with a connection that is gone."""
 
     @contextmanager
@@ -85,11 +85,11 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Begin to answer."""
-        asyncio.get_running_loop().set_exception_handler(_ignore)
+        asyncio.get_running_loop().set_exception_handler(_ignore_error)
         await super().startup(sockets)
 
 
-def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
+def _ignore_error(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
     """Connections break; requests answer for themselves."""
 
 
@@ -97,8 +97,8 @@ def serve(network: Network, listener: socket) -> None:
     """Answer requests on a listening socket until a signal ends it."""
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     config = uvicorn.Config(
-        application(network, listener.getsockname()[1]),
-        http=_Impatient,
+        build_application(network, listener.getsockname()[1]),
+        http=_ImpatientProtocol,
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -112,4 +112,4 @@ def serve(network: Network, listener: socket) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=1,
     )
-    _Server(config).run(sockets=[listener])
+    _QuietServer(config).run(sockets=[listener])

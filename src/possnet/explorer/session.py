@@ -29,7 +29,7 @@ _EXACT: Final = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class Session:
     """A network, what it was before its edits, and what was undone.
 
     Every step has a ``revision`` of its own; ``touched`` are the variables whose tables it changed.
@@ -44,51 +44,51 @@ class Model:
     future: tuple[Network, ...] = ()
 
     @classmethod
-    def of(cls, network: Network) -> Model:
+    def of(cls, network: Network) -> Session:
         """The model of a network that nobody has edited yet.
 
         >>> import possnet as pn
-        >>> Model.of(pn.load_example("clinic")).revision
+        >>> Session.of(pn.load_example("clinic")).revision
         0
         """
         return cls(network, network, Inference(network))
 
-    def now(self, network: Network, past: tuple[Network, ...], future: tuple[Network, ...]) -> Model:
+    def now(self, network: Network, past: tuple[Network, ...], future: tuple[Network, ...]) -> Session:
         """The model after a step."""
         return replace(
             self,
             network=network,
             engine=Inference(network),
             revision=self.revision + 1,
-            touched=tuple(_changed(network, self.network)),
+            touched=tuple(_changed_tables(network, self.network)),
             past=past[-_KEPT:],
             future=future,
         )
 
 
-def summary(model: Model) -> dict[str, Any]:
+def summary(model: Session) -> dict[str, Any]:
     """What may be done next, and which tables differ from the original."""
     return {
         "revision": model.revision,
         "touched": model.touched,
         "undo": bool(model.past),
         "redo": bool(model.future),
-        "edited": _changed(model.network, model.original),
+        "edited": _changed_tables(model.network, model.original),
         "normal": model.network.is_normalised,
     }
 
 
-def _changed(now: Network, first: Network) -> list[str]:
+def _changed_tables(now: Network, first: Network) -> list[str]:
     return [v.name for v in now.variables if not np.array_equal(now.table(v.name), first.table(v.name))]
 
 
 def answer(
-    model: Model, evidence: Mapping[str, Sequence[str]], *, before: bool = False, explain: bool = False
+    model: Session, evidence: Mapping[str, Sequence[str]], *, before: bool = False, explain: bool = False
 ) -> dict[str, Any]:
     """Marginals given evidence, how possible the evidence is and, on demand, the prior and the best configuration.
 
     >>> import possnet as pn
-    >>> model = Model.of(pn.load_example("clinic"))
+    >>> model = Session.of(pn.load_example("clinic"))
     >>> found = answer(model, {"fever": ["mild", "high"], "rash": ["spots"]})
     >>> round(found["marginals"]["measles"]["possibility"][0], 6), round(found["degree"], 6)
     (0.2625, 0.16)
@@ -108,7 +108,7 @@ def answer(
     return page
 
 
-def _marginals(model: Model, given: Mapping[str, set[str]]) -> dict[str, dict[str, list[float] | None]]:
+def _marginals(model: Session, given: Mapping[str, set[str]]) -> dict[str, dict[str, list[float] | None]]:
     return {
         name: {
             "possibility": found.degrees.tolist(),
@@ -118,11 +118,11 @@ def _marginals(model: Model, given: Mapping[str, set[str]]) -> dict[str, dict[st
     }
 
 
-def table_page(model: Model, name: str, start: int = 0) -> dict[str, Any]:
+def read_table_page(model: Session, name: str, start: int = 0) -> dict[str, Any]:
     """Some rows of a variable's table: contexts from ``start`` on, as many as hold about 500 degrees.
 
     >>> import possnet as pn
-    >>> found = table_page(Model.of(pn.load_example("asia")), "either", 2)
+    >>> found = read_table_page(Session.of(pn.load_example("asia")), "either", 2)
     >>> found["contexts"], found["rows"]
     (4, [{'number': 2, 'context': ['no', 'yes'], 'degrees': [1.0, 0.0], 'support': None}, ...])
     """
@@ -158,11 +158,11 @@ def table_page(model: Model, name: str, start: int = 0) -> dict[str, Any]:
     }
 
 
-def edited(model: Model, name: str, rows: Mapping[int, Sequence[float]]) -> Model:
+def edit_table(model: Session, name: str, rows: Mapping[int, Sequence[float]]) -> Session:
     """The model with other degrees in some contexts of a variable's table.
 
     >>> import possnet as pn
-    >>> found = edited(Model.of(pn.load_example("asia")), "smoke", {0: [1, 0.5]})
+    >>> found = edit_table(Session.of(pn.load_example("asia")), "smoke", {0: [1, 0.5]})
     >>> found.network.table("smoke"), found.revision
     (array([1. , 0.5]), 1)
     """
@@ -181,11 +181,11 @@ def edited(model: Model, name: str, rows: Mapping[int, Sequence[float]]) -> Mode
     return model.now(network.with_table(name, table.reshape(old.shape)), (*model.past, network), ())
 
 
-def normalised(model: Model, name: str, rows: Sequence[Sequence[float]]) -> list[list[float]]:
+def normalise_rows(model: Session, name: str, rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """Rows of a variable's table, each with its peak at 1, by the network's own conjunction.
 
     >>> import possnet as pn
-    >>> normalised(Model.of(pn.load_example("asia")), "smoke", [[0.5, 0.2]])
+    >>> normalise_rows(Session.of(pn.load_example("asia")), "smoke", [[0.5, 0.2]])
     [[1.0, 0.4]]
     """
     variable = model.network.variable(name)
@@ -195,13 +195,13 @@ def normalised(model: Model, name: str, rows: Sequence[Sequence[float]]) -> list
     return found
 
 
-def stepped(model: Model, step: Step, name: str | None = None) -> Model:
+def step_history(model: Session, step: Step, name: str | None = None) -> Session:
     """The model one edit back or forward, or with the original table of a variable (of all, without a name).
 
     >>> import possnet as pn
-    >>> changed = edited(Model.of(pn.load_example("asia")), "smoke", {0: [1, 0.5]})
-    >>> back = stepped(changed, "undo")
-    >>> back.network == back.original, stepped(back, "redo").network == changed.network
+    >>> changed = edit_table(Session.of(pn.load_example("asia")), "smoke", {0: [1, 0.5]})
+    >>> back = step_history(changed, "undo")
+    >>> back.network == back.original, step_history(back, "redo").network == changed.network
     (True, True)
     """
     if step == "undo":
@@ -214,6 +214,6 @@ def stepped(model: Model, step: Step, name: str | None = None) -> Model:
         return model.now(model.future[0], (*model.past, model.network), model.future[1:])
     first = model.original
     fresh = first if name is None else model.network.with_table(name, first.table(name))
-    if not _changed(fresh, first):
+    if not _changed_tables(fresh, first):
         fresh = first  # its support, which edits drop, comes back too
     return model.now(fresh, (*model.past, model.network), ())
