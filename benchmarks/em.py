@@ -13,6 +13,7 @@ from possnet.kernels import bitmaps
 ROWS = 10_000
 SHARE = 0.1
 PLAIN = 10
+PLAIN_STEPS = pn.EmOptions(accelerate=False, max_steps=PLAIN)
 
 
 def with_unknown(data: pn.Dataset, share: float, seed: int) -> pn.Dataset:
@@ -35,7 +36,7 @@ def measure(*, quick: bool) -> Section:
         model = bif("alarm", Path(folder))
         jobs = {
             "accelerated": timed(lambda: pn.fit_em(net.dag, data)),
-            "plain": timed(lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=PLAIN)),
+            "plain": timed(lambda: pn.fit_em(net.dag, data, tolerance=0.0, options=PLAIN_STEPS)),
         }
         before = interleaved(jobs, 1)
         answers = [peer("em", file=file, net=model, threads=k) for k in ((2,) if quick else (1, 2))]
@@ -61,9 +62,7 @@ def measure(*, quick: bool) -> Section:
         + table(" | time | steps | ms a step ", lines)
     )
     if not quick:
-        limit = next_limit(
-            "plain steps", lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=PLAIN), 6
-        )
+        limit = next_limit("plain steps", lambda: pn.fit_em(net.dag, data, tolerance=0.0, options=PLAIN_STEPS), 6)
         text = f"{text}\n\n{limit}"
     job = f"EM, {rows:,} alarm rows, 10 % unknown"
     step = Times((theirs.best / steps,))

@@ -97,7 +97,7 @@ def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
     unknown = with_unknown(precise[: fewer[-1]], 0.1, 3)
 
     def steps(net: pn.Network, data: pn.Dataset, count: int) -> Callable[[], object]:
-        return lambda: pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=count)
+        return lambda: pn.fit_em(net.dag, data, tolerance=0.0, options=pn.EmOptions(accelerate=False, max_steps=count))
 
     return [
         curve("rows", "counting, precise", sizes, lambda n: counting(alarm, precise[:n]), 3, 1.1),

@@ -32,7 +32,7 @@ from networks import load
 
 import possnet as pn
 from possnet.arrow import CodedColumn
-from possnet.inference import MAX_PRODUCT, JoinTree, make_plan
+from possnet.inference import MAX_PRODUCT, JunctionTree, make_plan
 
 QUICK = ["asia", "alarm", "insurance", "hailfinder", "win95pts", "hepar2", "pathfinder", "andes"]
 NETWORKS = [*QUICK, "pigs", "diabetes", "mildew", "water", "munin", "barley", "munin1"]
@@ -162,7 +162,7 @@ def zeros_line() -> str:
         place = {v.name: k for k, v in enumerate(net.variables)}
         scopes = [tuple(place[n] for n in (*net.dag.parents(v.name), v.name)) for v in net.variables]
         plan = make_plan([len(v) for v in net.variables], scopes)
-        tree = JoinTree(plan, scopes, [net.table(v.name) for v in net.variables], MAX_PRODUCT)
+        tree = JunctionTree(plan, scopes, [net.table(v.name) for v in net.variables], MAX_PRODUCT)
         tree.collect()
         zeros = sum(int((tree.table(k) == 0.0).sum()) for k in range(len(plan.cliques)))
         shares.append(f"{name} {100 * zeros / plan.cells:.0f} %")

@@ -34,7 +34,7 @@ CASES = {
     ),
     "a step of EM, 1,000 rows of alarm": (
         "data = pn.sample(net, 1_000, process='traced', rng=1)",
-        "pn.fit_em(net.dag, data, accelerate=False, tolerance=0.0, max_steps=1)", 2,
+        "pn.fit_em(net.dag, data, tolerance=0.0, options=pn.EmOptions(accelerate=False, max_steps=1))", 2,
     ),
     "greedy structure, 1,000 rows of alarm": (
         "data = pn.sample(net, 1_000, process='precise', rng=1)", "pn.learn_structure(data, measure='bic', max_steps=5)", 2,

@@ -13,7 +13,7 @@ from networks import load
 import possnet as pn
 from possnet.counting.blocks import BLOCK, blocks_of
 from possnet.counting.count import tally_family
-from possnet.inference import MAX_PRODUCT, JoinTree, make_plan
+from possnet.inference import MAX_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import tally
 
 POSSNET = str(Path(sys.executable).parent / "possnet")
@@ -89,7 +89,7 @@ def friendliest(rounds: int) -> str:
 
     def tree() -> None:
         plan = make_plan([len(v) for v in alarm.variables], scopes)
-        found = JoinTree(plan, scopes, [alarm.table(name) for name in names], MAX_PRODUCT)
+        found = JunctionTree(plan, scopes, [alarm.table(name) for name in names], MAX_PRODUCT)
         with np.errstate(divide="ignore", invalid="ignore"):  # as the engine does
             found.collect()
             found.distribute()
@@ -99,7 +99,11 @@ def friendliest(rounds: int) -> str:
     numbers = np.array([1.0, 0.6, 0.1])
     pairs: dict[str, tuple[Callable[[], object], str, Callable[[], object]]] = {
         "`pn.fit(dag, data)`, a million rows": (lambda: pn.fit(alarm.dag, data), "counting kernels", kernels),
-        "`pn.Inference(net).marginals()`, alarm": (lambda: pn.Inference(alarm).marginals(), "plan and join tree", tree),
+        "`pn.Inference(net).marginals()`, alarm": (
+            lambda: pn.Inference(alarm).marginals(),
+            "plan and junction tree",
+            tree,
+        ),
         "`pn.sample(net, 1_000_000)`": (
             lambda: pn.sample(alarm, 1_000_000, process="precise", rng=1),
             "as many random numbers",

@@ -280,7 +280,7 @@ def test_fit_by_em_says_how_it_went(tmp_path: Path) -> None:
     shown = run(*arguments, "--imprecision", "0.5", "--starts", "2", "--seed", "3")
     assert (shown.returncode, shown.stdout) == (0, "")
     assert "steps, converged; log-likelihood -" in shown.stderr
-    found = pn.fit_em(clinic.dag, data, imprecision=0.5, starts=2, rng=3)
+    found = pn.fit_em(clinic.dag, data, imprecision=0.5, options=pn.EmOptions(starts=2, rng=3))
     assert pn.read_network(out).is_close(found.network, tolerance=1e-12)
     assert ("never seen" in shown.stderr) == any(flag.any() for flag in found.unvisited.values())
     refused = run(*arguments, "--total", "1")

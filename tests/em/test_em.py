@@ -18,12 +18,10 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import possnet as pn
-from possnet.em.climb import climb, remaining_gain
-from possnet.em.expect import expected
-from possnet.em.fit import Problem
-from possnet.em.identify import identified
-from possnet.em.model import Model
-from possnet.em.observed import Observed
+from possnet.em import EmRows, EmAlgorithm, HiddenStateModel, run_squarem
+from possnet.em.em_rows import code_em_rows
+from possnet.em.identifiability import find_identified_contexts
+from possnet.em.squarem import estimate_remaining_gain
 from possnet.kernels import bitmaps
 from tests import oracles, strategies
 from tests.paths import FIXTURES
@@ -45,11 +43,11 @@ def small_data(draw: st.DrawFn) -> tuple[pn.Dag, pn.Dataset]:
     return pn.Dag(parents), pn.Dataset.from_rows(scope, rows, weights=weights if draw(st.booleans()) else None)
 
 
-def as_masses(dag: pn.Dag, data: pn.Dataset, observed: Observed, point: dict[str, Any]) -> oracles.Masses:
+def as_masses(dag: pn.Dag, data: pn.Dataset, rows: EmRows, point: dict[str, Any]) -> oracles.Masses:
     found: oracles.Masses = {}
     for name in dag.nodes:
         contexts = product(*(data.variable(p).states for p in dag.parents(name)))
-        cells = [data.variable(name).states_in(mask) for mask in observed.masks[name]]
+        cells = [data.variable(name).states_in(mask) for mask in rows.masks[name]]
         found[name] = {
             context: dict(zip(cells, row.tolist(), strict=True))
             for context, row in zip(contexts, point[name], strict=True)
@@ -69,11 +67,11 @@ def rows_of(data: pn.Dataset, unknown: str) -> list[tuple[dict[str, Any], int]]:
 @given(small_data(), st.sampled_from(["missing", "focal"]), strategies.seeds)
 def test_the_e_step_is_that_of_enumeration(given_data: tuple[pn.Dag, pn.Dataset], unknown: Any, seed: int) -> None:
     dag, data = given_data
-    observed = Observed(dag, data, unknown)
-    problem = Problem(Model(dag, observed, None), observed, 0.0, None)
-    point = problem.begin(None, np.random.default_rng(seed), random=True)
-    value, counts = problem.counts(point)
-    score, expected_counts = oracles.em_step(dag, as_masses(dag, data, observed, point), rows_of(data, unknown))
+    rows = code_em_rows(dag, data, unknown)
+    algorithm = EmAlgorithm(HiddenStateModel(dag, rows), rows)
+    point = algorithm.random_masses(np.random.default_rng(seed))
+    value, counts = algorithm.expected_counts(point)
+    score, expected_counts = oracles.em_step(dag, as_masses(dag, data, rows, point), rows_of(data, unknown))
     assert value == pytest.approx(score, abs=1e-9)
     for name in dag.nodes:
         truth = [list(found.values()) for found in expected_counts[name].values()]
@@ -85,14 +83,16 @@ def test_the_likelihood_never_falls(
     given_data: tuple[pn.Dag, pn.Dataset], unknown: Any, accelerate: bool, pseudo: float
 ) -> None:
     dag, data = given_data
-    found = pn.fit_em(dag, data, unknown=unknown, accelerate=accelerate, pseudo=pseudo, max_steps=60)
+    found = pn.fit_em(
+        dag, data, unknown=unknown, pseudo=pseudo, options=pn.EmOptions(accelerate=accelerate, max_steps=60)
+    )
     for before, after in zip(found.log_likelihood, found.log_likelihood[1:], strict=False):
         assert after >= before - 1e-9 * max(abs(after), 1.0)
-    observed = Observed(dag, data, unknown)
-    if pseudo == 0.0:  # what is told of the end is the likelihood at the end
-        ended = {n: m.table.reshape(-1, len(m.cells)) for n, m in found.masses.items()}
-        problem = Problem(Model(dag, observed, None), observed, 0.0, None)
-        assert problem.counts(ended)[0] == pytest.approx(found.log_likelihood[-1], rel=1e-9, abs=1e-9)
+    rows = code_em_rows(dag, data, unknown)
+    if pseudo == 0.0:  # the last log-likelihood is that of the masses that are returned
+        masses = {n: m.table.reshape(-1, len(m.cells)) for n, m in found.masses.items()}
+        algorithm = EmAlgorithm(HiddenStateModel(dag, rows), rows)
+        assert algorithm.expected_counts(masses)[0] == pytest.approx(found.log_likelihood[-1], rel=1e-9, abs=1e-9)
     assert found.network.is_normalised
     for name in dag.nodes:
         assert found.masses[name].table.sum(axis=-1) == pytest.approx(1.0)
@@ -107,13 +107,13 @@ def worked_example() -> tuple[pn.Dag, pn.Dataset]:
 
 def test_published_steps() -> None:
     dag, data = worked_example()
-    first = pn.fit_em(dag, data, max_steps=2, tolerance=0, accelerate=False)
+    first = pn.fit_em(dag, data, tolerance=0, options=pn.EmOptions(max_steps=2, accelerate=False))
     assert first.log_likelihood == pytest.approx((-21.972246, -17.443975), abs=1e-6)
     assert first.masses["y"].cells == (frozenset("1"), frozenset("2"), frozenset("12"))
     assert first.masses["y"].table == pytest.approx(np.array([[2 / 3, 1 / 6, 1 / 6], [0, 3 / 4, 1 / 4]]))
     assert (first.steps, first.stopped) == (2, "max_steps")
     for accelerate in (False, True):
-        last = pn.fit_em(dag, data, tolerance=1e-9, accelerate=accelerate)
+        last = pn.fit_em(dag, data, tolerance=1e-9, options=pn.EmOptions(accelerate=accelerate))
         assert last.log_likelihood[-1] == pytest.approx(-16.939520, abs=1e-6)
         assert last.masses["y"].table == pytest.approx(np.array([[0.8, 0, 0.2], [0, 0.8, 0.2]]), abs=1e-4)
         assert last.network.table("y") == pytest.approx(np.array([[1, 0.2], [0.2, 1]]), abs=1e-4)
@@ -141,7 +141,7 @@ def test_with_missing_cells_it_is_bayesian_network_em(case: dict[str, Any]) -> N
     variables = [pn.Variable(n, tuple(s)) for n, s in case["variables"].items()]
     dag = pn.Dag(case["parents"])
     data = pn.Dataset.from_rows(variables, case["rows"])
-    found = pn.fit_em(dag, data, tolerance=1e-9, max_steps=3000)
+    found = pn.fit_em(dag, data, tolerance=1e-9, options=pn.EmOptions(max_steps=3000))
     assert found.log_likelihood[-1] == pytest.approx(case["log_likelihood"], abs=1e-5)
     for name, table in case["tables"].items():
         cells, masses = found.masses[name]
@@ -198,10 +198,13 @@ def test_rows_batches_and_workers_change_nothing_beyond_rounding() -> None:
     data = pn.sample(net, 3000, imprecision=0.7, process="traced", rng=3)
     turned = data[np.random.default_rng(1).permutation(3000)]
     stream = pn.sample_batches(net, 3000, imprecision=0.7, process="traced", rng=3, batch=100)
-    whole = pn.fit_em(net.dag, data, max_steps=40)
-    others = [pn.fit_em(net.dag, turned, max_steps=40), pn.fit_em(net.dag, stream, max_steps=40)]
+    whole = pn.fit_em(net.dag, data, options=pn.EmOptions(max_steps=40))
+    others = [
+        pn.fit_em(net.dag, turned, options=pn.EmOptions(max_steps=40)),
+        pn.fit_em(net.dag, stream, options=pn.EmOptions(max_steps=40)),
+    ]
     with ThreadPoolExecutor(2) as pool:
-        others.append(pn.fit_em(net.dag, data, max_steps=40, executor=pool))
+        others.append(pn.fit_em(net.dag, data, executor=pool, options=pn.EmOptions(max_steps=40)))
     for other in others:
         assert other.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-9)
         assert other.network.is_close(whole.network, tolerance=1e-6)
@@ -209,14 +212,15 @@ def test_rows_batches_and_workers_change_nothing_beyond_rounding() -> None:
 
 def test_an_e_step_can_be_shared_by_processes() -> None:
     dag, data = worked_example()
-    observed = Observed(dag, data, "missing")
-    problem = Problem(Model(dag, observed, None), observed, 0.0, None)
-    point = problem.begin(None, np.random.default_rng(1), random=False)
-    tables = [problem._arranged(part.component, {n: problem.model.families[n].factor_table(m) for n, m in point.items()}) for part in problem.parts]  # fmt: skip
-    here = [expected(part, table)[0] for part, table in zip(problem.parts, tables, strict=True)]
+    rows = code_em_rows(dag, data, "missing")
+    model = HiddenStateModel(dag, rows)
+    masses = EmAlgorithm(model, rows).equal_masses()
+    value, counts = EmAlgorithm(model, rows).expected_counts(masses)
     with ProcessPoolExecutor(1) as pool:
-        there = [found[0] for found in pool.map(expected, problem.parts, tables)]
-    assert here == there
+        shared_value, shared_counts = EmAlgorithm(model, rows, executor=pool).expected_counts(masses)
+    assert shared_value == value
+    for name in dag.nodes:
+        assert np.array_equal(shared_counts[name], counts[name])
 
 
 @given(small_data())
@@ -230,24 +234,27 @@ def test_weights_are_repeated_rows(given_data: tuple[pn.Dag, pn.Dataset]) -> Non
     unweighted = pn.Dataset.from_rows(
         data.variables, [row for row, w in zip(rows, weights, strict=True) for _ in range(w)]
     )
-    a, b = pn.fit_em(dag, plain, max_steps=20), pn.fit_em(dag, unweighted, max_steps=20)
+    a, b = (
+        pn.fit_em(dag, plain, options=pn.EmOptions(max_steps=20)),
+        pn.fit_em(dag, unweighted, options=pn.EmOptions(max_steps=20)),
+    )
     assert a.log_likelihood == pytest.approx(b.log_likelihood)
 
 
 def test_it_goes_on_from_an_earlier_result_and_from_several_starts() -> None:
     net = pn.random_network(4, max_parents=2, states=(2, 3), rng=5)
     data = pn.sample(net, 3000, process="traced", rng=5)
-    early = pn.fit_em(net.dag, data, max_steps=6)
-    later = pn.fit_em(net.dag, data, start=early)
+    early = pn.fit_em(net.dag, data, options=pn.EmOptions(max_steps=6))
+    later = pn.fit_em(net.dag, data, options=pn.EmOptions(start=early))
     assert later.log_likelihood[0] >= early.log_likelihood[-1] - 0.5
     assert later.log_likelihood[-1] >= early.log_likelihood[-1]
-    several = pn.fit_em(net.dag, data, starts=4, rng=1)
+    several = pn.fit_em(net.dag, data, options=pn.EmOptions(starts=4, rng=1))
     assert several.log_likelihood[-1] >= pn.fit_em(net.dag, data).log_likelihood[-1] - 1e-9
-    assert several.log_likelihood == pn.fit_em(net.dag, data, starts=4, rng=1).log_likelihood
+    assert several.log_likelihood == pn.fit_em(net.dag, data, options=pn.EmOptions(starts=4, rng=1)).log_likelihood
     grown = pn.Dataset.concatenate([data, pn.sample(net, 3000, process="traced", rng=6)])
-    assert pn.fit_em(net.dag, grown, start=later).stopped == "converged"
+    assert pn.fit_em(net.dag, grown, options=pn.EmOptions(start=later)).stopped == "converged"
     with pytest.raises(pn.InputError, match="earlier result"):
-        pn.fit_em(net.dag, data, start=pn.fit_em(*worked_example()))
+        pn.fit_em(net.dag, data, options=pn.EmOptions(start=pn.fit_em(*worked_example())))
 
 
 def test_states_that_always_come_together_start_off_the_saddle() -> None:
@@ -261,7 +268,9 @@ def test_states_that_always_come_together_start_off_the_saddle() -> None:
     assert found.log_likelihood[-1] > flat + 20
     assert found.confounded["y"].all()
     assert (found.network.table("y") == 1).all()
-    assert not (pn.fit_em(dag, pn.Dataset.from_rows((x, y, z), rows), pooled=True).network.table("y") == 1).all()
+    assert not (
+        pn.fit_em(dag, pn.Dataset.from_rows((x, y, z), rows), options=pn.EmOptions(pooled=True)).network.table("y") == 1
+    ).all()
 
 
 def test_contexts_that_the_data_cannot_tell_stay_ignorant() -> None:
@@ -272,7 +281,7 @@ def test_contexts_that_the_data_cannot_tell_stay_ignorant() -> None:
     assert found.unvisited["y"].tolist() == [False, False, False, True]
     assert found.confounded["y"].tolist() == [False, True, True, False]
     assert found.network.table("y").tolist() == [[1, 0], [1, 1], [1, 1], [1, 1]]
-    pooled = pn.fit_em(dag, pn.Dataset.from_rows((x, y), rows), pooled=True).network.table("y")
+    pooled = pn.fit_em(dag, pn.Dataset.from_rows((x, y), rows), options=pn.EmOptions(pooled=True)).network.table("y")
     assert pooled.tolist() == [[1, 0], [0, 1], [0, 1], [1, 1]]
 
 
@@ -283,7 +292,7 @@ def test_identified_contexts_are_those_in_the_row_space(masks: list[tuple[int, i
         np.array([[m >> k & 1 for k in range(2)] for m in range(1, 4)], dtype=bool),
     ]
     rows = np.unique(np.array([(a - 1, b - 1) for a, b in masks], dtype=np.int32), axis=0)
-    visited, known = identified(rows, cells, (3, 2))
+    visited, known = find_identified_contexts(rows, cells, (3, 2))
     matrix = np.array([np.outer(cells[0][a], cells[1][b]).reshape(-1) / (cells[0][a].sum() * cells[1][b].sum()) for a, b in rows])  # fmt: skip
     assert np.array_equal(visited, matrix.any(axis=0))
     rank = np.linalg.matrix_rank(matrix)
@@ -310,15 +319,15 @@ def test_a_variable_that_is_never_seen_is_a_hidden_class() -> None:
 
 
 def test_a_plain_climb_stops_by_aitken_and_a_fall_is_an_error() -> None:
-    assert remaining_gain(1.0, 0.0) == 0.0
-    assert remaining_gain(4.0, 2.0) == pytest.approx(4.0)
+    assert estimate_remaining_gain(1.0, 0.0) == 0.0
+    assert estimate_remaining_gain(4.0, 2.0) == pytest.approx(4.0)
     seen = iter([-10.0, -9.0, -11.0])
 
     def falling(point: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         return next(seen), point
 
     with pytest.raises(pn.PossnetError, match="fell from -9.0 to -11.0"):
-        climb({"x": np.ones((1, 1))}, falling, tolerance=2.0, max_steps=10, accelerate=False)
+        run_squarem({"x": np.ones((1, 1))}, falling, tolerance=2.0, max_steps=10, accelerate=False)
 
 
 @pytest.mark.parametrize(
@@ -342,8 +351,10 @@ def test_a_plain_climb_stops_by_aitken_and_a_fall_is_an_error() -> None:
     ],
 )
 def test_wrong_options_are_told(how: dict[str, Any], message: str) -> None:
+    chosen = {key: how[key] for key in how if key in pn.EmOptions.__slots__}
+    keywords = {key: how[key] for key in how if key not in chosen}
     with pytest.raises(pn.InputError, match=message):
-        pn.fit_em(*worked_example(), **how)
+        pn.fit_em(*worked_example(), **keywords, options=pn.EmOptions(**chosen))
 
 
 def test_what_is_too_large_is_refused_before_anything_is_made() -> None:
@@ -378,7 +389,7 @@ def test_a_parent_of_hundreds_of_children_does_not_underflow() -> None:
         words[variable.name] = bitmaps.encode(codes, np.eye(len(variable), dtype=bool))
     words["p"] = words["p"] | bitmaps.pack(rng.random(80) < 0.3)
     dag = pn.Dag({"p": (), **{f"c{k}": ("p",) for k in range(250)}})
-    found = pn.fit_em(dag, pn.Dataset.unchecked(scope, words, 80), max_steps=30)
+    found = pn.fit_em(dag, pn.Dataset.unchecked(scope, words, 80), options=pn.EmOptions(max_steps=30))
     assert all(np.isfinite(found.log_likelihood))
     assert found.log_likelihood[-1] > found.log_likelihood[0]
     assert found.support["c0"].sum() == pytest.approx(80)
@@ -396,7 +407,7 @@ def test_a_limit_is_kept_by_drawing_fewer_rows_at_a_time() -> None:
     dag = pn.Dag({**{v.name: () for v in wide}, "c": tuple(v.name for v in wide)})
     data = pn.Dataset.from_rows([*wide, child], rows)
     tracemalloc.start()
-    pn.fit_em(dag, data, max_steps=2)
+    pn.fit_em(dag, data, options=pn.EmOptions(max_steps=2))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 120 << 20  # sixty rows of 32,768 cells at once would be several times that
@@ -414,7 +425,7 @@ def test_a_run_repeats_to_the_last_digit_whatever_the_hash_of_names() -> None:
     code = """if True:
         import possnet as pn
         net = pn.random_network(30, max_parents=2, states=(2, 3), rng=4)
-        print(pn.fit_em(net.dag, pn.sample(net, 300, process="traced", rng=1), max_steps=3).log_likelihood)
+        print(pn.fit_em(net.dag, pn.sample(net, 300, process="traced", rng=1), options=pn.EmOptions(max_steps=3)).log_likelihood)
     """
     told = {
         subprocess.run(
@@ -431,7 +442,9 @@ def test_a_run_repeats_to_the_last_digit_whatever_the_hash_of_names() -> None:
 
 def test_progress_tells_the_steps() -> None:
     told: list[tuple[int, int]] = []
-    found = pn.fit_em(*worked_example(), progress=lambda done, most: told.append((done, most)), max_steps=50)
+    found = pn.fit_em(
+        *worked_example(), progress=lambda done, most: told.append((done, most)), options=pn.EmOptions(max_steps=50)
+    )
     assert told == [(k + 1, 50) for k in range(found.steps)]
 
 
@@ -449,10 +462,10 @@ def test_rows_in_pieces_give_the_distinct_rows_of_all(piece: int, monkeypatch: p
     net = pn.load_example("clinic")
     data = pn.sample(net, 300, process="traced", rng=3)
     parts = [["fever", "rash"], list(net.dag.nodes), ["flu"]]
-    whole = Observed(net.dag, data, "missing").distinct(parts)
-    monkeypatch.setattr("possnet.em.observed._PIECE", piece)
+    whole = code_em_rows(net.dag, data, "missing").group_rows(parts)
+    monkeypatch.setattr("possnet.em.em_rows._PIECE", piece)
     for (rows, weights), (expected_rows, expected_weights) in zip(
-        Observed(net.dag, data, "missing").distinct(parts), whole, strict=True
+        code_em_rows(net.dag, data, "missing").group_rows(parts), whole, strict=True
     ):
         assert weights.sum() == len(data)
         assert np.array_equal(rows, expected_rows)

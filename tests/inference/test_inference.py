@@ -12,16 +12,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import possnet as pn
-from possnet.inference import (
-    MAX_MIN,
-    MAX_PRODUCT,
-    MAX_SUM,
-    SUM_PRODUCT,
-    Algebra,
-    JoinTree,
-    make_plan,
-    rows as inference_rows,
-)
+from possnet.inference import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, JunctionTree, Semiring, batched, make_plan
 from tests.gold import gold_files
 from tests.paths import FIXTURES
 from tests.strategies import levels, networks
@@ -120,7 +111,7 @@ def test_large_tables_are_reduced_step_by_step_to_the_same_answers(question: tup
     if joint.max() == 0.0:
         return
     names = [v.name for v in net.variables]
-    with mock.patch("possnet.inference.run._SMALL", 0):
+    with mock.patch("possnet.inference.junction_tree._SMALL", 0):
         engine = pn.Inference(net)
         for name, pi in engine.marginals(evidence).items():
             table = joint.max(axis=tuple(k for k, n in enumerate(names) if n != name))
@@ -168,23 +159,23 @@ def test_the_best_configurations_are_those_of_brute_force(question: tuple[pn.Net
         assert joint[place] == pytest.approx(explanation.possibility)
 
 
-@pytest.mark.parametrize("algebra", [MAX_PRODUCT, MAX_MIN, SUM_PRODUCT, MAX_SUM], ids=lambda a: a.name)
+@pytest.mark.parametrize("semiring", [MAX_PRODUCT, MAX_MIN, SUM_PRODUCT, MAX_SUM], ids=lambda a: a.name)
 @given(net=networks(max_variables=6), data=st.data())
-def test_the_join_tree_is_right_for_every_algebra_as_evidence_changes(
-    algebra: Algebra, net: pn.Network, data: st.DataObject
+def test_the_junction_tree_is_right_for_every_semiring_as_evidence_changes(
+    semiring: Semiring, net: pn.Network, data: st.DataObject
 ) -> None:
     names = [v.name for v in net.variables]
     scopes = [tuple(names.index(n) for n in (*net.dag.parents(name), name)) for name in names]
     with np.errstate(divide="ignore", invalid="ignore"):
-        tables = [np.log(net.table(n)) if algebra is MAX_SUM else net.table(n) for n in names]
-        tree = JoinTree(make_plan([len(v) for v in net.variables], scopes), scopes, tables, algebra)
+        tables = [np.log(net.table(n)) if semiring is MAX_SUM else net.table(n) for n in names]
+        tree = JunctionTree(make_plan([len(v) for v in net.variables], scopes), scopes, tables, semiring)
         for _ in range(3):
             observed = data.draw(st.sets(st.integers(0, len(names) - 1), max_size=2))
             evidence = {
                 v: np.array(
                     data.draw(
                         st.lists(
-                            st.sampled_from([algebra.zero, algebra.one]),
+                            st.sampled_from([semiring.zero, semiring.one]),
                             min_size=len(net.variables[v]),
                             max_size=len(net.variables[v]),
                         )
@@ -192,18 +183,18 @@ def test_the_join_tree_is_right_for_every_algebra_as_evidence_changes(
                 )
                 for v in observed
             }
-            joint = np.full([len(v) for v in net.variables], algebra.one)
+            joint = np.full([len(v) for v in net.variables], semiring.one)
             factors = [*zip(scopes, tables, strict=True), *(((v,), degrees) for v, degrees in evidence.items())]
             for scope, table in factors:
                 order = sorted(range(len(scope)), key=scope.__getitem__)
                 shape = [len(v) if k in scope else 1 for k, v in enumerate(net.variables)]
-                joint = algebra.combine(joint, table.transpose(order).reshape(shape))
+                joint = semiring.combine(joint, table.transpose(order).reshape(shape))
             tree.set_evidence(evidence)
-            assert tree.collect() == pytest.approx(float(algebra.project.reduce(joint, axis=None)), abs=1e-12)
-            if algebra.project.reduce(joint, axis=None) == algebra.zero:
+            assert tree.collect() == pytest.approx(float(semiring.project.reduce(joint, axis=None)), abs=1e-12)
+            if semiring.project.reduce(joint, axis=None) == semiring.zero:
                 continue
             for k, found in enumerate(tree.distribute()):
-                expected = algebra.project.reduce(joint, axis=tuple(j for j in range(joint.ndim) if j != k))
+                expected = semiring.project.reduce(joint, axis=tuple(j for j in range(joint.ndim) if j != k))
                 assert found.reshape(-1) == pytest.approx(expected, abs=1e-12)
 
 
@@ -219,9 +210,9 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     table = pn.Dataset.from_rows(columns, rows)
     target = data.draw(st.sampled_from(net.variables)).name
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference_rows, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
-        patch.setattr(inference_rows, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
-        patch.setattr(inference_rows, "_FEW", data.draw(st.sampled_from([0, 16, 1 << 15])))
+        patch.setattr(batched, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
+        patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(batched, "_FEW", data.draw(st.sampled_from([0, 16, 1 << 15])))
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))
@@ -420,7 +411,7 @@ def test_tables_that_the_evidence_does_not_touch_are_kept() -> None:
     net = pn.random_network(40, max_parents=2, rng=3)
     names = [v.name for v in net.variables]
     scopes = [tuple(names.index(n) for n in (*net.dag.parents(name), name)) for name in names]
-    tree = JoinTree(
+    tree = JunctionTree(
         make_plan([len(v) for v in net.variables], scopes), scopes, [net.table(n) for n in names], MAX_PRODUCT
     )
     tree.collect()

@@ -141,9 +141,8 @@ def fit(
         if total is not None or normalise is not None:
             raise InputError("--total and --normalise are for learning by counting; expected --method em without them")
         with writing(out, (".json",)) as file, progress_bar(None) as advance:
-            found = pn.fit_em(
-                known.dag, stream, unknown=unknown, starts=starts, rng=seed, name=known.name, progress=advance, **shared
-            )
+            options = pn.EmOptions(starts=starts, rng=seed, name=known.name)
+            found = pn.fit_em(known.dag, stream, unknown=unknown, options=options, progress=advance, **shared)
             pn.write_network(found.network, file)
         click.echo(em_page(found), err=True)
         return

@@ -42,7 +42,7 @@ def complete(
     Π(x | row) is the possibility of x given all cells of the row, its own included, conditioned by the network's
     conjunction ((1) or (2) of [HLB]); columns that the network lacks are carried along untouched, and variables without
     a column count as unknown. Precise rows cost next to nothing, equal rows are computed once, and all cells of a row
-    come from one pass up and one down the join tree. A row of possibility 0 is reported and left as it is.
+    come from one pass up and one down the junction tree. A row of possibility 0 is reported and left as it is.
 
     Parameters
     ----------

@@ -1,20 +1,22 @@
-"""Exact inference: plan without numbers, run without decisions, the algebra as an argument."""
+"""Exact inference: plan without numbers, run without decisions, the semiring as an argument."""
 
-from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Algebra
-from possnet.inference.best import Explanation
 from possnet.inference.engine import Inference
+from possnet.inference.evidence import Evidence
+from possnet.inference.junction_tree import JunctionTree
+from possnet.inference.most_possible import Explanation
 from possnet.inference.plan import Plan, make_plan
-from possnet.inference.run import JoinTree
+from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 
 __all__ = [
     "MAX_MIN",
     "MAX_PRODUCT",
     "MAX_SUM",
     "SUM_PRODUCT",
-    "Algebra",
+    "Evidence",
     "Explanation",
     "Inference",
-    "JoinTree",
+    "JunctionTree",
     "Plan",
+    "Semiring",
     "make_plan",
 ]

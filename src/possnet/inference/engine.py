@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.errors import ImpossibleEvidence, InputError, among, listing, require_whole
-from possnet.inference.algebra import MAX_MIN, MAX_PRODUCT, MAX_SUM, ROUNDING, Algebra, conditioned
-from possnet.inference.best import Explanation, best_configurations, count_ties, rounding_of
+from possnet.inference.batched import RowInference
 from possnet.inference.evidence import Evidence, describe, read_evidence
+from possnet.inference.junction_tree import JunctionTree
+from possnet.inference.most_possible import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.pruning import connected, sliced, target_table
-from possnet.inference.rows import RowInference
-from possnet.inference.run import JoinTree
+from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, ROUNDING, Semiring, conditioned
 from possnet.possibility import PRODUCT, Possibility
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ class Inference:
         self._tables = [network.table(name) for name in self._names]
         self._is_product = network.conjunction.name == PRODUCT.name
         self._plan: Plan | None = None
-        self._trees: dict[str, JoinTree] = {}
+        self._trees: dict[str, JunctionTree] = {}
         self._peak: list[bool] | None = None
         self._least: float | None = None
         self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowInference] = {}
 
     @property
     def plan(self) -> Plan:
-        """The join tree of the whole network; print its ``describe()``."""
+        """The junction tree of the whole network; print its ``describe()``."""
         if self._plan is None:
             self._plan = make_plan(self._sizes, self._scopes)
         return self._plan
@@ -113,7 +113,7 @@ class Inference:
         known, tree = self._collected(evidence)
         with np.errstate(divide="ignore", invalid="ignore"):
             flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
-            flat = self._conditioned_marginals(flat, tree.algebra, given=bool(known))
+            flat = self._conditioned_marginals(flat, tree.semiring, given=bool(known))
         found = {}
         start = 0
         for variable, size in zip(self.network.variables, self._sizes, strict=True):
@@ -133,7 +133,7 @@ class Inference:
         found = {}
         with np.errstate(divide="ignore", invalid="ignore"):
             for factor, table in tree.factor_marginals(self._scopes):
-                degrees = self._conditioned_table(table, tree.algebra, given=bool(known))
+                degrees = self._conditioned_table(table, tree.semiring, given=bool(known))
                 scope = tuple([self.network.variables[v] for v in self._scopes[factor]])
                 found[factor] = Possibility.unchecked(scope, degrees)
         return {name: found[factor] for factor, name in enumerate(self._names)}
@@ -146,9 +146,9 @@ class Inference:
         0.001
         """
         known = read_evidence(evidence, self._variables)
-        algebra = self._algebra(known)
-        value, _ = self._pruned_value([], known, algebra)
-        return float(np.exp(value)) if algebra is MAX_SUM else value
+        semiring = self._choose_semiring(known)
+        value, _ = self._pruned_value([], known, semiring)
+        return float(np.exp(value)) if semiring is MAX_SUM else value
 
     def necessity(self, name: str, states: str | Iterable[str], evidence: Evidence | None = None) -> float:
         """How far it is certain, given evidence, that a variable is in some states: N(A | e) = 1 - Π(not A | e).
@@ -175,11 +175,11 @@ class Inference:
         self._require_own(data, "query_many")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables if v.name != target}
         prepared = self._prepare([number], frozenset(columns), last=1 << number)
-        algebra = prepared.algebra
+        semiring = prepared.semiring
         with np.errstate(divide="ignore", invalid="ignore"):
             rows = prepared.answers(number, columns, len(data))
             tops = rows.max(axis=1, keepdims=True)
-            return np.where(tops > algebra.zero, conditioned(rows, tops, algebra), np.nan)
+            return np.where(tops > semiring.zero, conditioned(rows, tops, semiring), np.nan)
 
     def marginals_many(self, data: Dataset) -> dict[str, Floats]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
@@ -228,13 +228,13 @@ class Inference:
 
     def _prepare(self, targets: Sequence[int], observed: frozenset[int], *, last: int = 0) -> RowInference:
         """The families that matter for some variables under evidence on others, planned and combined."""
-        algebra = self._algebra(dict.fromkeys(observed, np.ones(1)))
+        semiring = self._choose_semiring(dict.fromkeys(observed, np.ones(1)))
         scopes, tables, dropped = self._relevant(targets, observed)
         plan = make_plan(self._sizes, scopes, dropped=dropped, last=last) if dropped or last else self.plan
         plan.refuse_if_large(self._names, self._limit)
         budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
-        tables = [_log(t) if algebra is MAX_SUM else t for t in tables]
-        return RowInference(plan, scopes, tables, algebra, self.network.variables, budget)
+        tables = [_log(t) if semiring is MAX_SUM else t for t in tables]
+        return RowInference(plan, scopes, tables, semiring, self.network.variables, budget)
 
     def _require_own(self, data: Dataset, owner: str) -> None:
         for variable in data.variables:
@@ -269,29 +269,29 @@ class Inference:
         """
         return self._best(require_whole(k, 1, "most_possible_k: k"), evidence)[0]
 
-    def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Floats], JoinTree]:
+    def _collected(self, evidence: Evidence | None) -> tuple[dict[int, Floats], JunctionTree]:
         """The evidence as degrees, and the whole tree with all messages upward; impossible evidence is an error."""
         known = read_evidence(evidence, self._variables)
-        algebra = self._algebra(known)
-        tree = self._tree(algebra)
+        semiring = self._choose_semiring(known)
+        tree = self._tree(semiring)
         with np.errstate(divide="ignore", invalid="ignore"):
-            tree.set_evidence(_in_algebra(known, algebra))
-            self._require_possible(tree.collect(), algebra, evidence)
+            tree.set_evidence(_in_semiring(known, semiring))
+            self._require_possible(tree.collect(), semiring, evidence)
         return known, tree
 
-    def _best(self, k: int, evidence: Evidence | None) -> tuple[list[Explanation], JoinTree]:
+    def _best(self, k: int, evidence: Evidence | None) -> tuple[list[Explanation], JunctionTree]:
         known, tree = self._collected(evidence)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = best_configurations(tree, k)
         conjunction = self.network.conjunction
-        margin = rounding_of(tree) if tree.algebra is MAX_SUM else ROUNDING
+        margin = rounding_of(tree) if tree.semiring is MAX_SUM else ROUNDING
         explained = []
         for value, states in found:
             configuration = {v.name: v.states[states[n]] for n, v in enumerate(self.network.variables)}
             degree = self.network.joint(configuration)
             for number, degrees in known.items():
                 degree = float(conjunction.combine(degree, degrees[states[number]]))
-            scale = 1.0 if tree.algebra is MAX_SUM else value
+            scale = 1.0 if tree.semiring is MAX_SUM else value
             ties = sum(abs(value - other) <= margin * scale for other, _ in found)
             explained.append(Explanation(configuration, degree, ties))
         return explained, tree
@@ -302,12 +302,12 @@ class Inference:
             raise InputError(f"no variable {name!r}{among(name, self._names)}")
         return self._variables[name][0]
 
-    def _tree(self, algebra: Algebra) -> JoinTree:
-        if algebra.name not in self._trees:
+    def _tree(self, semiring: Semiring) -> JunctionTree:
+        if semiring.name not in self._trees:
             self.plan.refuse_if_large(self._names, self._limit)
-            tables = [_log(table) for table in self._tables] if algebra is MAX_SUM else self._tables
-            self._trees[algebra.name] = JoinTree(self.plan, self._scopes, tables, algebra)
-        return self._trees[algebra.name]
+            tables = [_log(table) for table in self._tables] if semiring is MAX_SUM else self._tables
+            self._trees[semiring.name] = JunctionTree(self.plan, self._scopes, tables, semiring)
+        return self._trees[semiring.name]
 
     def _peaks(self) -> list[bool]:
         """Whether each table's rows peak at 1."""
@@ -323,7 +323,7 @@ class Inference:
             self._least = float(np.log(np.minimum.reduceat(np.where(flat > 0.0, flat, 1.0), starts)).sum())
         return self._least
 
-    def _algebra(self, known: dict[int, Floats]) -> Algebra:
+    def _choose_semiring(self, known: dict[int, Floats]) -> Semiring:
         """Max-min for a min-based network; for a product-based one logarithms if a product might underflow."""
         if not self._is_product:
             return MAX_MIN
@@ -346,11 +346,11 @@ class Inference:
         return [self._scopes[k] for k in kept], [self._tables[k] for k in kept], dropped
 
     def _pruned_value(
-        self, targets: list[int], known: dict[int, Floats], algebra: Algebra
+        self, targets: list[int], known: dict[int, Floats], semiring: Semiring
     ) -> tuple[float, Floats | None]:
         """Value of everything that matters, and the table over the targets (unnormalised, in their order)."""
         if not all(degrees.any() for degrees in known.values()):
-            return algebra.zero, None
+            return semiring.zero, None
         scopes, tables, dropped = self._relevant(targets, set(known))
         left = {
             v: np.flatnonzero(d) for v, d in known.items() if v not in targets
@@ -359,14 +359,14 @@ class Inference:
         sizes = [len(left[v]) if v in left else size for v, size in enumerate(self._sizes)]
         kept = [sliced(scope, table, hard, left) for scope, table in zip(scopes, tables, strict=True)]
         kept += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
-        if algebra is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
+        if semiring is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
             kept = connected(kept, targets)
-        if algebra is MAX_SUM:
+        if semiring is MAX_SUM:
             kept = [(scope, _log(table)) for scope, table in kept]
-        value = algebra.one
+        value = semiring.one
         for scope, table in kept:
             if not scope:
-                value = float(algebra.combine(value, float(table)))
+                value = float(semiring.combine(value, float(table)))
         factors = [(scope, table) for scope, table in kept if scope]
         present = {v for scope, _ in factors for v in scope} | set(targets)
         absent = sum(1 << v for v in range(len(self._sizes)) if v not in present) | dropped
@@ -377,39 +377,39 @@ class Inference:
         plan.refuse_if_large(self._names, self._limit)
         if not plan.cliques:
             return value, None
-        tree = JoinTree(plan, [scope for scope, _ in factors], [table for _, table in factors], algebra)
+        tree = JunctionTree(plan, [scope for scope, _ in factors], [table for _, table in factors], semiring)
         with np.errstate(divide="ignore", invalid="ignore"):
-            total = float(algebra.combine(value, tree.collect(keep=False)))
-            return total, target_table(tree, plan, targets, value, algebra) if targets else None
+            total = float(semiring.combine(value, tree.collect(keep=False)))
+            return total, target_table(tree, plan, targets, value, semiring) if targets else None
 
     def _reduced(self, targets: list[int], known: dict[int, Floats], evidence: Evidence | None) -> Floats:
-        algebra = self._algebra(known)
-        total, table = self._pruned_value(targets, known, algebra)
-        self._require_possible(total, algebra, evidence)
+        semiring = self._choose_semiring(known)
+        total, table = self._pruned_value(targets, known, semiring)
+        self._require_possible(total, semiring, evidence)
         assert table is not None  # noqa: S101
-        return self._conditioned_table(table, algebra, given=bool(known))
+        return self._conditioned_table(table, semiring, given=bool(known))
 
-    def _conditioned_table(self, table: Floats, algebra: Algebra, *, given: bool) -> Floats:
+    def _conditioned_table(self, table: Floats, semiring: Semiring, *, given: bool) -> Floats:
         """A table over some variables, conditioned on the evidence by the network's conjunction if any is given."""
         if not given:
-            return np.exp(table) if algebra is MAX_SUM else table
+            return np.exp(table) if semiring is MAX_SUM else table
         top = float(table.max())
-        return conditioned(table, top, algebra, self._rounding(top))
+        return conditioned(table, top, semiring, self._rounding(top))
 
     def _rounding(self, value: float) -> float:
         """How far logarithms that add up to a value may differ by rounding alone."""
         return max(ROUNDING, 1e-15 * abs(value) * sqrt(len(self._tables)))
 
-    def _conditioned_marginals(self, flat: Floats, algebra: Algebra, *, given: bool) -> Floats:
+    def _conditioned_marginals(self, flat: Floats, semiring: Semiring, *, given: bool) -> Floats:
         """Marginals of all variables, one after the other, each conditioned on the evidence if any is given."""
         if not given:
-            return np.exp(flat) if algebra is MAX_SUM else flat
+            return np.exp(flat) if semiring is MAX_SUM else flat
         starts = np.cumsum([0, *self._sizes])[:-1]
         tops = np.repeat(np.maximum.reduceat(flat, starts), self._sizes)
-        return conditioned(flat, tops, algebra, self._rounding(float(tops[0])))
+        return conditioned(flat, tops, semiring, self._rounding(float(tops[0])))
 
-    def _require_possible(self, value: float, algebra: Algebra, evidence: Evidence | None) -> None:
-        if value == algebra.zero or np.isnan(value):
+    def _require_possible(self, value: float, semiring: Semiring, evidence: Evidence | None) -> None:
+        if value == semiring.zero or np.isnan(value):
             raise ImpossibleEvidence(
                 f"the evidence ({describe(evidence)}) has possibility 0 in this network; nothing can be concluded from it"
             )
@@ -420,5 +420,5 @@ def _log(table: Floats) -> Floats:
         return np.log(table)
 
 
-def _in_algebra(known: dict[int, Floats], algebra: Algebra) -> dict[int, Floats]:
-    return {v: _log(d) for v, d in known.items()} if algebra is MAX_SUM else known
+def _in_semiring(known: dict[int, Floats], semiring: Semiring) -> dict[int, Floats]:
+    return {v: _log(d) for v, d in known.items()} if semiring is MAX_SUM else known

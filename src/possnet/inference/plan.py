@@ -1,4 +1,4 @@
-"""A plan for exact inference: a join tree, made from scopes and sizes alone.
+"""A plan for exact inference: a junction tree, made from scopes and sizes alone.
 
 Eliminating the variables one by one gives cliques (see `possnet.graph.triangulation`). Axes of every table are in
 elimination order, so that the variables a clique eliminates, its *residual*, are its first axes and the *separator*
@@ -47,7 +47,7 @@ class Clique:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A join tree: cliques in elimination order, children before their parents.
+    """A junction tree: cliques in elimination order, children before their parents.
 
     ``home`` is the clique that eliminates each variable; ``position`` is each variable's place in the elimination order.
     """
@@ -138,7 +138,7 @@ def make_plan(
     for variable in range(len(sizes)):
         near[variable] &= ~(1 << variable)
     present = ((1 << len(sizes)) - 1) & ~dropped
-    return _join_tree(sizes, masks, _cheapest(near, sizes, present, last))
+    return _build_junction_tree(sizes, masks, _cheapest(near, sizes, present, last))
 
 
 def _cheapest(near: list[int], sizes: Sequence[int], present: int, last: int) -> Elimination:
@@ -169,7 +169,7 @@ def _cheapest(near: list[int], sizes: Sequence[int], present: int, last: int) ->
     return Elimination(tuple(kept[k] for k in best.order), cliques, best.entries)
 
 
-def _join_tree(sizes: Sequence[int], masks: Sequence[int], elimination: Elimination) -> Plan:
+def _build_junction_tree(sizes: Sequence[int], masks: Sequence[int], elimination: Elimination) -> Plan:
     position = [-1] * len(sizes)
     for place, variable in enumerate(elimination.order):
         position[variable] = place

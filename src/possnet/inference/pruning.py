@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats
-    from possnet.inference.algebra import Algebra
+    from possnet.inference.junction_tree import JunctionTree
     from possnet.inference.plan import Plan
-    from possnet.inference.run import JoinTree
+    from possnet.inference.semirings import Semiring
 
 
 def sliced(
@@ -52,17 +52,17 @@ def connected(
     return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
 
 
-def target_table(tree: JoinTree, plan: Plan, targets: list[int], value: float, algebra: Algebra) -> Floats:
+def target_table(tree: JunctionTree, plan: Plan, targets: list[int], value: float, semiring: Semiring) -> Floats:
     """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
     root = plan.root_of(targets[-1])
     clique = plan.cliques[root]
     table = tree.table(root).reshape(clique.shape)
     dropped = tuple(axis for axis, v in enumerate(clique.variables) if v not in targets)
     if dropped:
-        table = algebra.project.reduce(table, axis=dropped)
+        table = semiring.project.reduce(table, axis=dropped)
     kept = [v for v in clique.variables if v in targets]
     table = table.transpose([kept.index(t) for t in targets])
     for number, other in enumerate(plan.cliques):
         if other.parent < 0 and number != root:
-            value = float(algebra.combine(value, tree.root_value(number)))
-    return np.array(algebra.combine(table, value), order="C")
+            value = float(semiring.combine(value, tree.root_value(number)))
+    return np.array(semiring.combine(table, value), order="C")

@@ -16,7 +16,7 @@ import numpy as np
 from possnet.errors import InputError, listing
 from possnet.graph import Dag, triangulate
 from possnet.limits import refuse_over
-from possnet.network.values import Network
+from possnet.network.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

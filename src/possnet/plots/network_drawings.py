@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from possnet.drawing import Detail
-    from possnet.inference.evidence import Evidence
+    from possnet.inference import Evidence
     from possnet.network import Network
     from possnet.possibility import Possibility
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing, require_whole
-from possnet.inference import SUM_PRODUCT, JoinTree, make_plan
+from possnet.inference import SUM_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from possnet.aliases import Bools, Floats
-    from possnet.inference.evidence import Evidence
+    from possnet.inference import Evidence
     from possnet.variables import Variable
 
 
@@ -213,8 +213,8 @@ def _all_outcomes(spec: SamplingSpec, names: Iterable[str], limit: int | None) -
 
 def _tree(
     spec: SamplingSpec, names: list[str], found: dict[str, Outcomes], limit: int | None
-) -> tuple[list[tuple[int, ...]], JoinTree]:
-    """Join tree of the Bayesian network over outcomes."""
+) -> tuple[list[tuple[int, ...]], JunctionTree]:
+    """Junction tree of the Bayesian network over outcomes."""
     place = {name: k for k, name in enumerate(names)}
     above = {name: spec.network.dag.parents(name) for name in names}
     scopes = [tuple(place[n] for n in (*above[name], name)) for name in names]
@@ -226,7 +226,7 @@ def _tree(
         for axis, parent in enumerate(above[name]):
             table = table.take(found[parent].signals, axis=axis)
         tables.append(table)
-    return scopes, JoinTree(plan, scopes, tables, SUM_PRODUCT)
+    return scopes, JunctionTree(plan, scopes, tables, SUM_PRODUCT)
 
 
 def _hidden_law(spec: SamplingSpec, variable: Variable, cells: dict[str, Bools]) -> MassFunction:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from possnet.aliases import Progress
-    from possnet.inference.evidence import Evidence
+    from possnet.inference import Evidence
     from possnet.variables import Variable
 
 

@@ -13,7 +13,7 @@ from possnet.variables import for_every_variable
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
-    from possnet.inference.evidence import Evidence
+    from possnet.inference import Evidence
 
 
 Process: TypeAlias = Literal["alpha-cut", "precise", "traced"]

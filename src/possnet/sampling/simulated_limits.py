@@ -16,7 +16,7 @@ from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats, Progress
-    from possnet.inference.evidence import Evidence
+    from possnet.inference import Evidence
     from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dataset import batches_of
-from possnet.em.observed import cells_in
+from possnet.em import code_cells
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
@@ -121,7 +121,7 @@ class CodedRows:
 
 def _coded(batch: Dataset, name: str, known: dict[int, int], *, missing: bool) -> Codes:
     """Number of every row's cell; cells not seen before get the next numbers, unless only rows of weight 0 have them."""
-    codes, masks, cell_counts = cells_in(batch, name, missing=missing)
+    codes, masks, cell_counts = code_cells(batch, name, missing=missing)
     numbers = [
         known.setdefault(mask, len(known)) if amount else 0
         for mask, amount in zip(masks, cell_counts.tolist(), strict=True)

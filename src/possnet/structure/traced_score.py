@@ -21,10 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from possnet.em.climb import climb
-from possnet.em.fit import Problem
-from possnet.em.model import Model, joined
-from possnet.em.observed import Observed
+from possnet.em import EmRows, EmAlgorithm, HiddenStateModel, merge_overlapping, run_squarem
 from possnet.graph import Dag
 from possnet.limits import refuse_over
 from possnet.structure.scores import FamilyScore, logged
@@ -59,36 +56,31 @@ class FittedComponent(NamedTuple):
     masses: dict[Family, Floats]
 
 
-class _Rows(Observed):
-    """Rows that are coded already, as EM sees them."""
+def _em_rows(nodes: Iterable[int], score: TracedScore) -> EmRows:
+    """The rows of some variables as EM sees them."""
+    columns = score.columns
+    variables, masks, counts, missing = {}, {}, {}, {}
+    for k in nodes:
+        name, amounts = score.names[k], score.cell_counts[k]
+        variables[name] = columns.variables[k]
+        masks[name] = columns.masks[k] or [1 << s for s in range(len(columns.variables[k]))]
+        missing[name] = int(amounts[-1]) if columns.has_missing[k] else 0
+        seen = amounts[: len(columns.masks[k])]
+        counts[name] = seen if len(seen) else np.zeros(len(masks[name]), dtype=np.int64)
 
-    def __init__(self, dag: Dag, score: TracedScore) -> None:
-        self.dag, self._score = dag, score
-        columns = score.columns
-        self.rows = columns.total
-        self.variables = {}
-        self.masks, self.weights, self.missing = {}, {}, {}
-        for node in dag.nodes:
-            k = score.place[node]
-            cell_counts = score.cell_counts[k]
-            self.variables[node] = columns.variables[k]
-            self.masks[node] = columns.masks[k] or [1 << s for s in range(len(columns.variables[k]))]
-            self.missing[node] = int(cell_counts[-1]) if columns.has_missing[k] else 0
-            seen = cell_counts[: len(columns.masks[k])]
-            self.weights[node] = seen if len(seen) else np.zeros(len(self.masks[node]), dtype=np.int64)
-
-    def distinct(self, parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
-        """Distinct rows over each list of columns, and their weights."""
-        found = []
+    def group_rows(parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
+        groups = []
         for part in parts:
-            chosen = tuple(self._score.place[name] for name in part)
-            _, combinations = self._score.tables.group(chosen)
+            chosen = tuple(score.place[name] for name in part)
+            _, combinations = score.tables.group(chosen)
             rows = combinations.copy()
             for column, name in zip(rows.T, part, strict=True):
-                if not self._score.columns.masks[self._score.place[name]]:  # never observed
-                    column[:] = len(self.masks[name])
-            found.append((rows, self._score.tables.cell_counts(chosen)))
-        return found
+                if not columns.masks[score.place[name]]:  # never observed
+                    column[:] = len(masks[name])
+            groups.append((rows, score.tables.cell_counts(chosen)))
+        return groups
+
+    return EmRows(variables, columns.total, masks, counts, missing, group_rows)
 
 
 class TracedScore:
@@ -150,7 +142,7 @@ class TracedScore:
         ]
         return [
             frozenset((k, tuple(families[k])) for k, scope in enumerate(scopes) if scope and scope <= group)
-            for group in joined(scopes)
+            for group in merge_overlapping(scopes)
         ]
 
     def component(self, families: frozenset[Family]) -> FittedComponent:
@@ -253,9 +245,9 @@ class TracedScore:
             self._refuse(8 * masses_in_all, families)
         nodes = sorted({*parents, *(p for above in parents.values() for p in above)})
         dag = Dag({self.names[k]: [self.names[p] for p in parents.get(k, ())] for k in nodes})
-        observed = _Rows(dag, self)
-        problem = Problem(Model(dag, observed, None), observed, 0.0, None)
-        point = problem.begin(None, np.random.default_rng(0), random=False)
+        rows = _em_rows(nodes, self)
+        algorithm = EmAlgorithm(HiddenStateModel(dag, rows), rows)
+        point = algorithm.equal_masses()
         for family in () if fresh else families:
             name = self.names[family[0]]
             masses = self._known.get(family)
@@ -264,15 +256,13 @@ class TracedScore:
             if masses.shape == point[name].shape:
                 mixed = masses + _LEAST + 1e-3 * point[name]
                 point[name] = mixed / mixed.sum(axis=1, keepdims=True)
-        found = climb(
+        run = algorithm.run(
             point,
-            problem.step,
             tolerance=_LAST_TOLERANCE if last else _TOLERANCE,
             max_steps=_LAST_STEPS if last else _MOST_STEPS,
-            accelerate=True,
         )
-        value = found.log_likelihood[-1] - sum(self._alone(self.place[name]) for name in problem.model.alone)
-        return FittedComponent(value, {family: found.point[self.names[family[0]]] for family in families})
+        value = run.log_likelihood[-1] - sum(self._alone(self.place[name]) for name in algorithm.model.alone)
+        return FittedComponent(value, {family: run.masses[self.names[family[0]]] for family in families})
 
 
 class _FamilyCounts(NamedTuple):
@@ -328,5 +318,5 @@ def _climbed(
     step: Callable[[dict[str, Floats]], tuple[float, dict[str, Floats]]], contexts: int, n_cells: int
 ) -> tuple[float, Floats]:
     start = np.full((contexts, n_cells), 1.0 / n_cells)
-    found = climb({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS, accelerate=True)
-    return found.log_likelihood[-1], found.point["m"]
+    run = run_squarem({"m": start}, step, tolerance=_LOCAL_TOLERANCE, max_steps=_LOCAL_STEPS)
+    return run.log_likelihood[-1], run.masses["m"]

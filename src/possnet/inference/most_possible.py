@@ -1,4 +1,4 @@
-"""Most possible configurations, read off a join tree whose messages are up to date.
+"""Most possible configurations, read off a junction tree whose messages are up to date.
 
 After the pass upward every clique knows, for each value of its separator, the best that it and all below it can
 reach. Going down from the roots, each choice therefore has an exact bound on what the rest can still give, and a
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.inference.algebra import ROUNDING
+from possnet.inference.semirings import ROUNDING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools, Floats, Ints
-    from possnet.inference.run import JoinTree
+    from possnet.inference.junction_tree import JunctionTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Explanation:
 class _Search:
     """Best-first search over the cliques of a tree, parents before children."""
 
-    def __init__(self, tree: JoinTree) -> None:
-        self.tree, self.plan, self.algebra = tree, tree.plan, tree.algebra
+    def __init__(self, tree: JunctionTree) -> None:
+        self.tree, self.plan, self.semiring = tree, tree.plan, tree.semiring
         self.order = list(range(len(tree.plan.cliques) - 1, -1, -1))
         self.heap: list[tuple[float, int, float, int, int, dict[int, int], Floats, Ints]] = []
         self.pushed = 0
@@ -57,13 +57,13 @@ class _Search:
 
     def push(self, bound: float, depth: int, rank: int, states: dict[int, int], column: Floats, places: Ints) -> None:
         """Queue the choice of the given rank; ``bound`` is the value before the choice is made."""
-        if rank >= len(places) or column[places[rank]] == self.algebra.zero:
+        if rank >= len(places) or column[places[rank]] == self.semiring.zero:
             return
         value = float(column[places[rank]])
-        if self.algebra.divide is None:
+        if self.semiring.divide is None:
             after = min(bound, value)
         else:
-            after = float(self.algebra.combine(bound, self.algebra.divide(value, float(column[places[0]]))))
+            after = float(self.semiring.combine(bound, self.semiring.divide(value, float(column[places[0]]))))
         heappush(self.heap, (-after, self.pushed, bound, depth, rank, states, column, places))
         self.pushed += 1
 
@@ -73,7 +73,7 @@ class _Search:
         self.push(bound, depth, 0, states, column, np.argsort(-column, kind="stable"))
 
 
-def best_configurations(tree: JoinTree, k: int) -> list[tuple[float, dict[int, int]]]:
+def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[int, int]]]:
     """The k best values and complete configurations (variable -> state); those of the zero value are left out."""
     plan = tree.plan
     search = _Search(tree)
@@ -93,16 +93,16 @@ def best_configurations(tree: JoinTree, k: int) -> list[tuple[float, dict[int, i
     return found
 
 
-def _value(tree: JoinTree) -> float:
+def _value(tree: JunctionTree) -> float:
     """The best value of all."""
-    value = tree.algebra.one
+    value = tree.semiring.one
     for number, clique in enumerate(tree.plan.cliques):
         if clique.parent < 0:
-            value = float(tree.algebra.combine(value, tree.root_value(number)))
+            value = float(tree.semiring.combine(value, tree.root_value(number)))
     return value
 
 
-def count_ties(tree: JoinTree) -> int:
+def count_ties(tree: JunctionTree) -> int:
     """How many configurations reach the best value: those that do so in the belief of every clique.
 
     A product is best when each component is; a minimum, when no component is below it.
@@ -114,22 +114,22 @@ def count_ties(tree: JoinTree) -> int:
     reached: list[Bools] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
     for number, belief in tree.beliefs():
         top = float(belief.max())
-        if tree.algebra.divide is None:
+        if tree.semiring.divide is None:
             reached[number] = belief >= value
         else:
-            reached[number] = belief >= top - margin * (1.0 if tree.algebra.one == 0.0 else top)
+            reached[number] = belief >= top - margin * (1.0 if tree.semiring.one == 0.0 else top)
     quick = _count(tree, reached, np.float64)
     return int(quick) if quick < 2.0**53 else int(_count(tree, reached, np.object_))
 
 
-def rounding_of(tree: JoinTree) -> float:
+def rounding_of(tree: JunctionTree) -> float:
     """How far two equal values may differ by rounding: relative for products, absolute for sums of logarithms."""
-    if tree.algebra.one != 0.0:
+    if tree.semiring.one != 0.0:
         return ROUNDING
     return max(ROUNDING, 1e-15 * abs(_value(tree)) * sqrt(len(tree.plan.sizes)))
 
 
-def _count(tree: JoinTree, reached: list[Bools], kind: type) -> Any:
+def _count(tree: JunctionTree, reached: list[Bools], kind: type) -> Any:
     """Number of configurations that reach the best everywhere: in floats, or in Python integers for numbers of any size."""
     plan = tree.plan
     counts: list[NDArray[Any]] = [np.ones(1)] * len(plan.cliques)

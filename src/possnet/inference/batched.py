@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from possnet.inference.algebra import MAX_MIN, MAX_SUM, ROUNDING, conditioned
-from possnet.inference.run import merge_parts
+from possnet.inference.junction_tree import merge_parts
+from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, conditioned
 from possnet.kernels.bitmaps import compress
 from possnet.threads import cores, in_order
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Bools, Floats, Ints
     from possnet.arrow import CodedColumn
-    from possnet.inference.algebra import Algebra
     from possnet.inference.plan import Clique, Plan
+    from possnet.inference.semirings import Semiring
     from possnet.variables import Variable
 
     Known: TypeAlias = tuple[tuple[int, ...], Floats, Ints]
@@ -48,7 +48,7 @@ class _Message:
 
 
 class RowInference:
-    """A plan with tables and an algebra, ready for any number of rows of evidence.
+    """A plan with tables and an semiring, ready for any number of rows of evidence.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class RowInference:
         plan: Plan,
         scopes: Sequence[tuple[int, ...]],
         tables: Sequence[Floats],
-        algebra: Algebra,
+        semiring: Semiring,
         variables: Sequence[Variable],
         budget: int,
     ) -> None:
-        self.algebra = algebra
+        self.semiring = semiring
         self._plan, self._variables = plan, variables
-        self._potentials = _clique_potentials(plan, scopes, tables, algebra)
+        self._potentials = _clique_potentials(plan, scopes, tables, semiring)
         self._factors = len(tables)
         self._threads = min(cores(), _THREADS)
         separators = sum(prod(clique.shape[clique.residual :]) for clique in plan.cliques)
@@ -94,7 +94,7 @@ class RowInference:
             found = block.distribute({v: chosen for v, chosen in asked.items() if len(chosen)})
             told = {v: self._conditioned(table, total[asked[v]]) for v, table in found.items()}
             none = {v: np.zeros((0, self._plan.sizes[v])) for v, chosen in asked.items() if not len(chosen)}
-            return told | none, total > self.algebra.zero
+            return told | none, total > self.semiring.zero
 
         for start, stop, (told, possible) in self._run(columns, rows, answer):
             yield start, stop, told, possible
@@ -103,12 +103,12 @@ class RowInference:
         self, columns: Mapping[int, CodedColumn], rows: int, answer: Callable[[_Block, slice], T]
     ) -> Iterator[tuple[int, int, T]]:
         """First row, end and answer of every block of rows, in order; threads run some at a time."""
-        vectors = {v: _cell_degrees(column, self._variables[v], self.algebra) for v, column in columns.items()}
+        vectors = {v: _cell_degrees(column, self._variables[v], self.semiring) for v, column in columns.items()}
 
         def run(start: int) -> tuple[int, int, T]:
             stop = min(start + self._most, rows)
             codes = {v: np.asarray(column.codes[start:stop], dtype=np.int64) for v, column in columns.items()}
-            block = _Block(self._plan, self._potentials, self.algebra, vectors, codes, stop - start)
+            block = _Block(self._plan, self._potentials, self.semiring, vectors, codes, stop - start)
             with np.errstate(divide="ignore", invalid="ignore"):
                 return start, stop, answer(block, slice(start, stop))
 
@@ -116,16 +116,16 @@ class RowInference:
 
     def _conditioned(self, rows: Floats, total: Floats) -> Floats:
         """Degrees of every row conditioned on the row, whose own possibility is ``total``."""
-        if self.algebra is MAX_MIN:
+        if self.semiring is MAX_MIN:
             tops = total[:, np.newaxis]
             rows = np.minimum(rows, tops)  # what lies in other components
         else:
             tops = rows.max(axis=1, keepdims=True)
         rounding: float | Floats = ROUNDING
-        if self.algebra is MAX_SUM:
+        if self.semiring is MAX_SUM:
             rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(self._factors))[:, np.newaxis]
-        degrees = conditioned(rows, tops, self.algebra, rounding)
-        degrees[total <= self.algebra.zero] = np.nan
+        degrees = conditioned(rows, tops, self.semiring, rounding)
+        degrees[total <= self.semiring.zero] = np.nan
         return degrees
 
 
@@ -136,12 +136,12 @@ class _Block:
         self,
         plan: Plan,
         potentials: Sequence[Floats],
-        algebra: Algebra,
+        semiring: Semiring,
         vectors: Mapping[int, Floats],
         codes: Mapping[int, Ints],
         rows: int,
     ) -> None:
-        self.plan, self.potentials, self.algebra = plan, potentials, algebra
+        self.plan, self.potentials, self.semiring = plan, potentials, semiring
         self.vectors, self.codes, self.identity = vectors, codes, np.arange(rows)
         largest = max((prod(clique.shape) for clique in plan.cliques), default=0)
         self.room = np.empty(max(_PIECE_BYTES // 8, largest))  # used again and again, so that it stays in the cache
@@ -153,16 +153,16 @@ class _Block:
         The target is among the variables of a root. Its table is all that is kept.
         """
         home = -1 if target is None else self.plan.root_of(target)
-        total = np.full((len(self.identity), 1 if target is None else self.plan.sizes[target]), self.algebra.one)
+        total = np.full((len(self.identity), 1 if target is None else self.plan.sizes[target]), self.semiring.one)
         for number, clique in enumerate(self.plan.cliques):
             message = np.zeros((0, 0))
             keys, count, tables = self._tables(number)
             for chosen, table in tables:
                 if number == home:
                     axes = tuple(axis for axis, v in enumerate(clique.variables) if v != target)
-                    said = self.algebra.project.reduce(table, axis=axes) if axes else table
+                    said = self.semiring.project.reduce(table, axis=axes) if axes else table
                 else:
-                    said = _on_separator(table, clique, self.algebra)
+                    said = _on_separator(table, clique, self.semiring)
                 if not message.size:
                     message = np.empty((len(said), count))
                 message[:, chosen] = said
@@ -172,7 +172,7 @@ class _Block:
                     self.up[child].table = message[:0]
             if clique.parent < 0:
                 values = message if keys is self.identity else message[:, keys]
-                total = self.algebra.combine(total, values.T)
+                total = self.semiring.combine(total, values.T)
         return total
 
     def distribute(self, asked: Mapping[int, Ints]) -> dict[int, Floats]:
@@ -207,7 +207,7 @@ class _Block:
         found: dict[int, Floats],
     ) -> None:
         """A clique's beliefs: its variables' marginals, and what its children need to hear."""
-        clique, algebra = self.plan.cliques[number], self.algebra
+        clique, semiring = self.plan.cliques[number], self.semiring
         keys, count, beliefs = self._tables(number, down.pop(number, None))
         marginals = {v: np.empty((self.plan.sizes[v], count)) for v in read}
         above = {
@@ -219,9 +219,9 @@ class _Block:
                 marginals[v][:, chosen] = self._kept(belief, clique, (v,))
             for k in children:
                 said = self._kept(belief, clique, self.plan.cliques[k].separator)
-                if algebra.divide is not None:  # what the child has not said itself; the minimum need not take it out
+                if semiring.divide is not None:  # what the child has not said itself; the minimum need not take it out
                     own = np.take(self.up[k].table, theirs[k][chosen], axis=1, mode="clip")
-                    said = np.fmax(algebra.divide(said, own), algebra.zero)
+                    said = np.fmax(semiring.divide(said, own), semiring.zero)
                 above[k][:, chosen] = said
         for v in read:
             found[v] = marginals[v][:, keys[asked[v]]].T
@@ -257,7 +257,7 @@ class _Block:
         for scope, table, own in known:
             inside, size = tuple([size if v in scope else 1 for v, size in axes]), table.shape[1]
             if not many and few.size * size <= _FEW:
-                both = self.algebra.combine(few.reshape(*clique.shape, -1, 1), table.reshape(*inside, 1, size))
+                both = self.semiring.combine(few.reshape(*clique.shape, -1, 1), table.reshape(*inside, 1, size))
                 few = both.reshape(len(few), -1)
                 codes = own if codes is None else codes * size + own
                 parts = [(few.shape[1], codes)]
@@ -290,44 +290,44 @@ class _Block:
                 picked = _picked(values, member, chosen, self.identity)
                 parts.append(((*inside, width), picked.reshape(*inside, width)))
             table, full = table.reshape(*clique.shape, -1), room.reshape(*clique.shape, width)
-            for _, part in merge_parts(parts, self.algebra, cells * width):
-                table = self.algebra.combine(table, part, out=full)
+            for _, part in merge_parts(parts, self.semiring, cells * width):
+                table = self.semiring.combine(table, part, out=full)
             yield chosen, table
 
     def _kept(self, table: Floats, clique: Clique, kept: Sequence[int]) -> Floats:
         """Table on some of a clique's variables, (cells, combinations); one axis at a time, the longest runs first."""
         for axis in range(len(clique.variables)):
             if clique.variables[axis] not in kept:
-                table = self.algebra.project.reduce(table, axis=axis, keepdims=True)
+                table = self.semiring.project.reduce(table, axis=axis, keepdims=True)
         return table.reshape(-1, table.shape[-1])
 
 
-def _cell_degrees(column: CodedColumn, variable: Variable, algebra: Algebra) -> Floats:
+def _cell_degrees(column: CodedColumn, variable: Variable, semiring: Semiring) -> Floats:
     """Degrees (states, distinct cells) of the cells as evidence; an unknown cell is none."""
     inside = np.array([[cell is None or state in cell for cell in column.cells] for state in variable.states])
-    return np.where(inside, algebra.one, algebra.zero).reshape(len(variable), -1)
+    return np.where(inside, semiring.one, semiring.zero).reshape(len(variable), -1)
 
 
 def _clique_potentials(
-    plan: Plan, scopes: Sequence[tuple[int, ...]], tables: Sequence[Floats], algebra: Algebra
+    plan: Plan, scopes: Sequence[tuple[int, ...]], tables: Sequence[Floats], semiring: Semiring
 ) -> list[Floats]:
     """Factors of every clique combined, as (cells, 1)."""
     combined = []
     for clique in plan.cliques:
-        table = np.full(clique.shape, algebra.one)
+        table = np.full(clique.shape, semiring.one)
         for factor in clique.factors:
             scope = scopes[factor]
             order = sorted(range(len(scope)), key=lambda k: plan.position[scope[k]])
             shape = [size if v in scope else 1 for v, size in zip(clique.variables, clique.shape, strict=True)]
-            algebra.combine(table, tables[factor].transpose(order).reshape(shape), out=table)
+            semiring.combine(table, tables[factor].transpose(order).reshape(shape), out=table)
         combined.append(table.reshape(-1, 1))
     return combined
 
 
-def _on_separator(table: Floats, clique: Clique, algebra: Algebra) -> Floats:
+def _on_separator(table: Floats, clique: Clique, semiring: Semiring) -> Floats:
     """A clique's table on its separator, with the rows last."""
     leading = table.reshape(prod(table.shape[: clique.residual]), -1)
-    separator: Floats = algebra.project.reduce(leading, axis=0)
+    separator: Floats = semiring.project.reduce(leading, axis=0)
     return separator.reshape(-1, table.shape[-1])
 
 

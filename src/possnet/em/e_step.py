@@ -1,4 +1,4 @@
-"""The E-step: posteriors of hidden states by sum-product over a join tree, many rows at a time.
+"""The E-step: posteriors of hidden states by sum-product over a junction tree, many rows at a time.
 
 Tables have the rows as their last axis, so that every operation runs over long contiguous lines, and the hidden variables
 before it in elimination order, so that a message upward is a sum over the first axis. Messages are scaled row by row.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats, Ints
-    from possnet.em.model import Component
+    from possnet.em.hidden_states import HiddenComponent
     from possnet.inference import Plan
 
 
@@ -26,16 +26,18 @@ _SCALE_EVERY: Final = 8
 
 
 @dataclass(slots=True)
-class Part:
+class ComponentRows:
     """Some distinct rows of a component: for every factor the number of its cell in every row, and the rows' weights."""
 
-    component: Component
+    component: HiddenComponent
     ids: list[NDArray[np.int32]]
     weights: Floats
-    kinds: list[int]
+    n_cells: list[int]
 
 
-def parts_of(component: Component, rows: NDArray[np.int32], weights: Ints, kinds: dict[str, int]) -> list[Part]:
+def split_rows(
+    component: HiddenComponent, rows: NDArray[np.int32], weights: Ints, n_cells: dict[str, int]
+) -> list[ComponentRows]:
     """Rows in parts of a few megabytes of tables."""
     place = {name: k for k, name in enumerate(component.columns)}
     size = max(_PART_BYTES // (8 * max(component.plan.cells, 1)), 1)
@@ -43,15 +45,15 @@ def parts_of(component: Component, rows: NDArray[np.int32], weights: Ints, kinds
     for start in range(0, len(rows), size):
         chunk = rows[start : start + size]
         ids = [np.ascontiguousarray(chunk[:, place[factor.column]]) for factor in component.factors]
-        amounts = weights[start : start + size].astype(np.float64)
-        parts.append(Part(component, ids, amounts, [kinds[factor.column] for factor in component.factors]))
+        counts = weights[start : start + size].astype(np.float64)
+        parts.append(ComponentRows(component, ids, counts, [n_cells[factor.column] for factor in component.factors]))
     return parts
 
 
-def expected(part: Part, tables: list[Floats]) -> tuple[float, list[Floats | None]]:
+def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[Floats | None]]:
     """Log-likelihood of the rows, and for every factor of masses the posterior sums of its entries, by cell.
 
-    ``tables`` hold every factor's values, shape (hidden configurations, cells), as `Component.arranged` gives them.
+    ``tables`` hold every factor's values, shape (hidden configurations, cells), hidden variables in elimination order.
     """
     plan = part.component.plan
     rows = len(part.weights)
@@ -74,13 +76,13 @@ def expected(part: Part, tables: list[Floats]) -> tuple[float, list[Floats | Non
         belief = beliefs[number]
         for factor in clique.factors:
             if part.component.factors[factor].family is not None:
-                sums[factor] = _sums(part, factor, belief, number)
+                sums[factor] = _sum_by_cell(part, factor, belief, number)
         for child in clique.children:
             _send_down(plan, number, child, beliefs, ups, rows)
     return float(part.weights @ logs), sums
 
 
-def _clique_table(part: Part, tables: list[Floats], number: int, ups: list[Floats], logs: Floats) -> Floats:
+def _clique_table(part: ComponentRows, tables: list[Floats], number: int, ups: list[Floats], logs: Floats) -> Floats:
     """Product of a clique's factors and its children's messages; every few of them it is scaled, row by row, into logs."""
     plan = part.component.plan
     rows = len(logs)
@@ -107,7 +109,7 @@ def _clique_table(part: Part, tables: list[Floats], number: int, ups: list[Float
     return table
 
 
-def _sums(part: Part, factor: int, belief: Floats, number: int) -> Floats:
+def _sum_by_cell(part: ComponentRows, factor: int, belief: Floats, number: int) -> Floats:
     """Posterior of a factor's hidden variables, summed over the rows of each of its cells."""
     plan = part.component.plan
     clique = plan.cliques[number]
@@ -115,14 +117,14 @@ def _sums(part: Part, factor: int, belief: Floats, number: int) -> Floats:
     dropped = tuple(axis for axis, v in enumerate(clique.variables) if v not in scope)
     marginal = belief.sum(axis=dropped) if dropped else belief
     flat = marginal.reshape(-1, len(part.weights))
-    kinds = part.kinds[factor]
-    if kinds * len(part.weights) <= _ONE_HOT:
-        chosen = (part.ids[factor][:, np.newaxis] == np.arange(kinds)) * part.weights[:, np.newaxis]
-        chosen_sums: Floats = flat @ chosen
-        return chosen_sums
+    n_cells = part.n_cells[factor]
+    if n_cells * len(part.weights) <= _ONE_HOT:
+        one_hot = (part.ids[factor][:, np.newaxis] == np.arange(n_cells)) * part.weights[:, np.newaxis]
+        products: Floats = flat @ one_hot
+        return products
     order = np.argsort(part.ids[factor], kind="stable")
     present, starts = np.unique(part.ids[factor][order], return_index=True)
-    sums = np.zeros((len(flat), kinds))
+    sums = np.zeros((len(flat), n_cells))
     sums[:, present] = np.add.reduceat((flat * part.weights)[:, order], starts, axis=1)
     return sums
 

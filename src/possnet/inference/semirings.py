@@ -1,7 +1,7 @@
 """The operations that exact inference needs, as a value: how factors combine, and how a variable leaves a factor.
 
-All four are commutative semirings whose combination distributes over their projection, which is all that a join tree asks
-for (Shenoy and Shafer 1990; Aji and McEliece 2000):
+All four are commutative semirings whose combination distributes over their projection, which is all that a junction tree
+asks for (Shenoy and Shafer 1990; Aji and McEliece 2000):
 
 - ``MAX_PRODUCT`` and ``MAX_MIN``: possibilities of product-based and min-based networks;
 - ``SUM_PRODUCT``: probabilities and counts;
@@ -29,7 +29,7 @@ ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Algebra:
+class Semiring:
     """Combination, projection, division (or None), and the two neutral values.
 
     ``zero`` is neutral for projection and absorbs combination; ``one`` is neutral for combination.
@@ -43,13 +43,15 @@ class Algebra:
     one: float
 
 
-MAX_PRODUCT: Final = Algebra("max-product", np.multiply, np.maximum, np.divide, 0.0, 1.0)
-MAX_MIN: Final = Algebra("max-min", np.minimum, np.maximum, None, 0.0, 1.0)
-SUM_PRODUCT: Final = Algebra("sum-product", np.multiply, np.add, np.divide, 0.0, 1.0)
-MAX_SUM: Final = Algebra("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)
+MAX_PRODUCT: Final = Semiring("max-product", np.multiply, np.maximum, np.divide, 0.0, 1.0)
+MAX_MIN: Final = Semiring("max-min", np.minimum, np.maximum, None, 0.0, 1.0)
+SUM_PRODUCT: Final = Semiring("sum-product", np.multiply, np.add, np.divide, 0.0, 1.0)
+MAX_SUM: Final = Semiring("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)
 
 
-def conditioned(values: Floats, tops: Floats | float, algebra: Algebra, rounding: Floats | float = ROUNDING) -> Floats:
+def conditioned(
+    values: Floats, tops: Floats | float, semiring: Semiring, rounding: Floats | float = ROUNDING
+) -> Floats:
     """Degrees given evidence of the value ``tops``: (1) of [HLB], or (2) for the minimum.
 
     Degrees that only rounding keeps from 1 are 1.
@@ -57,8 +59,8 @@ def conditioned(values: Floats, tops: Floats | float, algebra: Algebra, rounding
     >>> conditioned(np.array([0.4, 0.1]), 0.4, MAX_PRODUCT), conditioned(np.array([0.4, 0.1]), 0.4, MAX_MIN)
     (array([1. , 0.25]), array([1. , 0.1]))
     """
-    if algebra is MAX_MIN:
+    if semiring is MAX_MIN:
         return np.where(values == tops, 1.0, values)
-    degrees: Floats = np.exp(values - tops) if algebra is MAX_SUM else values / tops
+    degrees: Floats = np.exp(values - tops) if semiring is MAX_SUM else values / tops
     degrees[degrees >= 1.0 - rounding] = 1.0
     return degrees

@@ -1,4 +1,4 @@
-"""Running a plan: messages up a join tree, messages down again, and marginals read off where they are cheapest.
+"""Running a plan: messages up a junction tree, messages down again, and marginals read off where they are cheapest.
 
 Every clique keeps the combination of its factors, its evidence and the messages of its children. A message upward
 projects that table on the separator. On the way down a clique's *belief* is its table combined with the message from
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from possnet.aliases import Floats
-    from possnet.inference.algebra import Algebra
     from possnet.inference.plan import Clique, Plan
+    from possnet.inference.semirings import Semiring
 
     Part: TypeAlias = tuple[tuple[int, ...], Floats]
 
@@ -40,19 +40,19 @@ class Projection:
         self.shape, self.axes = shape, dropped
         self.steps: list[tuple[int, int, int]] | None = None if cells <= _SMALL else _steps(shape, dropped)
 
-    def __call__(self, table: Floats, algebra: Algebra) -> Floats:
+    def __call__(self, table: Floats, semiring: Semiring) -> Floats:
         """The reduced table, flat if it was large."""
         if self.steps is None:
-            small: Floats = algebra.project.reduce(table.reshape(self.shape), axis=self.axes)
+            small: Floats = semiring.project.reduce(table.reshape(self.shape), axis=self.axes)
             return small
         for outer, dropped, inner in self.steps:
             cube = table.reshape(outer, dropped, inner)
             if inner >= 16 or dropped > 24:
-                table = algebra.project.reduce(cube, axis=1)
+                table = semiring.project.reduce(cube, axis=1)
             else:  # short runs: a few passes over whole slices beat many reductions of a few numbers
-                table = algebra.project(cube[:, 0, :], cube[:, 1, :])
+                table = semiring.project(cube[:, 0, :], cube[:, 1, :])
                 for k in range(2, dropped):
-                    algebra.project(table, cube[:, k, :], out=table)
+                    semiring.project(table, cube[:, k, :], out=table)
         return table
 
 
@@ -98,8 +98,8 @@ class _Node:
             self.to_parent = Projection(above.shape, dropped, prod(above.shape))
 
 
-class JoinTree:
-    """A plan with tables and an algebra: the state of inference under some evidence.
+class JunctionTree:
+    """A plan with tables and an semiring: the state of inference under some evidence.
 
     Parameters
     ----------
@@ -107,8 +107,10 @@ class JoinTree:
         Factors: an axis for every variable of the scope, in the order of the scope.
     """
 
-    def __init__(self, plan: Plan, scopes: Sequence[Sequence[int]], tables: Sequence[Floats], algebra: Algebra) -> None:
-        self.plan, self.algebra = plan, algebra
+    def __init__(
+        self, plan: Plan, scopes: Sequence[Sequence[int]], tables: Sequence[Floats], semiring: Semiring
+    ) -> None:
+        self.plan, self.semiring = plan, semiring
         self._nodes = [_Node(plan, clique) for clique in plan.cliques]
         self._potentials = [self._potential(k, scopes, tables) for k in range(len(plan.cliques))]
         self._evidence: dict[int, Floats] = {}
@@ -130,7 +132,7 @@ class JoinTree:
                 table = table.transpose(order)
             shape = tuple([size if v in scope else 1 for v, size in zip(clique.variables, clique.shape, strict=True)])
             factors.append((shape, table.reshape(shape)))
-        return factors if len(factors) < 2 else merge_parts(factors, self.algebra, self._nodes[number].cells)
+        return factors if len(factors) < 2 else merge_parts(factors, self.semiring, self._nodes[number].cells)
 
     def set_evidence(self, evidence: Mapping[int, Floats]) -> None:
         """Degrees for the states of some variables; what they do not touch is kept."""
@@ -148,11 +150,11 @@ class JoinTree:
 
     def collect(self, *, keep: bool = True) -> float:
         """Messages up to the roots; the combined value of everything (a degree, a sum, a logarithm)."""
-        algebra = self.algebra
+        semiring = self.semiring
         observed: dict[int, list[int]] = {}
         for variable in self._evidence:
             observed.setdefault(self.plan.home[variable], []).append(variable)
-        total = algebra.one
+        total = semiring.one
         for number, node in enumerate(self._nodes):
             if number in self._stale:
                 parts = list(self._potentials[number])
@@ -160,14 +162,14 @@ class JoinTree:
                 for v in observed.get(number, ()):
                     variables = self.plan.cliques[number].variables
                     parts.append((tuple(len(self._evidence[v]) if u == v else 1 for u in variables), self._evidence[v]))
-                table = _combined(parts, node.shape, algebra)
-                self._up[number] = _reduced(table.reshape(node.residual, node.separator), algebra)
+                table = _combined(parts, node.shape, semiring)
+                self._up[number] = _reduced(table.reshape(node.residual, node.separator), semiring)
                 self._tables[number] = table if keep or node.parent < 0 else None
                 if not keep:
                     for child in node.children:
                         self._up[child] = None
             if node.parent < 0:
-                total = algebra.combine(total, self._up[number][0])  # type: ignore[index]
+                total = semiring.combine(total, self._up[number][0])  # type: ignore[index]
         self._stale = set() if keep else set(range(len(self._nodes)))
         return float(total)
 
@@ -189,13 +191,13 @@ class JoinTree:
 
     def _descend(self) -> Iterator[tuple[int, Floats, list[tuple[int, Floats]]]]:
         """Every clique's belief, parents first, and what it says on the separators of its children; after `collect`."""
-        algebra = self.algebra
+        semiring = self.semiring
         down: list[Floats | None] = [None] * len(self._nodes)
         for number in range(len(self._nodes) - 1, -1, -1):
             node = self._nodes[number]
             belief = self.table(number)
             if down[number] is not None:
-                belief = algebra.combine(belief.reshape(node.residual, node.separator), down[number])
+                belief = semiring.combine(belief.reshape(node.residual, node.separator), down[number])
                 down[number] = None
             said = [(child, self._above(child, belief)) for child in node.children]
             yield number, belief, said
@@ -218,26 +220,26 @@ class JoinTree:
                 scope = scopes[factor]
                 inside = [v for v in clique.variables if v in scope]
                 dropped = tuple([axis for axis, v in enumerate(clique.variables) if v not in scope])
-                small = Projection(clique.shape, dropped, self._nodes[number].cells)(belief, self.algebra)
+                small = Projection(clique.shape, dropped, self._nodes[number].cells)(belief, self.semiring)
                 joint = small.reshape([self.plan.sizes[v] for v in inside]).transpose([inside.index(v) for v in scope])
-                yield factor, np.array(self.algebra.combine(joint, rest[self._component[number]]), order="C")
+                yield factor, np.array(self.semiring.combine(joint, rest[self._component[number]]), order="C")
 
     def _rest(self) -> dict[int, float]:
         """For every root the combined value of all other components."""
         roots = [k for k, node in enumerate(self._nodes) if node.parent < 0]
-        return dict(zip(roots, _combination_of_others([self.root_value(k) for k in roots], self.algebra), strict=True))
+        return dict(zip(roots, _combination_of_others([self.root_value(k) for k in roots], self.semiring), strict=True))
 
     def _above(self, child: int, belief: Floats) -> Floats:
         """A parent's belief on the separator of a child."""
         projection = self._nodes[child].to_parent
         assert projection is not None  # noqa: S101
-        return projection(belief, self.algebra)
+        return projection(belief, self.semiring)
 
     def _message_down(self, child: int, above: Floats) -> Floats:
         """What a child has not said itself."""
-        if self.algebra.divide is None:
+        if self.semiring.divide is None:
             return above.reshape(-1)
-        message: Floats = np.fmax(self.algebra.divide(above.reshape(-1), self._up[child]), self.algebra.zero)
+        message: Floats = np.fmax(self.semiring.divide(above.reshape(-1), self._up[child]), self.semiring.zero)
         return message
 
     def distribute(self) -> list[Floats]:
@@ -250,10 +252,10 @@ class JoinTree:
         found: list[Floats] = [_NOTHING] * len(self.plan.sizes)
         for number, belief, said in self._descend():
             for variable, projection in self._nodes[number].reads:
-                found[variable] = projection(belief, self.algebra)
+                found[variable] = projection(belief, self.semiring)
             for child, above in said:
                 for variable, projection in self._separator_reads.get(child, ()):
-                    found[variable] = projection(above, self.algebra)
+                    found[variable] = projection(above, self.semiring)
         return self._others(found)
 
     def _others(self, found: list[Floats]) -> list[Floats]:
@@ -263,7 +265,7 @@ class JoinTree:
             return found
         component = self._component
         return [
-            self.algebra.combine(table, rest[component[self.plan.home[v]]]) if table.size else table
+            self.semiring.combine(table, rest[component[self.plan.home[v]]]) if table.size else table
             for v, table in enumerate(found)
         ]
 
@@ -302,12 +304,12 @@ class JoinTree:
 _NOTHING: Floats = np.zeros(0)
 
 
-def _reduced(table: Floats, algebra: Algebra) -> Floats:
-    reduced: Floats = algebra.project.reduce(table, axis=0)
+def _reduced(table: Floats, semiring: Semiring) -> Floats:
+    reduced: Floats = semiring.project.reduce(table, axis=0)
     return reduced
 
 
-def merge_parts(factors: list[Part], algebra: Algebra, cells: int) -> list[Part]:
+def merge_parts(factors: list[Part], semiring: Semiring, cells: int) -> list[Part]:
     """Factors combined with each other as long as the result stays far below the clique's size."""
     if cells <= _SMALL:
         return factors
@@ -319,39 +321,39 @@ def merge_parts(factors: list[Part], algebra: Algebra, cells: int) -> list[Part]
         nearest = min(range(len(rest)), key=unions.__getitem__)
         if unions[nearest] > max(limit, rest[nearest][1].size):
             break
-        joined = algebra.combine(table, rest[nearest][1])
+        joined = semiring.combine(table, rest[nearest][1])
         factors = [(joined.shape, joined), *(f for k, f in enumerate(rest) if k != nearest)]
     return factors
 
 
-def _combined(parts: list[Part], shape: tuple[int, ...], algebra: Algebra) -> Floats:
+def _combined(parts: list[Part], shape: tuple[int, ...], semiring: Semiring) -> Floats:
     """Combination of factors, each shaped for the clique, as a full table; few of the passes are full ones."""
     shaped = [(inside, table.reshape(inside)) for inside, table in parts]
     cells = prod(shape)
     if len(shaped) > 2 and cells > _SMALL:
-        shaped = merge_parts(shaped, algebra, cells)
+        shaped = merge_parts(shaped, semiring, cells)
         shaped.sort(key=lambda part: -part[1].size)
     if not shaped:
-        return np.full(shape, algebra.one)
+        return np.full(shape, semiring.one)
     table = shaped[0][1]
     owned = False
     for _, other in shaped[1:]:
         if owned and table.shape == shape:
-            algebra.combine(table, other, out=table)
+            semiring.combine(table, other, out=table)
         else:
-            table = algebra.combine(table, other)
+            table = semiring.combine(table, other)
             owned = True
     if table.shape != shape:
         table = np.broadcast_to(table, shape)
     return np.ascontiguousarray(table)
 
 
-def _combination_of_others(values: list[float], algebra: Algebra) -> list[float]:
+def _combination_of_others(values: list[float], semiring: Semiring) -> list[float]:
     """For every value the combination of all the others, without division."""
-    before = [algebra.one]
+    before = [semiring.one]
     for value in values[:-1]:
-        before.append(float(algebra.combine(before[-1], value)))
-    after = [algebra.one]
+        before.append(float(semiring.combine(before[-1], value)))
+    after = [semiring.one]
     for value in values[:0:-1]:
-        after.append(float(algebra.combine(after[-1], value)))
-    return [float(algebra.combine(a, b)) for a, b in zip(before, reversed(after), strict=True)]
+        after.append(float(semiring.combine(after[-1], value)))
+    return [float(semiring.combine(a, b)) for a, b in zip(before, reversed(after), strict=True)]

@@ -25,7 +25,9 @@ _LARGEST: Final = 1500
 _ENTRIES: Final = 1 << 22
 
 
-def identified(rows: NDArray[np.int32], cells: Sequence[Bools], shape: tuple[int, ...]) -> tuple[Bools, Bools]:
+def find_identified_contexts(
+    rows: NDArray[np.int32], cells: Sequence[Bools], shape: tuple[int, ...]
+) -> tuple[Bools, Bools]:
     """Which contexts are visited, and which of these are told apart from all others; both flat, contexts in table order.
 
     ``rows`` are the distinct combinations of the parents' cells, as numbers into ``cells``. Rows that hold one context not
@@ -33,9 +35,9 @@ def identified(rows: NDArray[np.int32], cells: Sequence[Bools], shape: tuple[int
     confounded.
 
     >>> one, both = np.array([[True, False], [True, True]]), (2,)
-    >>> identified(np.array([[0], [1]], dtype=np.int32), [one], both)
+    >>> find_identified_contexts(np.array([[0], [1]], dtype=np.int32), [one], both)
     (array([ True,  True]), array([ True,  True]))
-    >>> identified(np.array([[1]], dtype=np.int32), [one], both)
+    >>> find_identified_contexts(np.array([[1]], dtype=np.int32), [one], both)
     (array([ True,  True]), array([False, False]))
     """
     contexts = prod(shape)

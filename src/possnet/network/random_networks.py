@@ -10,7 +10,7 @@ import numpy as np
 from possnet.errors import InputError, require_whole
 from possnet.graph import Dag
 from possnet.limits import refuse_over
-from possnet.network.values import Network
+from possnet.network.network import Network
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
 from possnet.variables import Variable

@@ -1,0 +1,179 @@
+"""The EM algorithm for the hidden trace: starting points, the E-step over all components, the M-step, and runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from possnet.em.e_step import ComponentRows, run_e_step, split_rows
+from possnet.em.em_result import EmResult
+from possnet.em.squarem import EmRun, Masses, run_squarem
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from possnet.aliases import Floats, Progress
+    from possnet.em.em_rows import EmRows
+    from possnet.em.hidden_states import HiddenComponent, HiddenStateModel
+
+
+class EmAlgorithm:
+    """EM for a model and its rows.
+
+    Parameters
+    ----------
+    pseudo
+        Rows imagined in every context whose cell is the whole domain, which is then one of the cells.
+    executor
+        A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
+    """
+
+    def __init__(
+        self, model: HiddenStateModel, rows: EmRows, *, pseudo: float = 0.0, executor: Executor | None = None
+    ) -> None:
+        self.model, self.rows, self.pseudo, self.executor = model, rows, pseudo, executor
+        n_cells = {name: len(f.cells) + f.has_missing for name, f in model.families.items()}
+        distinct = rows.group_rows([component.columns for component in model.components])
+        self.parts: list[ComponentRows] = []
+        for component, (ids, weights) in zip(model.components, distinct, strict=True):
+            self.parts += split_rows(component, ids, weights, n_cells)
+        self._constant = -sum(
+            float(rows.cell_counts[name] @ np.log(model.families[name].cells.sum(axis=1))) for name in model.active
+        )
+
+    def equal_masses(self) -> Masses:
+        """The usual starting point: equal masses for the cells that occur; tilted a little where EM could not leave it."""
+        point = {
+            name: np.full((family.n_contexts, len(family.cells)), 1.0 / len(family.cells))
+            for name, family in self.model.families.items()
+        }
+        if self._is_saddle():
+            tilt = np.random.default_rng(0)
+            for name, masses in point.items():
+                point[name] = _to_shares(masses * (1.0 + 0.02 * tilt.random(masses.shape)))
+        return point
+
+    def random_masses(self, rng: np.random.Generator) -> Masses:
+        """A random starting point, uniform on the masses of every context."""
+        return {
+            name: rng.dirichlet(np.ones(len(family.cells)), size=family.n_contexts)
+            for name, family in self.model.families.items()
+        }
+
+    def continue_from(self, earlier: EmResult) -> Masses:
+        """Masses of an earlier result as a starting point; cells that it did not know get a small share."""
+        given: object = earlier
+        if not isinstance(given, EmResult):
+            raise InputError(f"fit_em: start {earlier!r}; expected an earlier result of fit_em")
+        return {name: self._continue_family(name, earlier) for name in self.model.families}
+
+    def _continue_family(self, name: str, earlier: EmResult) -> Floats:
+        variable, family = self.rows.variables[name], self.model.families[name]
+        if name not in earlier.masses or earlier.network.variable(name) != variable:
+            raise InputError(
+                f"fit_em: the earlier result has no {name!r} with these states; expected one of the same kind"
+            )
+        cells, table = earlier.masses[name]
+        if table.shape[:-1] != family.shape:
+            raise InputError(f"fit_em: the earlier result has other parents for {name!r}; expected the same structure")
+        flat = table.reshape(-1, len(cells))
+        place = {variable.mask(cell): k for k, cell in enumerate(cells)}
+        known = np.zeros((family.n_contexts, len(family.cells)))
+        for k, mask in enumerate(self.rows.masks[name]):
+            if mask in place:
+                known[:, k] = flat[:, place[mask]]
+        return _to_shares(np.where(known > 0.0, known, 1.0 / len(family.cells) / max(self.rows.n_rows, 1)))
+
+    def _is_saddle(self) -> bool:
+        """Whether two states of a parent occur in exactly the same cells, so that equal masses stay equal for ever."""
+        for name in self.model.active:
+            seen = self.model.families[name].cells[self.rows.cell_counts[name] > 0]
+            if len(np.unique(seen.T, axis=0)) < seen.shape[1] > 1:
+                return True
+        return False
+
+    def run(
+        self,
+        start: Masses,
+        *,
+        tolerance: float,
+        max_steps: int,
+        accelerate: bool = True,
+        progress: Progress | None = None,
+    ) -> EmRun:
+        """Run EM from a starting point, accelerated by `run_squarem`."""
+        return run_squarem(
+            start,
+            self.take_step,
+            tolerance=tolerance,
+            max_steps=max_steps,
+            accelerate=accelerate,
+            progress=progress,
+        )
+
+    def take_step(self, masses: Masses) -> tuple[float, Masses]:
+        """One EM step: the (penalised) log-likelihood at a point, and the next point."""
+        value, counts = self.expected_counts(masses)
+        if self.pseudo > 0.0:
+            for name, family_counts in counts.items():
+                whole = self.rows.masks[name].index((1 << len(self.rows.variables[name])) - 1)
+                counts[name] = family_counts.copy()
+                counts[name][:, whole] += self.pseudo
+                value += self.pseudo * float(np.log(masses[name][:, whole]).sum())
+        return value, _maximise(counts, masses)
+
+    def expected_counts(self, masses: Masses) -> tuple[float, Masses]:
+        """The E-step: log-likelihood at a point, and the expected number of rows for every context and cell."""
+        families = self.model.families
+        tables = {name: families[name].factor_table(values) for name, values in masses.items()}
+        ordered = {id(component): self._order_tables(component, tables) for component in self.model.components}
+        work = [(part, ordered[id(part.component)]) for part in self.parts]
+        if self.executor is None:
+            posteriors = [run_e_step(part, values) for part, values in work]
+        else:
+            posteriors = list(self.executor.map(run_e_step, *zip(*work, strict=True))) if work else []
+        value = self._constant
+        sums = {name: np.zeros(tables[name].shape) for name in families if name not in self.model.alone}
+        for part, (log_likelihood, entries) in zip(self.parts, posteriors, strict=True):
+            value += log_likelihood
+            for number, (factor, entry) in enumerate(zip(part.component.factors, entries, strict=True)):
+                if factor.family is not None and entry is not None:
+                    sums[factor.family] += part.component.to_scope_order(number, entry)
+        counts = {}
+        for name, family in families.items():
+            if name in sums:
+                counts[name] = family.expected_counts(sums[name], masses[name])
+            else:
+                counts[name] = self.rows.cell_counts[name].astype(np.float64)[np.newaxis]
+                value += float((counts[name] * np.log(np.where(counts[name] > 0, masses[name], 1.0))).sum())
+        return value, counts
+
+    def _order_tables(self, component: HiddenComponent, tables: Masses) -> list[Floats]:
+        """The values of every factor of a component, hidden variables in elimination order."""
+        return [
+            component.to_elimination_order(
+                k, self._indicator(factor.column) if factor.family is None else tables[factor.family]
+            )
+            for k, factor in enumerate(component.factors)
+        ]
+
+    def _indicator(self, name: str) -> Floats:
+        """[state in cell], and 1 for a missing cell."""
+        inside = self.model.families[name].cells.T.astype(np.float64)
+        return np.column_stack([inside, np.ones(len(inside))])
+
+
+def _maximise(counts: Masses, masses: Masses) -> Masses:
+    """The M-step: shares of the expected counts in every context; contexts without counts keep their masses."""
+    following = {}
+    for name, values in counts.items():
+        sums = values.sum(axis=1, keepdims=True)
+        following[name] = np.divide(values, sums, out=masses[name].copy(), where=sums > 0.0)
+    return following
+
+
+def _to_shares(masses: Floats) -> Floats:
+    shares: Floats = masses / masses.sum(axis=1, keepdims=True)
+    return shares

@@ -1,0 +1,161 @@
+"""The rows of EM: for every variable its distinct cells, and distinct rows as numbers of cells.
+
+Cells are numbered per variable in the order of their masks; an unknown cell that counts as missing has the number after the
+last. Rows are kept once, with their weights added, and only over the columns that are asked for: components of the model
+that share no hidden state have their own distinct rows, which are far fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from possnet.aliases import Ints
+from possnet.counting import nodes_in
+from possnet.dataset import batches_of
+from possnet.kernels import bitmaps, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from possnet.aliases import Bools, Codes
+    from possnet.dataset import Batches, Dataset
+    from possnet.graph import Dag
+    from possnet.variables import Variable
+
+
+Unknown: TypeAlias = Literal["missing", "focal"]
+DistinctRows: TypeAlias = tuple[NDArray[np.int32], Ints]
+"""Distinct rows as numbers of cells (rows, columns), and how many rows of the data each stands for."""
+
+_PIECE: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class EmRows:
+    """Rows as EM sees them.
+
+    Attributes
+    ----------
+    variables
+        Name -> variable.
+    n_rows
+        Rows in all, by weight.
+    masks
+        Name -> the distinct cells as bit masks, ascending; their positions are the cells' numbers.
+    cell_counts
+        Name -> rows with each of these cells.
+    n_missing
+        Name -> rows whose cell is missing; its number is the one after the last cell.
+    group_rows
+        For every list of columns its distinct rows and how often they stand.
+    """
+
+    variables: dict[str, Variable]
+    n_rows: int
+    masks: dict[str, list[int]]
+    cell_counts: dict[str, Ints]
+    n_missing: dict[str, int]
+    group_rows: Callable[[Sequence[Sequence[str]]], list[DistinctRows]]
+
+    def cell_sets(self, name: str) -> Bools:
+        """The distinct cells of a variable, shape (cells, states)."""
+        return bitmaps.sets_of(self.masks[name], len(self.variables[name]))
+
+
+def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_domains: bool = False) -> EmRows:
+    """Rows of a data set or stream; with ``whole_domains`` the whole domain is a cell even where no row has it."""
+    variables = nodes_in(dag, data, "fit_em")
+    missing = unknown == "missing"
+    n_rows = 0
+    counts: dict[str, dict[int, int]] = {name: {} for name in variables}
+    for batch in _split_rows(data):
+        n_rows += batch.total
+        for name in variables:
+            _, masks, cell_counts = code_cells(batch, name, missing=missing)
+            for mask, count in zip(masks, cell_counts.tolist(), strict=True):
+                if count:
+                    counts[name][mask] = counts[name].get(mask, 0) + count
+    n_missing = {name: by_mask.pop(0, 0) for name, by_mask in counts.items()}
+    ordered: dict[str, list[int]] = {}
+    for name, variable in variables.items():
+        # A variable that is never observed may have any of its states.
+        cells = set(counts[name]) or {1 << k for k in range(len(variable))}
+        ordered[name] = sorted(cells | {(1 << len(variable)) - 1} if whole_domains else cells)
+    return EmRows(
+        variables,
+        n_rows,
+        ordered,
+        {n: np.array([counts[n].get(mask, 0) for mask in masks], dtype=np.int64) for n, masks in ordered.items()},
+        n_missing,
+        lambda parts: _group_rows(data, parts, ordered, missing=missing),
+    )
+
+
+def _group_rows(
+    data: Dataset | Batches, parts: Sequence[Sequence[str]], masks: dict[str, list[int]], *, missing: bool
+) -> list[DistinctRows]:
+    """Distinct rows over each list of columns, in one pass over the data."""
+    numbers = {name: {0: len(cells), **{mask: k for k, mask in enumerate(cells)}} for name, cells in masks.items()}
+    sizes = [[len(masks[name]) + 1 for name in part] for part in parts]
+    needed = {name for part in parts for name in part}
+    groups: list[list[DistinctRows]] = [[] for _ in parts]
+    for batch in _split_rows(data):
+        ids = {}
+        for name in needed:
+            codes, batch_masks, _ = code_cells(batch, name, missing=missing)
+            table = np.array([numbers[name].get(mask, 0) for mask in batch_masks] or [0], dtype=np.int64)
+            ids[name] = np.take(table, codes)
+        for part, size, merged in zip(parts, sizes, groups, strict=True):
+            merged.append(_group_columns([ids[name] for name in part], size, batch.weights, len(batch)))
+            # Only groups of like sizes are merged, so that a row moves log n times.
+            while len(merged) > 1 and len(merged[-2][1]) <= 2 * len(merged[-1][1]):
+                merged[-2:] = [_merge_groups(merged[-2:], size)]
+    return [_merge_groups(merged, size) for merged, size in zip(groups, sizes, strict=True)]
+
+
+def _group_columns(columns: Sequence[Codes], sizes: list[int], weights: Ints | None, rows: int) -> DistinctRows:
+    codes, distinct = tally.group(columns, sizes, rows)
+    counts = tally.weigh(codes, weights, len(distinct))
+    return distinct[counts > 0], counts[counts > 0]
+
+
+def _merge_groups(groups: list[DistinctRows], sizes: list[int]) -> DistinctRows:
+    if len(groups) == 1:
+        return groups[0]
+    rows = np.concatenate([np.zeros((0, len(sizes)), dtype=np.int32), *(distinct for distinct, _ in groups)])
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *(counts for _, counts in groups)])
+    return _group_columns(list(rows.T), sizes, counts, len(rows))
+
+
+def code_cells(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[int], Ints]:
+    """Number of every row's cell, the cells as masks, and how often each stands.
+
+    A cell that was given as unknown is the whole domain or, if such count as ``missing``, the mask 0.
+
+    >>> import possnet as pn
+    >>> code_cells(pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}), "a", missing=True)
+    (array([0, 2, 1, 0]), [1, 3, 0], array([2, 1, 1]))
+    """
+    words, rows = batch.bitmaps(name), len(batch)
+    absent = batch.missing(name) if missing else np.zeros(0, dtype=np.bool_)
+    counts = bitmaps.count(words)
+    codes: Codes
+    if int(counts.sum()) == rows and not absent.any():  # precise
+        codes, masks = tally.precise_codes(words, rows), [1 << k for k in range(len(words))]
+        if batch.weights is None:
+            return codes, masks, counts
+    else:
+        codes, sets = bitmaps.decode(np.vstack([words, bitmaps.pack(absent)]) if absent.any() else words, rows)
+        masks = [0 if mask >> len(words) else mask for mask in map(bitmaps.mask_of, sets)]
+    return codes, masks, tally.weigh(codes, batch.weights, len(masks))
+
+
+def _split_rows(data: Dataset | Batches) -> Iterator[Dataset]:
+    """The rows in pieces whose codes stay in the caches."""
+    for batch in batches_of(data):
+        for start in range(0, len(batch), _PIECE):
+            yield batch[start : start + _PIECE] if len(batch) > _PIECE else batch

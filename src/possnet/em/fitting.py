@@ -1,0 +1,213 @@
+"""Learning that recovers: EM over the hidden trace.
+
+Counting cannot recover a child's degrees from imprecise rows, because a row counts for every context that its parents'
+cells contain (see `possnet.sampling_limit`). Here each child answers to its parents' *hidden true states*, of which only
+the cells are seen (see `possnet.em.hidden_states`), and EM finds the masses m_i(A | a) that make the rows most likely: what
+the device shows (a set A) when the parents' true states are a. Their contour, divided by its largest degree, is π(x | a).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from possnet.em.algorithm import EmAlgorithm
+from possnet.em.em_rows import Unknown, code_em_rows
+from possnet.em.em_result import CellMasses, EmResult
+from possnet.em.hidden_states import HiddenStateModel
+from possnet.em.identifiability import find_identified_contexts
+from possnet.errors import InputError, require_known, require_number, require_whole
+from possnet.network import Network
+from possnet.parameters import corrected, normalised, thetas_of
+from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
+from possnet.seeds import seed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from concurrent.futures import Executor
+
+    from possnet.aliases import Bools, Floats, Progress
+    from possnet.dataset import Batches, Dataset
+    from possnet.em.squarem import EmRun
+    from possnet.graph import Dag
+
+
+@dataclass(frozen=True, slots=True)
+class EmOptions:
+    """How EM runs and what its network shows; the defaults are right for most data.
+
+    Attributes
+    ----------
+    max_steps
+        Stop after this many E-steps, converged or not.
+    starts, rng
+        Runs to make, the first from equal masses, the others from random ones; the best is kept.
+    start
+        An earlier result to go on from, instead of equal masses.
+    accelerate
+        Extrapolate between steps where that raises the likelihood (see `possnet.em.squarem`).
+    pooled
+        Give contexts that the rows do not determine the degrees that EM ended with, instead of all 1.
+    limit
+        Bytes that the tables may take; more is refused before they are allocated.
+    name
+        Name of the learned network.
+
+    >>> EmOptions(starts=5, rng=1).max_steps
+    10000
+    """
+
+    max_steps: int = 10_000
+    starts: int = 1
+    rng: np.random.Generator | int | None = None
+    start: EmResult | None = None
+    accelerate: bool = True
+    pooled: bool = False
+    limit: int | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        limit = 1 if self.limit is None else self.limit
+        for value, what in ((self.max_steps, "max_steps"), (self.starts, "starts"), (limit, "limit")):
+            require_whole(value, 1, f"fit_em: {what}")
+
+
+def fit_em(
+    dag: Dag,
+    data: Dataset | Batches,
+    *,
+    tolerance: float = 0.1,
+    unknown: Unknown = "missing",
+    pseudo: float = 0.0,
+    imprecision: float | Mapping[str, float] | None = None,
+    conjunction: Conjunction = PRODUCT,
+    options: EmOptions | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> EmResult:
+    """Network learned by EM over the hidden trace: each child answers to its parents' hidden true states.
+
+    Parameters
+    ----------
+    tolerance
+        Stop when the log-likelihood still to be gained is below this, in nats and in all, by Aitken's estimate.
+    unknown
+        Cells that were given as unknown are ``missing`` (not observed; with the other cells precise this is EM for Bayesian
+        networks with missing data) or ``focal`` (the whole domain is what was said).
+    pseudo
+        Rows imagined in every context whose cell is the whole domain: a prior of ignorance.
+    imprecision
+        Theta of the rows, if known: degrees are divided by it before they are normalised (see `possnet.fit`).
+    options
+        Starting points, steps, and limits: see `EmOptions`.
+    executor
+        A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
+    progress
+        Called with the steps made and ``max_steps``.
+
+    >>> import possnet as pn
+    >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
+    >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
+    >>> data = pn.sample(net, 100_000, process="traced", rng=1)
+    >>> pn.fit(net.dag, data).table("y").round(1)
+    array([[1. , 0.5], [0.9, 1. ]])
+    >>> result = fit_em(net.dag, data)
+    >>> result.network.table("y").round(1)
+    array([[1. , 0.2], [0.1, 1. ]])
+    >>> result.stopped
+    'converged'
+    """
+    chosen = EmOptions() if options is None else options
+    require_number(tolerance, "fit_em: tolerance", "a number >= 0", 0.0)
+    if 0.0 < require_number(pseudo, "fit_em: pseudo", "a number >= 0", 0.0) < 1e-9:
+        raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
+    require_known(unknown, get_args(Unknown), "fit_em: unknown")
+    check_conjunction(conjunction)
+    rows = code_em_rows(dag, data, unknown, whole_domains=pseudo > 0.0)
+    thetas = thetas_of(imprecision, rows.variables.values(), "fit_em")
+    algorithm = EmAlgorithm(HiddenStateModel(dag, rows, chosen.limit), rows, pseudo=pseudo, executor=executor)
+    rng = np.random.default_rng(0 if chosen.rng is None else seed_of(chosen.rng))
+    runs = []
+    for number in range(chosen.starts):
+        if number > 0:
+            masses = algorithm.random_masses(rng)
+        else:
+            masses = algorithm.equal_masses() if chosen.start is None else algorithm.continue_from(chosen.start)
+        runs.append(
+            algorithm.run(
+                masses,
+                tolerance=tolerance,
+                max_steps=chosen.max_steps,
+                accelerate=chosen.accelerate,
+                progress=progress,
+            )
+        )
+    best = max(runs, key=lambda run: run.log_likelihood[-1])
+    return _to_result(algorithm, best, sum(run.steps for run in runs), thetas, conjunction, chosen)
+
+
+def _to_result(
+    algorithm: EmAlgorithm,
+    run: EmRun,
+    steps: int,
+    thetas: Mapping[str, float],
+    conjunction: Conjunction,
+    options: EmOptions,
+) -> EmResult:
+    """The network, masses and diagnostics of a finished run."""
+    rows = algorithm.rows
+    _, counts = algorithm.expected_counts(run.masses)
+    contexts = _classify_contexts(algorithm)
+    tables, masses, support, unvisited, confounded, consonant = {}, {}, {}, {}, {}, {}
+    for name, family in algorithm.model.families.items():
+        variable, values = rows.variables[name], run.masses[name]
+        visited, identified = contexts[name]
+        degrees = values @ family.cells
+        if name in thetas:
+            degrees = corrected(np.minimum(degrees, 1.0), thetas[name])
+        degrees = np.minimum(normalised(degrees), 1.0)
+        degrees[~visited if options.pooled else ~identified] = 1.0
+        snap_tops(degrees, axis=-1)
+        tables[name] = degrees.reshape(*family.shape, len(variable))
+        cells = tuple(variable.states_in(mask) for mask in rows.masks[name])
+        masses[name] = CellMasses(cells, values.reshape(*family.shape, len(cells)))
+        support[name] = np.asarray(counts[name].sum(axis=1).reshape(family.shape))
+        unvisited[name] = np.asarray(~visited.reshape(family.shape))
+        confounded[name] = np.asarray((visited & ~identified).reshape(family.shape))
+        consonant[name] = np.asarray(_find_consonant(values, family.cells).reshape(family.shape))
+    network = Network.unchecked(
+        tuple(rows.variables.values()),
+        algorithm.model.dag,
+        tables,
+        conjunction=conjunction,
+        support=support,
+        name=options.name,
+    )
+    trace = tuple(run.log_likelihood)
+    return EmResult(network, masses, trace, steps, run.stopped, support, unvisited, confounded, consonant)
+
+
+def _classify_contexts(algorithm: EmAlgorithm) -> dict[str, tuple[Bools, Bools]]:
+    """Visited and identified contexts of every family, from the rows that show the variable and all its parents."""
+    families, rows = algorithm.model.families, algorithm.rows
+    scopes = {name: (*family.parents, name) for name, family in families.items()}
+    contexts = {}
+    for name, (distinct, _) in zip(scopes, rows.group_rows(list(scopes.values())), strict=True):
+        shown = distinct[(distinct < [len(rows.masks[n]) for n in scopes[name]]).all(axis=1)]
+        parent_cells = np.unique(shown[:, :-1], axis=0)
+        sets = [families[parent].cells for parent in families[name].parents]
+        contexts[name] = find_identified_contexts(parent_cells, sets, families[name].shape)
+    return contexts
+
+
+def _find_consonant(masses: Floats, cells: Bools) -> Bools:
+    """In which contexts the cells with mass are nested."""
+    by_size = np.argsort(cells.sum(axis=1), kind="stable")
+    consonant = np.ones(len(masses), dtype=np.bool_)
+    for context, row in enumerate(masses):
+        focal = by_size[row[by_size] > 1e-9]
+        consonant[context] = all(not (cells[small] & ~cells[large]).any() for small, large in pairwise(focal))
+    return consonant
