@@ -18,7 +18,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import possnet as pn
-from possnet.em import EmRows, EmAlgorithm, HiddenStateModel, run_squarem
+from possnet.em import EmAlgorithm, EmRows, HiddenStateModel, run_squarem
 from possnet.em.em_rows import code_em_rows
 from possnet.em.identifiability import find_identified_contexts
 from possnet.em.squarem import estimate_remaining_gain

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from possnet.em.algorithm import EmAlgorithm
-from possnet.em.em_rows import Unknown, code_em_rows
 from possnet.em.em_result import CellMasses, EmResult
+from possnet.em.em_rows import Unknown, code_em_rows
 from possnet.em.hidden_states import HiddenStateModel
 from possnet.em.identifiability import find_identified_contexts
 from possnet.errors import InputError, require_known, require_number, require_whole

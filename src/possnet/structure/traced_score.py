@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from possnet.em import EmRows, EmAlgorithm, HiddenStateModel, merge_overlapping, run_squarem
+from possnet.em import EmAlgorithm, EmRows, HiddenStateModel, merge_overlapping, run_squarem
 from possnet.graph import Dag
 from possnet.limits import refuse_over
 from possnet.structure.scores import FamilyScore, logged
