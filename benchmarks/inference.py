@@ -31,7 +31,7 @@ from measure import (
 from networks import load
 
 import possnet as pn
-from possnet.arrow import CodedColumn
+from possnet.arrow import TextColumn
 from possnet.inference import MAX_PRODUCT, JunctionTree, make_plan
 
 QUICK = ["asia", "alarm", "insurance", "hailfinder", "win95pts", "hepar2", "pathfinder", "andes"]
@@ -130,7 +130,7 @@ def evidence_rows(net: pn.Network, target: str, rows: int, share: float) -> pn.D
     for variable in net.variables:
         if variable.name != target:
             codes = np.where(rng.random(rows) < share, states[variable.name], len(variable))
-            columns.append(CodedColumn(variable.name, codes, [*((s,) for s in variable.states), None]))
+            columns.append(TextColumn(variable.name, codes, [*((s,) for s in variable.states), None]))
     return pn.Dataset.from_columns(columns, variables=[v for v in net.variables if v.name != target])
 
 

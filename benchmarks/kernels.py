@@ -7,9 +7,9 @@ from measure import ROUNDS, Section, interleaved, table, timed
 from networks import load
 
 import possnet as pn
-from possnet.counting.blocks import Block
-from possnet.counting.choice import Kernel, estimates
 from possnet.counting.count import tally_family
+from possnet.counting.kernel_choice import Kernel, estimates
+from possnet.counting.row_blocks import Block
 from possnet.kernels import bitmaps
 
 

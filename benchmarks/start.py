@@ -11,8 +11,8 @@ from measure import QUICK_ROUNDS, ROOT, ROUNDS, Section, Target, in_own_process,
 from networks import load
 
 import possnet as pn
-from possnet.counting.blocks import BLOCK, blocks_of
 from possnet.counting.count import tally_family
+from possnet.counting.row_blocks import BLOCK, blocks_of
 from possnet.inference import MAX_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import tally
 

@@ -53,8 +53,8 @@ clinic = pn.load_example("clinic")
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "records.csv"
     path.write_text(RECORDS)
-    thermometer = pn.Measure([37.5, 38.5], error=0.2)
-    data = pn.read_data(path, variables=clinic, measures={"fever": thermometer})
+    thermometer = pn.Binning([37.5, 38.5], error=0.2)
+    data = pn.read_data(path, variables=clinic, binnings={"fever": thermometer})
 
 names = [line.split(",")[0] for line in RECORDS.splitlines()[1:]]
 print(data)

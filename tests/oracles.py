@@ -115,6 +115,20 @@ def weighted_rows(data: pn.Dataset) -> tuple[tuple[dict[str, Cell], int], ...]:
     return tuple((data.row(r), weight) for r, weight in enumerate(weights))
 
 
+def row_groups(
+    rows: Sequence[tuple[int, ...]], weights: Sequence[int] | None
+) -> list[tuple[tuple[int, ...], int, int]]:
+    """Every distinct row in lexicographic order, where it first stands, and the sum of its weights."""
+    return [
+        (
+            row,
+            rows.index(row),
+            sum(1 if weights is None else weights[r] for r, other in enumerate(rows) if other == row),
+        )
+        for row in sorted(set(rows))
+    ]
+
+
 def subsets(states: Iterable[str]) -> list[Cell]:
     listed = sorted(states)
     return [frozenset(c) for size in range(len(listed) + 1) for c in combinations(listed, size)]

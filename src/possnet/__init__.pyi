@@ -39,7 +39,7 @@ from .likelihood import (
     random_set_log_likelihood as random_set_log_likelihood,
     random_set_log_likelihood_by_family as random_set_log_likelihood_by_family,
 )
-from .measurements import BinnedColumn as BinnedColumn, Measure as Measure, bin_measurements as bin_measurements
+from .measurements import BinnedColumn as BinnedColumn, Binning as Binning, bin_measurements as bin_measurements
 from .metrics import Comparison as Comparison, compare as compare, information_affinity as information_affinity
 from .network import Network as Network, normalise_tables as normalise_tables, random_network as random_network
 from .parameters import RandomSets as RandomSets, fit as fit, fit_random_sets as fit_random_sets

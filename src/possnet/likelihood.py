@@ -18,7 +18,7 @@ import numpy as np
 from possnet.counting import counts_of
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
-from possnet.kernels import bitmaps, tally
+from possnet.kernels import bitmaps, grouping
 from possnet.network import Network
 from possnet.parameters import RandomSets
 
@@ -127,7 +127,7 @@ def _at_maximum(counts: Counts, variable: Variable) -> float:
     codes, groups = (
         bitmaps.distinct_rows(octets[:, :-width]) if octets.shape[1] > width else (np.zeros(len(numbers), int), [0])
     )
-    totals = tally.weigh(codes, numbers, len(groups))
+    totals = grouping.sum_weights(codes, numbers, len(groups))
     return float((numbers * np.log(numbers / totals[codes])).sum())
 
 

@@ -233,11 +233,11 @@ def test_a_large_batch_is_completed_in_parts_and_a_large_table_refused(monkeypat
     net = pn.load_example("clinic")
     data = pn.sample(net, 300, imprecision=1.0, rng=3)
     whole = pn.complete(net, data)
-    monkeypatch.setattr("possnet.completion.run._BATCH_BYTES", 8 * 100 * sum(len(v) for v in net.variables))
+    monkeypatch.setattr("possnet.completion.complete_rows._BATCH_BYTES", 8 * 100 * sum(len(v) for v in net.variables))
     parts = list(pn.complete(net, pn.sample_batches(net, 300, imprecision=1.0, rng=3, batch=300)))
     assert [(part.first_row, len(part.data)) for part in parts] == [(0, 100), (100, 100), (200, 100)]
     assert pn.Dataset.concatenate(part.resolved() for part in parts) == whole.resolved()
-    monkeypatch.setattr("possnet.completion.run._BATCH_BYTES", 1)
+    monkeypatch.setattr("possnet.completion.complete_rows._BATCH_BYTES", 1)
     with pytest.raises(pn.TooLarge, match=r"completing 300 rows needs .*complete a stream instead"):
         pn.complete(net, data, limit=5000)
 

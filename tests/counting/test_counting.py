@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.counting import blocks
-from possnet.counting.choice import estimates
+from possnet.counting import row_blocks
 from possnet.counting.count import tally_family
+from possnet.counting.kernel_choice import estimates
 from possnet.kernels import bitmaps, tally
 from tests import oracles, strategies
 
@@ -70,7 +70,7 @@ def test_every_kernel_counts_the_same(given_data: tuple[pn.Dag, pn.Dataset], dat
     above = list(dag.parents(name))
     expected = oracles.counts(dag, rows, name)
     for kernel in ("bitmaps", "cells", "codes"):
-        block = blocks.Block(rows, [*above, name], 0, len(rows))
+        block = row_blocks.Block(rows, [*above, name], 0, len(rows))
         if kernel == "codes" and not all(block.is_precise(n) for n in (*above, name)):
             continue
         found = tally_family(block, above, name, kernel)
@@ -104,7 +104,7 @@ def require_agreement(rows: int, states: int, precise: bool, weighted: bool, see
     sizes = {"v0": states, "v1": 3, "v2": 2, "v3": 4}
     data, inside = random_rows(sizes, rows, 0.0 if precise else 0.3, rng, weights)
     for above in ([], ["v0"], ["v1", "v2"], ["v0", "v1", "v2"], ["v2", "v0", "v1"]):
-        block = blocks.Block(data, ["v0", "v1", "v2", "v3"], 0, rows)
+        block = row_blocks.Block(data, ["v0", "v1", "v2", "v3"], 0, rows)
         kernels: list[Any] = ["bitmaps", "cells", *(["codes"] if precise else [])]
         assert set(estimates(block, above, "v3")) <= set(kernels)
         tallies = [tally_family(block, above, "v3", kernel) for kernel in kernels]
@@ -125,7 +125,7 @@ def test_ten_parents_of_a_hundred_states_hold_only_what_occurs() -> None:
     rng = np.random.default_rng(1)
     scope = [pn.Variable(f"v{k}", tuple(f"s{s}" for s in range(100))) for k in range(11)]
     codes = rng.integers(0, 100, (11, 1000))
-    words = {v.name: bitmaps.encode(c, np.eye(100, dtype=bool)) for v, c in zip(scope, codes, strict=True)}
+    words = {v.name: bitmaps.encode_cells(c, np.eye(100, dtype=bool)) for v, c in zip(scope, codes, strict=True)}
     data = pn.Dataset.unchecked(scope, words, 1000)
     dag = pn.Dag({**{f"v{k}": () for k in range(10)}, "v10": tuple(f"v{k}" for k in range(10))})
     counts = pn.count(dag, data)
@@ -214,33 +214,11 @@ def test_no_rows_have_no_contexts() -> None:
     assert counts.rows == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**61)), max_size=20))
-def test_weights_of_any_size_add_up_exactly(pairs: list[tuple[int, int]]) -> None:
-    codes, weights = np.array([c for c, _ in pairs], dtype=int), np.array([w // 20 for _, w in pairs], dtype=np.int64)
-    expected = [sum(w // 20 for c, w in pairs if c == k) for k in range(5)]
-    assert tally.weigh(codes, weights, 5).tolist() == expected
-
-
-@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), max_size=30))
-def test_groups_are_the_sorted_distinct_combinations(rows: list[list[int]]) -> None:
-    columns = [np.array([row[k] for row in rows], dtype=np.int64) for k in range(3)]
-    codes, found = tally.group(columns, [4, 4, 4], len(rows))
-    assert found.tolist() == [list(combination) for combination in sorted({tuple(row) for row in rows})]
-    assert [found[c].tolist() for c in codes] == rows
-
-
-@given(st.integers(1, 300), st.integers(0, 200), strategies.seeds)
-def test_precise_codes_are_the_states(states: int, rows: int, seed: int) -> None:
-    codes = np.random.default_rng(seed).integers(0, states, rows)
-    words = bitmaps.encode(codes, np.eye(states, dtype=bool))
-    assert np.array_equal(tally.precise_codes(words, rows), codes)
-
-
 def test_long_bitmaps_are_counted_in_runs() -> None:
     bits = np.random.default_rng(1).integers(0, 2, (2, 3, 64 * 1300)).astype(np.uint8)
-    assert np.array_equal(bitmaps.count(bitmaps.pack(bits)), bits.sum(axis=-1))
+    assert np.array_equal(bitmaps.count_bits(bitmaps.pack(bits)), bits.sum(axis=-1))
     full = np.ones((1, 64 * 1024), dtype=np.uint8)
-    assert bitmaps.count(bitmaps.pack(full)).tolist() == [64 * 1024]
+    assert bitmaps.count_bits(bitmaps.pack(full)).tolist() == [64 * 1024]
 
 
 @given(strategies.counted(), st.booleans())
@@ -339,7 +317,7 @@ def test_sparse_children_and_huge_weights_are_counted_exactly() -> None:
     sizes = {"p": 60, "q": 60, "c": 40}
     for weight in (None, rng.integers(2**48, 2**50, 900)):
         data, inside = random_rows(sizes, 900, 0.02, rng, weight)
-        block = blocks.Block(data, list(sizes), 0, 900)
+        block = row_blocks.Block(data, list(sizes), 0, 900)
         found = tally_family(block, ["p", "q"], "c", "cells")
         amounts = np.ones(900, dtype=object) if weight is None else weight.astype(object)
         for k in rng.integers(0, len(found.contexts), 20).tolist():
@@ -355,7 +333,7 @@ def test_the_kernel_is_chosen_by_cost() -> None:
     def chosen(rows: int, states: int, parents: int, share: float) -> str:
         names = [f"v{k}" for k in range(parents + 1)]
         data, _ = random_rows(dict.fromkeys(names, states), rows, share, rng)
-        prices = estimates(blocks.Block(data, names, 0, rows), names[:-1], names[-1])
+        prices = estimates(row_blocks.Block(data, names, 0, rows), names[:-1], names[-1])
         return min(prices, key=prices.__getitem__)
 
     assert chosen(100_000, 2, 2, 0.3) == "bitmaps"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.arrow import CodedColumn
+from possnet.arrow import TextColumn
 from tests.refused import refused
 from tests.strategies import cells, datasets, variables
 
@@ -146,7 +146,7 @@ def test_a_split_is_a_partition(data: pn.Dataset, share: float, rng: int | None)
 
 def test_memory_is_a_bit_for_each_state() -> None:
     codes = np.arange(1_000_000) % 3
-    columns = [CodedColumn(f"v{k}", codes, [("a",), ("b",), ("a", "c")]) for k in range(35)]
+    columns = [TextColumn(f"v{k}", codes, [("a",), ("b",), ("a", "c")]) for k in range(35)]
     data = pn.Dataset.from_columns(columns)
     assert len(data) == 1_000_000
     assert sum(data.bitmaps(v.name).nbytes for v in data.variables) == 105 * 125_000  # 13 MB

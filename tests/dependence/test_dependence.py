@@ -28,7 +28,7 @@ from possnet.dependence import (
     specificity_ratio,
     specificity_symmetric,
 )
-from possnet.kernels import against, bitmaps
+from possnet.kernels import bitmaps, cross_counts
 from tests import oracles, strategies
 
 PRODUCT_PAIR = [[1, 0.5], [0.5, 0.25]]
@@ -152,13 +152,13 @@ def test_counting_against_everything_is_the_same_by_every_kernel(
     weights = rng.integers(0, 2**45, rows)
     packed, other = bitmaps.pack(inside), bitmaps.pack(others)
     plain = inside.astype(np.int64) @ others.T.astype(np.int64)
-    np.testing.assert_array_equal(against.by_bitmaps(packed, other), plain)
+    np.testing.assert_array_equal(cross_counts.by_bitmaps(packed, other), plain)
     heavy = (inside.astype(object) * weights) @ others.T.astype(object)
-    assert against.by_weights(packed, other, rows, weights).tolist() == heavy.tolist()
+    assert cross_counts.by_weights(packed, other, rows, weights).tolist() == heavy.tolist()
     codes, column = rng.integers(0, contexts, rows), rng.integers(0, states, rows)
     table = np.zeros((contexts, states), dtype=np.int64)
     np.add.at(table, (codes, column), weights)
-    np.testing.assert_array_equal(against.by_codes(codes, contexts, [column], [states], weights), table)
+    np.testing.assert_array_equal(cross_counts.by_codes(codes, contexts, [column], [states], weights), table)
 
 
 def test_pairs_of_a_stream_are_those_of_its_rows() -> None:

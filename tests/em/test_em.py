@@ -386,7 +386,7 @@ def test_a_parent_of_hundreds_of_children_does_not_underflow() -> None:
     words = {}
     for variable in scope:
         codes = rng.integers(0, len(variable), 80)
-        words[variable.name] = bitmaps.encode(codes, np.eye(len(variable), dtype=bool))
+        words[variable.name] = bitmaps.encode_cells(codes, np.eye(len(variable), dtype=bool))
     words["p"] = words["p"] | bitmaps.pack(rng.random(80) < 0.3)
     dag = pn.Dag({"p": (), **{f"c{k}": ("p",) for k in range(250)}})
     found = pn.fit_em(dag, pn.Dataset.unchecked(scope, words, 80), options=pn.EmOptions(max_steps=30))

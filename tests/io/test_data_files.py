@@ -326,7 +326,7 @@ def test_errors_in_many_row_groups_are_told_together(tmp_path: Path) -> None:
 def test_a_wide_domain_and_many_wrong_cells_are_told_at_once(tmp_path: Path) -> None:
     wide = pn.Variable("a", tuple(f"s{k:04d}" for k in range(1000)))
     (tmp_path / "a.csv").write_text("a\n" + "".join(f"state_{k:05d}\n" for k in range(20_000)))
-    lookup = mock.patch("possnet.arrow.columns.among", return_value="")
+    lookup = mock.patch("possnet.arrow.raw_columns.among", return_value="")
     with lookup as looked_up, pytest.raises(pn.InputError, match="19,990 more cells"):
         pn.read_data(tmp_path / "a.csv", variables=[wide])
     assert looked_up.call_count == 10  # near names are sought only for the cells that are told

@@ -258,14 +258,14 @@ READINGS = "temp,off,rash,n\n36.9,.1,no,2\n37.4,.2,yes,1\n>39,,no|yes,1\n?,.1,?,
 def test_a_csv_file_of_readings_becomes_cells(tmp_path: Path) -> None:
     path = tmp_path / "readings.csv"
     path.write_text(READINGS)
-    measure = pn.Measure([37.5, 38.5], error="off")
-    data = pn.read_data(path, weights="n", measures={"temp": measure})
+    binning = pn.Binning([37.5, 38.5], error="off")
+    data = pn.read_data(path, weights="n", binnings={"temp": binning})
     expected = pn.bin_measurements(
         ["36.9", "37.4", ">39", "?"], edges=[37.5, 38.5], error=[0.1, 0.2, 0.0, 0.1], name="temp"
     )
     assert data.select(["temp"])[:] == pn.Dataset.from_columns([expected], weights=[2, 1, 1, 1])
     assert [v.name for v in data.variables] == ["temp", "rash"]
-    (streamed,) = pn.scan_data(path, weights="n", measures={"temp": measure})
+    (streamed,) = pn.scan_data(path, weights="n", binnings={"temp": binning})
     assert streamed == data
     pn.write_data(data, tmp_path / "again.csv", weights="n")
     assert (tmp_path / "again.csv").read_text().splitlines()[1:3] == ["<37.5,no,2", "<37.5|37.5..38.5,yes,1"]
@@ -277,49 +277,49 @@ def test_bins_take_the_names_of_the_variable_they_are_read_for(tmp_path: Path) -
     path.write_text("fever,rash\n36.9,none\n38.4,spots\n")
     clinic = pn.load_example("clinic")
     scope = [clinic.variable("fever"), clinic.variable("rash")]
-    data = pn.read_data(path, variables=scope, measures={"fever": pn.Measure([37.5, 38.5], error=0.2)})
+    data = pn.read_data(path, variables=scope, binnings={"fever": pn.Binning([37.5, 38.5], error=0.2)})
     assert data.row(0)["fever"] == {"none"}
     assert data.row(1)["fever"] == {"mild", "high"}
-    two, three = pn.Measure([38]), pn.Measure([37.5, 38.5])
+    two, three = pn.Binning([38]), pn.Binning([37.5, 38.5])
     wrong = r"2 bins \(<38, >=38\), and the variable has 3 states"
-    refused(wrong, pn.read_data, path, scope, measures={"fever": two})
-    refused("measure of 'rash': not among the variables", pn.read_data, path, scope[:1], measures={"rash": two})
+    refused(wrong, pn.read_data, path, scope, binnings={"fever": two})
+    refused("binning of 'rash': not among the variables", pn.read_data, path, scope[:1], binnings={"rash": two})
     unordered = pn.Variable("fever", ("none", "mild", "high"))
     wrong = "3 bins .* and the variable has 3 states .*, in no order"
-    refused(wrong, pn.read_data, path, [unordered], measures={"fever": three})
+    refused(wrong, pn.read_data, path, [unordered], binnings={"fever": three})
 
 
 def test_parquet_numbers_are_measured_too(tmp_path: Path) -> None:
     table = pa.table({"temp": [36.9, 37.4, None, 38.4], "off": [0.1, 0.2, 0.1, 0.3], "rash": ["no", "no", "yes", None]})
     pq.write_table(table, tmp_path / "readings.parquet", row_group_size=2)
-    measures = {"temp": pn.Measure([37.5, 38.5], error="off")}
-    data = pn.read_data(tmp_path / "readings.parquet", measures=measures)
+    binnings = {"temp": pn.Binning([37.5, 38.5], error="off")}
+    data = pn.read_data(tmp_path / "readings.parquet", binnings=binnings)
     assert [len(data.row(r)["temp"]) for r in range(4)] == [1, 2, 3, 2]
     assert data.missing("temp").tolist() == [False, False, True, False]
-    assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "readings.parquet", measures=measures)) == data
+    assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "readings.parquet", binnings=binnings)) == data
     by_quantile = pn.scan_data(
-        tmp_path / "readings.parquet", measures={"temp": pn.Measure("quantile", bins=3, error="off")}
+        tmp_path / "readings.parquet", binnings={"temp": pn.Binning("quantile", bins=3, error="off")}
     )
     assert len(by_quantile.variables[0]) == 3
     texts = pa.DictionaryArray.from_arrays(pa.array([0, None, 127], pa.int8()), pa.array([str(k) for k in range(128)]))
     pq.write_table(pa.table({"temp": texts}), tmp_path / "texts.parquet")
-    counted = pn.read_data(tmp_path / "texts.parquet", measures={"temp": pn.Measure([5])})
+    counted = pn.read_data(tmp_path / "texts.parquet", binnings={"temp": pn.Binning([5])})
     assert [sorted(counted.row(r)["temp"]) for r in range(3)] == [["<5"], ["<5", ">=5"], [">=5"]]
     pn.write_data(data, tmp_path / "own.parquet")
-    wrong = "possnet's own file, whose cells are states already; expected numbers to measure"
-    refused(wrong, pn.read_data, tmp_path / "own.parquet", measures={"temp": pn.Measure([37.5])})
+    wrong = "possnet's own file, whose cells are states already; expected numbers to bin"
+    refused(wrong, pn.read_data, tmp_path / "own.parquet", binnings={"temp": pn.Binning([37.5])})
     pq.write_table(pa.table({"temp": [[1], [2]]}), tmp_path / "lists.parquet")
-    for measure in (pn.Measure([37.5]), pn.Measure("width", bins=2)):
+    for binning in (pn.Binning([37.5]), pn.Binning("width", bins=2)):
         wrong = r"lists.parquet.*column 'temp' holds list<.*expected numbers, or texts"
-        refused(wrong, pn.read_data, tmp_path / "lists.parquet", measures={"temp": measure})
+        refused(wrong, pn.read_data, tmp_path / "lists.parquet", binnings={"temp": binning})
 
 
 def test_a_column_of_errors_may_be_measured_itself(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("temp,off\n36.9,.1\n37.4,.2\n")
     table = pa.table({"temp": [36.9, 37.4], "off": [0.1, 0.2]})
     pq.write_table(table, tmp_path / "a.parquet")
-    measures = {"temp": pn.Measure([37.5], error="off"), "off": pn.Measure([0.15])}
-    found = [pn.read_data(tmp_path / name, measures=measures) for name in ("a.csv", "a.parquet")]
+    binnings = {"temp": pn.Binning([37.5], error="off"), "off": pn.Binning([0.15])}
+    found = [pn.read_data(tmp_path / name, binnings=binnings) for name in ("a.csv", "a.parquet")]
     assert found[0] == found[1]
     assert found[0].row(1) == {"temp": {"<37.5", ">=37.5"}, "off": {">=0.15"}}
 
@@ -327,7 +327,7 @@ def test_a_column_of_errors_may_be_measured_itself(tmp_path: Path) -> None:
 def test_edges_by_quantile_come_from_all_files_of_a_stream(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n" + "\n".join(map(str, range(50))))
     (tmp_path / "b.csv").write_text("x\n" + "\n".join(map(str, range(50, 101))))
-    stream = pn.scan_data(tmp_path, measures={"x": pn.Measure("quantile", bins=4)})
+    stream = pn.scan_data(tmp_path, binnings={"x": pn.Binning("quantile", bins=4)})
     assert stream.variables[0].states == ("<25", "25..50", "50..75", ">=75")
     assert sum(len(batch) for batch in stream) == 101
 
@@ -335,18 +335,18 @@ def test_edges_by_quantile_come_from_all_files_of_a_stream(tmp_path: Path) -> No
 def test_readings_that_cannot_be_used_are_told_with_their_place(tmp_path: Path) -> None:
     path = tmp_path / "readings.csv"
     path.write_text("temp,off\n36.9,.1\n37;4,.2\n38,-1\n39,much\n")
-    measures = {"temp": pn.Measure([37.5], error="off")}
-    lines = refused("is not a reading", pn.read_data, path, measures=measures).splitlines()
+    binnings = {"temp": pn.Binning([37.5], error="off")}
+    lines = refused("is not a reading", pn.read_data, path, binnings=binnings).splitlines()
     assert lines[0].startswith(f"{path}, row 2, column 'temp': '37;4' is not a reading; expected a number")
     assert lines[1] == f"{path}, row 3, column 'temp': a negative error; expected a number from 0 on"
     assert lines[2].startswith(f"{path}, row 4, column 'temp': its error, in column 'off', is not a number")
-    with pytest.raises(pn.InputError, match=r"no column 'tmep' to measure \(temp, off\); did you mean 'temp'\?"):
-        pn.read_data(path, measures={"tmep": pn.Measure([37.5])})
-    refused("no column 'of' to measure", pn.read_data, path, measures={"temp": pn.Measure([37.5], error="of")})
-    refused("measure of 'temp': 0.2; expected a Measure, such as", pn.read_data, path, measures={"temp": 0.2})
+    with pytest.raises(pn.InputError, match=r"no column 'tmep' to bin \(temp, off\); did you mean 'temp'\?"):
+        pn.read_data(path, binnings={"tmep": pn.Binning([37.5])})
+    refused("no column 'of' to bin", pn.read_data, path, binnings={"temp": pn.Binning([37.5], error="of")})
+    refused("binning of 'temp': 0.2; expected a Binning, such as", pn.read_data, path, binnings={"temp": 0.2})
     path.write_text("temp\n1\n1\n")
     with pytest.raises(pn.InputError, match=r"readings.csv, column 'temp': only the number 1 to make 3 bins from"):
-        pn.read_data(path, measures={"temp": pn.Measure("width", bins=3)})
+        pn.read_data(path, binnings={"temp": pn.Binning("width", bins=3)})
 
 
 @given(
@@ -378,9 +378,9 @@ def test_convert_bins_measurements(tmp_path: Path) -> None:
     convert = ("convert", tmp_path / "readings.csv", tmp_path / "out.parquet", "--weights", "n")
     done = run(*convert, "--bin", "temp: edges = 37.5, 38.5 error=off")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    measures = {"temp": pn.Measure([37.5, 38.5], error="off")}
+    binnings = {"temp": pn.Binning([37.5, 38.5], error="off")}
     assert pn.read_data(tmp_path / "out.parquet") == pn.read_data(
-        tmp_path / "readings.csv", weights="n", measures=measures
+        tmp_path / "readings.csv", weights="n", binnings=binnings
     )
     options = "temp: edges=0,37,40 error=1% relative=.5% labels=low,high ends=closed"
     assert run(*convert, "--bin", options, "--bin", "off: edges=width bins=2").returncode == 0

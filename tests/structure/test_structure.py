@@ -336,7 +336,7 @@ def test_what_does_not_fit_is_refused_with_its_size_and_a_remedy(monkeypatch: py
 def test_bitmaps_of_codes_are_those_of_cells_of_one_state(codes: list[int]) -> None:
     numbers = np.array(codes, dtype=np.int64)
     np.testing.assert_array_equal(
-        bitmaps.encode_codes(numbers, 10), bitmaps.encode(numbers, np.eye(10, dtype=np.bool_))
+        bitmaps.encode_codes(numbers, 10), bitmaps.encode_cells(numbers, np.eye(10, dtype=np.bool_))
     )
 
 

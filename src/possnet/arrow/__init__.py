@@ -1,7 +1,6 @@
 """Tables of other libraries to plain columns and back; the door to pyarrow, which is loaded on first use."""
 
-from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn, MaskColumn, PackedColumn, Report, Seen
-from possnet.arrow.tables import (
+from possnet.arrow.arrow_tables import (
     columns_of_table,
     first_line,
     list_array,
@@ -10,16 +9,26 @@ from possnet.arrow.tables import (
     table_of_arrays,
     table_of_columns,
 )
+from possnet.arrow.raw_columns import (
+    Cell,
+    DomainHints,
+    ListColumn,
+    MaskColumn,
+    PackedColumn,
+    ProblemReport,
+    RawColumn,
+    TextColumn,
+)
 
 __all__ = [
     "Cell",
-    "CodedColumn",
-    "Column",
+    "DomainHints",
     "ListColumn",
     "MaskColumn",
     "PackedColumn",
-    "Report",
-    "Seen",
+    "ProblemReport",
+    "RawColumn",
+    "TextColumn",
     "columns_of_table",
     "first_line",
     "list_array",

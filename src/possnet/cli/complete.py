@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import possnet as pn
+from possnet.cli.binnings import read_binnings
 from possnet.cli.inputs import DATA, NET, aside, data_file, progress_bar, read_net, show, writing
-from possnet.cli.measures import read_measures
 from possnet.cli.options import bin_option, choice_option, weights_option
 from possnet.errors import InputError, among, did_you_mean, listing
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from possnet.completion import CellTally, Completion, CompletionSummary
     from possnet.io import DataStream
-    from possnet.measurements import Measure
+    from possnet.measurements import Binning
     from possnet.network import Network
 
 
@@ -46,7 +46,7 @@ def complete(
     form: Literal["resolved", "narrowed", "long"],
     threshold: float | None,
     keep: tuple[str, ...],
-    measures: tuple[str, ...],
+    binnings: tuple[str, ...],
     weights: str | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
@@ -72,7 +72,7 @@ def complete(
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
     network = read_net(net)
     file_of_data, delimiter = data_file(data)
-    stream, left_out = _stream(file_of_data, delimiter, network, keep, read_measures(measures), weights)
+    stream, left_out = _stream(file_of_data, delimiter, network, keep, read_binnings(binnings), weights)
     summaries: list[CompletionSummary] = []
 
     def watch(part: Completion) -> None:
@@ -96,7 +96,7 @@ def complete(
 
 
 def _stream(
-    data: str, delimiter: str, network: Network, keep: Sequence[str], measures: dict[str, Measure], weights: str | None
+    data: str, delimiter: str, network: Network, keep: Sequence[str], binnings: dict[str, Binning], weights: str | None
 ) -> tuple[DataStream, list[str]]:
     """Rows with the network's domains, in the order of the file's columns, and the columns that are left out."""
     from possnet.io import column_names
@@ -118,8 +118,8 @@ def _stream(
                 f"--keep {odd[0]}: a variable of the network, which is kept anyway; expected another column"
             )
         raise InputError(f"--keep {odd[0]}: no such column{among(odd[0], names)}")
-    used = {*known, *keep, weights, *(m.error for m in measures.values() if isinstance(m.error, str))}
-    stream = pn.scan_data(data, variables=variables, weights=weights, measures=measures, delimiter=delimiter)
+    used = {*known, *keep, weights, *(m.error for m in binnings.values() if isinstance(m.error, str))}
+    stream = pn.scan_data(data, variables=variables, weights=weights, binnings=binnings, delimiter=delimiter)
     return stream, [name for name in names if name not in used]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import possnet as pn
-from possnet.cli.measures import read_measures
+from possnet.cli.binnings import read_binnings
 from possnet.errors import InputError, among, did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -132,31 +132,31 @@ def read_net(name: str, transform: Transform = "optimal") -> Network:
 
 
 def read_stream(
-    name: str, domain: str | None, weights: str | None, measures: Sequence[str], without: Sequence[str] = ()
+    name: str, domain: str | None, weights: str | None, binnings: Sequence[str], without: Sequence[str] = ()
 ) -> DataStream:
     """Data of a file, with the domains of a network for the columns that the network knows; some columns left out."""
     from possnet.io import column_names
 
     source = data_file(name)
     if domain is None and not without:
-        return scan(source, None, weights, measures)
+        return scan(source, None, weights, binnings)
     names = column_names(*source)
     for odd in (column for column in without if column not in names):
         raise InputError(f"--without {odd}: no such column{among(odd, names)}")
     if domain is None:
-        everything = scan(source, None, weights, measures).variables
+        everything = scan(source, None, weights, binnings).variables
     else:
         known = read_net(domain).variables
         everything = tuple(v for v in known if v.name in names) or known
     chosen = [v for v in everything if v.name not in without]
-    return scan(source, chosen, weights, measures)
+    return scan(source, chosen, weights, binnings)
 
 
-def scan(source: tuple[str, str], variables: object | None, weights: str | None, measures: Sequence[str]) -> DataStream:
+def scan(source: tuple[str, str], variables: object | None, weights: str | None, binnings: Sequence[str]) -> DataStream:
     """Data of a file and its delimiter, with given domains or its own."""
     file, delimiter = source
     return pn.scan_data(
-        file, variables=variables, weights=weights, measures=read_measures(measures), delimiter=delimiter
+        file, variables=variables, weights=weights, binnings=read_binnings(binnings), delimiter=delimiter
     )
 
 

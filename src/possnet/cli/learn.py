@@ -74,7 +74,7 @@ def learn(
     domain: str | None,
     weights: str | None,
     without: tuple[str, ...],
-    measures: tuple[str, ...],
+    binnings: tuple[str, ...],
     as_json: bool,  # noqa: FBT001
     out: str | None,
 ) -> None:
@@ -92,7 +92,7 @@ def learn(
     """
     from possnet.cli.pages import read_names
 
-    stream = read_stream(data, domain, weights, measures, without)
+    stream = read_stream(data, domain, weights, binnings, without)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN

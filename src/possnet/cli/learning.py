@@ -120,7 +120,7 @@ def fit(
     starts: int,
     seed: int,
     weights: str | None,
-    measures: tuple[str, ...],
+    binnings: tuple[str, ...],
     out: str,
 ) -> None:
     """Learn the tables of a network from data, by counting or by EM; files larger than memory work.
@@ -135,7 +135,7 @@ def fit(
     from possnet.cli.pages import em_page, read_total
 
     known = read_net(structure)
-    stream = scan(data_file(data), known, weights, measures)
+    stream = scan(data_file(data), known, weights, binnings)
     shared: dict[str, Any] = {"imprecision": imprecision, "pseudo": pseudo, "conjunction": known.conjunction}
     if method == "em":
         if total is not None or normalise is not None:
@@ -171,7 +171,7 @@ def score(
     net: str,
     data: str,
     weights: str | None,
-    measures: tuple[str, ...],
+    binnings: tuple[str, ...],
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Show how well a network fits data: both likelihoods of the paper, by variable and in all.
@@ -187,7 +187,7 @@ def score(
     from possnet.cli.pages import score_page
 
     network = read_net(net)
-    stream = scan(data_file(data), network, weights, measures)
+    stream = scan(data_file(data), network, weights, binnings)
     with progress_bar(stream.rows) as advance:
         counts = pn.count(network.dag, stream, focal=True, progress=advance)
     show(score_page(network, counts, as_json=as_json))

@@ -36,7 +36,7 @@ def info(
     file: str,
     domain: str | None,
     weights: str | None,
-    measures: tuple[str, ...],
+    binnings: tuple[str, ...],
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Show what a network or a data file holds.
@@ -55,7 +55,7 @@ def info(
         file = spooled_input()
     kind = sniff_kind(file)
     if kind == "data" or (kind is None and is_data(file)):
-        show(data_page(read_stream(file, domain, weights, measures), name, as_json=as_json))
+        show(data_page(read_stream(file, domain, weights, binnings), name, as_json=as_json))
     else:
         show(network_page(read_net(file), as_json=as_json))
 
@@ -117,7 +117,7 @@ def convert(
     target: str,
     domain: str | None,
     weights: str | None,
-    measures: tuple[str, ...],
+    binnings: tuple[str, ...],
     layout: Literal["masks", "lists"],
     transform: Transform,
 ) -> None:
@@ -145,11 +145,11 @@ def convert(
             "expected the same kind (networks: .json, .uai; data: .csv, .parquet)"
         )
     if whole:
-        stream = read_stream(source, domain, weights, measures)
+        stream = read_stream(source, domain, weights, binnings)
         with writing(target, (".csv", ".parquet"), "") as file, progress_bar(stream.rows) as advance:
             pn.write_data(stream, file, layout=layout, weights=weights or "weight", progress=advance)
-    elif measures:
-        raise InputError(f"--bin {measures[0]!r} is for data, and {source} is a network; expected it with data only")
+    elif binnings:
+        raise InputError(f"--bin {binnings[0]!r} is for data, and {source} is a network; expected it with data only")
     else:
         from possnet.io import names_file
 

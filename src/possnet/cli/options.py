@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from possnet.cli.binnings import BINNING_HELP
 from possnet.cli.inputs import Choice, complete_evidence
-from possnet.cli.measures import MEASURE_HELP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-bin_option = click.option("--bin", "measures", multiple=True, metavar="SPEC", help=MEASURE_HELP)
+bin_option = click.option("--bin", "binnings", multiple=True, metavar="SPEC", help=BINNING_HELP)
 weights_option = click.option("--weights", metavar="COLUMN", help="The column that holds row weights.")
 
 

@@ -137,7 +137,7 @@ def data_page(batches: DataStream, name: str, *, as_json: bool = False) -> Page:
             sums[v.name] = [s + x * batch.total for s, x in zip(sums[v.name], shares, strict=True)]
         if len(preview) < _PREVIEW:
             columns = [batch[: _PREVIEW - len(preview)].column(v.name) for v in variables[:_PREVIEW_COLUMNS]]
-            texts = [[syntax.write(c.cells[code], c.states) for code in c.codes.tolist()] for c in columns]
+            texts = [[syntax.write(c.cells[code], c.variable.states) for code in c.codes.tolist()] for c in columns]
             preview += zip(*texts, strict=True)
     means = {name: [s / max(total, 1) for s in found] for name, found in sums.items()}
     if as_json:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.counting.blocks import BLOCK, FOCAL_BLOCK, Block, blocks_of
-from possnet.counting.choice import Kernel, estimates
-from possnet.counting.values import Counts, Focal, merge_focal, refuse_rows
-from possnet.dataset import Dataset, batches_of, require_rows
+from possnet.counting.counts import Counts, Focal, merge_focal, refuse_rows
+from possnet.counting.kernel_choice import Kernel, estimates
+from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, Block, blocks_of
+from possnet.dataset import Dataset, batches_of, group_rows, require_rows
 from possnet.errors import InputError, TooLarge, among
 from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
@@ -127,7 +127,7 @@ def _merge(
 ) -> None:
     for name, listed in parts.items():
         if len(listed) > 1:
-            parts[name] = [tally.merge(listed, [sizes[parent] for parent in above[name]])]
+            parts[name] = [tally.merge_tallies(listed, [sizes[parent] for parent in above[name]])]
         if len(focal_parts[name]) > 1:
             focal_parts[name] = [merge_focal(focal_parts[name])]
 
@@ -191,10 +191,11 @@ def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | 
             )
     else:
         columns = [block.cells(name) for name in (*parents, child)]
-        numbers, combinations = tally.group([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
-        weights = tally.weigh(numbers, block.weights, len(combinations))
+        groups = group_rows([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
         refuse = partial(_refuse, child, each=16 * len(columns) + 64)
-        counted = tally.by_cells(combinations, weights, [cells for _, cells in columns], refuse)
+        counted = tally.by_cells(
+            groups.combinations, groups.counts(block.weights), [cells for _, cells in columns], refuse
+        )
     if block.weights is not None and not counted.totals.all():  # contexts that only rows of weight 0 have
         kept = counted.totals > 0
         counted = tally.Tally(counted.contexts[kept], counted.counts[kept], counted.totals[kept])
@@ -212,11 +213,11 @@ def _refuse(child: str, entries: int, each: int) -> None:
 
 def _focal(block: Block, names: list[str]) -> Focal:
     columns = [block.cells(name) for name in names]
-    codes, combinations = tally.group([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
-    counts = tally.weigh(codes, block.weights, len(combinations))
+    groups = group_rows([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
+    counts = groups.counts(block.weights)
     packed = [
         np.packbits(cells, axis=1, bitorder="little")[numbers]
-        for (_, cells), numbers in zip(columns, combinations.T, strict=True)
+        for (_, cells), numbers in zip(columns, groups.combinations.T, strict=True)
     ]
     order, octets = bitmaps.distinct_rows(np.hstack(packed))
     sorted_counts = np.zeros(len(octets), dtype=np.int64)

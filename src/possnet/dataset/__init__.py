@@ -1,17 +1,22 @@
 """Imprecise data: variables and one set-valued column each."""
 
-from possnet.dataset.domains import require_columns, seen_variables, variables_of
+from possnet.dataset.coded_column import CodedColumn
+from possnet.dataset.dataset import Dataset
+from possnet.dataset.row_weights import weights_of_column
 from possnet.dataset.streams import Batches, batches_of, require_rows
-from possnet.dataset.values import Dataset
-from possnet.dataset.weights import weights_of_column
+from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
+from possnet.kernels.grouping import RowGroups, group_rows
 
 __all__ = [
     "Batches",
+    "CodedColumn",
     "Dataset",
+    "RowGroups",
     "batches_of",
+    "group_rows",
+    "infer_variables",
     "require_columns",
     "require_rows",
-    "seen_variables",
     "variables_of",
     "weights_of_column",
 ]

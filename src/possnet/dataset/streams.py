@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Protocol
 
-from possnet.dataset.values import Dataset
+from possnet.dataset.dataset import Dataset
 from possnet.errors import InputError
 
 if TYPE_CHECKING:

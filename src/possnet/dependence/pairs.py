@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.counting.blocks import blocks_of
+from possnet.counting.row_blocks import blocks_of
 from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, among
-from possnet.kernels import against, bitmaps, tally
+from possnet.kernels import bitmaps, cross_counts, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats, Ints, Progress, Words
-    from possnet.counting.blocks import Block
+    from possnet.counting.row_blocks import Block
     from possnet.dataset import Batches
     from possnet.variables import Variable
 
@@ -132,9 +132,9 @@ def _add(matrix: Ints, start: int, stop: int, first: int, last: int, block: Bloc
     """Add the counts of a variable's states with those from ``first`` to ``last``, both ways round."""
     if first < last:
         if block.weights is None:
-            found = against.by_bitmaps(words[start:stop], words[first:last])
+            found = cross_counts.by_bitmaps(words[start:stop], words[first:last])
         else:
-            found = against.by_weights(words[start:stop], words[first:last], block.rows, block.weights)
+            found = cross_counts.by_weights(words[start:stop], words[first:last], block.rows, block.weights)
         matrix[start:stop, first:last] += found
         matrix[first:last, start:stop] += found.T
 
@@ -143,7 +143,7 @@ def _own(block: Block, name: str) -> Ints:
     if block.weights is None:
         return block.state_counts(name)
     everything = bitmaps.ones(block.rows)[np.newaxis]
-    return np.asarray(against.by_weights(everything, block.words(name), block.rows, block.weights)[0])
+    return np.asarray(cross_counts.by_weights(everything, block.words(name), block.rows, block.weights)[0])
 
 
 def _precise_pairs(block: Block, names: list[str], number: int) -> set[str]:

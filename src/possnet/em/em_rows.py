@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from possnet.aliases import Ints
 from possnet.counting import nodes_in
-from possnet.dataset import batches_of
-from possnet.kernels import bitmaps, tally
+from possnet.dataset import batches_of, group_rows
+from possnet.kernels import bitmaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -118,9 +118,9 @@ def _group_rows(
 
 
 def _group_columns(columns: Sequence[Codes], sizes: list[int], weights: Ints | None, rows: int) -> DistinctRows:
-    codes, distinct = tally.group(columns, sizes, rows)
-    counts = tally.weigh(codes, weights, len(distinct))
-    return distinct[counts > 0], counts[counts > 0]
+    groups = group_rows(columns, sizes, rows)
+    counts = groups.counts(weights)
+    return groups.combinations[counts > 0], counts[counts > 0]
 
 
 def _merge_groups(groups: list[DistinctRows], sizes: list[int]) -> DistinctRows:
@@ -138,20 +138,11 @@ def code_cells(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list
 
     >>> import possnet as pn
     >>> code_cells(pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}), "a", missing=True)
-    (array([0, 2, 1, 0]), [1, 3, 0], array([2, 1, 1]))
+    (array([0, 2, 1, 0], dtype=uint8), [1, 3, 0], array([2, 1, 1]))
     """
-    words, rows = batch.bitmaps(name), len(batch)
-    absent = batch.missing(name) if missing else np.zeros(0, dtype=np.bool_)
-    counts = bitmaps.count(words)
-    codes: Codes
-    if int(counts.sum()) == rows and not absent.any():  # precise
-        codes, masks = tally.precise_codes(words, rows), [1 << k for k in range(len(words))]
-        if batch.weights is None:
-            return codes, masks, counts
-    else:
-        codes, sets = bitmaps.decode(np.vstack([words, bitmaps.pack(absent)]) if absent.any() else words, rows)
-        masks = [0 if mask >> len(words) else mask for mask in map(bitmaps.mask_of, sets)]
-    return codes, masks, tally.weigh(codes, batch.weights, len(masks))
+    column = batch.column(name)
+    column = column if missing else column.fill_unknown()
+    return column.codes, column.masks, column.counts
 
 
 def _split_rows(data: Dataset | Batches) -> Iterator[Dataset]:

@@ -18,14 +18,14 @@ import numpy as np
 
 from possnet.inference.junction_tree import merge_parts
 from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, conditioned
-from possnet.kernels.bitmaps import compress
+from possnet.kernels.grouping import compress_keys
 from possnet.threads import cores, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Bools, Floats, Ints
-    from possnet.arrow import CodedColumn
+    from possnet.dataset import CodedColumn
     from possnet.inference.plan import Clique, Plan
     from possnet.inference.semirings import Semiring
     from possnet.variables import Variable
@@ -304,8 +304,7 @@ class _Block:
 
 def _cell_degrees(column: CodedColumn, variable: Variable, semiring: Semiring) -> Floats:
     """Degrees (states, distinct cells) of the cells as evidence; an unknown cell is none."""
-    inside = np.array([[cell is None or state in cell for cell in column.cells] for state in variable.states])
-    return np.where(inside, semiring.one, semiring.zero).reshape(len(variable), -1)
+    return np.where(column.sets.T, semiring.one, semiring.zero).reshape(len(variable), -1)
 
 
 def _clique_potentials(
@@ -354,6 +353,6 @@ def _combinations(parts: list[tuple[int, Ints]], identity: Ints) -> tuple[Ints, 
             ]
             keys = identity
         else:
-            keys, found = compress(keys * radix + part, len(members[0]) * radix)
+            keys, found = compress_keys(keys * radix + part, len(members[0]) * radix)
             members = [*(member[found // radix] for member in members), found % radix]
     return keys, members

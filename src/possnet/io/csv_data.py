@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import Cell, CodedColumn, Report, Seen, first_line, require_distinct
+from possnet.arrow import Cell, DomainHints, ProblemReport, TextColumn, first_line, require_distinct
 from possnet.dataset import Dataset, weights_of_column
 from possnet.errors import InputError
 from possnet.io.data_source import ColumnBatch, DataSource
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Words
-    from possnet.arrow import Column
+    from possnet.arrow import RawColumn
     from possnet.io.cell_syntax import CellSyntax, ParsedCell
     from possnet.variables import Variable
 
@@ -63,14 +63,14 @@ class CsvSource(DataSource):
             weights = None
             if self.weight_column:
                 codes, texts = _coded(table.column(self.weight_column))
-                column = CodedColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
+                column = TextColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
                 weights = weights_of_column([column], self.weight_column, self.owner, first_row)
             yield ColumnBatch([partial(self._column, name, table, first_row) for name in names], weights)
             first_row += table.num_rows
 
-    def _column(self, name: str, table: Any, first_row: int) -> Column:
-        if name in self.measures:
-            return measured_column(name, self.measures[name], table)
+    def _column(self, name: str, table: Any, first_row: int) -> RawColumn:
+        if name in self.binnings:
+            return measured_column(name, self.binnings[name], table)
         codes, texts = _coded(table.column(name))
         return CsvColumn(name, codes, [self._read(text) for text in texts], first_row)
 
@@ -233,7 +233,7 @@ class CsvColumn:
         """Number of rows."""
         return len(self.codes)
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """States that the texts name, those of "everything but" included.
 
         A text with ``..`` names a state, unless it looks like a range of others; that can be told when all are known.
@@ -244,14 +244,14 @@ class CsvColumn:
             if reading.ranges():
                 row = self.first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
                 ranges |= {(*part, row) for part in reading.ranges()}
-        return Seen(frozenset(states), ranges=frozenset(ranges))
+        return DomainHints(frozenset(states), ranges=frozenset(ranges))
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps by look-up, after the distinct texts are read in the domain."""
         found = [reading.cell(variable) for reading in self.readings]
         findings = {number: finding for number, (_, finding) in enumerate(found) if finding}
         cells: list[Cell] = [cell for cell, _ in found]
-        return CodedColumn(self.name, self.codes, cells, findings=findings).bits(variable, report)
+        return TextColumn(self.name, self.codes, cells, findings=findings).to_bitmaps(variable, report)
 
 
 def csv_header(variables: Iterable[Variable], syntax: CellSyntax, weight_column: str | None) -> bytes:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from possnet.arrow import PackedColumn, Report
+from possnet.arrow import PackedColumn, ProblemReport
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, require_known
 from possnet.io.cell_syntax import CellSyntax
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Progress, Words
-    from possnet.arrow import Column
+    from possnet.arrow import RawColumn
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
-    from possnet.measurements import Measure
+    from possnet.measurements import Binning
     from possnet.variables import Variable
 
 
@@ -45,7 +45,7 @@ def read_data(
     separator: str = "|",
     escape: str = "\\",
     delimiter: str = ",",
-    measures: Mapping[str, Measure] | None = None,
+    binnings: Mapping[str, Binning] | None = None,
 ) -> Dataset:
     r"""Data set of a ``.csv`` or ``.parquet`` file, in memory.
 
@@ -59,8 +59,8 @@ def read_data(
     separator, escape, delimiter
         How a CSV file separates states in a cell, escapes special characters, and separates fields;
         see `possnet.io.cell_syntax`.
-    measures
-        Columns that hold measurements, and how each becomes cells: name -> `possnet.Measure`. Bins take the states of an
+    binnings
+        Columns that hold measurements, and how each becomes cells: name -> `possnet.Binning`. Bins take the states of an
         ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile or width are
         computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row.
 
@@ -73,12 +73,12 @@ def read_data(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "readings.csv"
     ...     _ = path.write_text("temperature,rash\n37.4,no\n>39,yes\n")
-    ...     data = pn.read_data(path, measures={"temperature": pn.Measure([37.5, 38.5], error=0.2)})
+    ...     data = pn.read_data(path, binnings={"temperature": pn.Binning([37.5, 38.5], error=0.2)})
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
     syntax = CellSyntax(separator, escape, delimiter)
-    (source,), domain = _opened([path], variables, weights, syntax, measures, whole=True)
+    (source,), domain = _opened([path], variables, weights, syntax, binnings, whole=True)
     batches: Iterable[ColumnBatch] = source.batches({v.name for v in domain} if domain else source.names())
     if domain is None:
         batches = list(_kept(source, batches))
@@ -95,7 +95,7 @@ def scan_data(
     separator: str = "|",
     escape: str = "\\",
     delimiter: str = ",",
-    measures: Mapping[str, Measure] | None = None,
+    binnings: Mapping[str, Binning] | None = None,
 ) -> DataStream:
     """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
 
@@ -111,7 +111,7 @@ def scan_data(
     ([2, 2], [2, 2])
     """
     syntax = CellSyntax(separator, escape, delimiter)
-    sources, domain = _opened(_files(paths), variables, weights, syntax, measures, whole=False)
+    sources, domain = _opened(_files(paths), variables, weights, syntax, binnings, whole=False)
     if domain is None:
         domain = infer_domain([(source, source.batches(source.names())) for source in sources])
     return DataStream(sources, domain)
@@ -263,17 +263,17 @@ def _opened(
     variables: object | None,
     weights: str | None,
     syntax: CellSyntax,
-    measures: Mapping[str, Measure] | None,
+    binnings: Mapping[str, Binning] | None,
     *,
     whole: bool,
 ) -> tuple[list[DataSource], tuple[Variable, ...] | None]:
     """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
     sources = [_source(path, weights, syntax, whole=whole) for path in paths]
     given = None if variables is None else variables_of(variables)
-    if measures:
-        settled = settle_bins(measures, sources, given)
+    if binnings:
+        settled = settle_bins(binnings, sources, given)
         for source in sources:
-            source.measures = settled
+            source.binnings = settled
     return sources, known_domain(sources, given)
 
 
@@ -302,7 +302,7 @@ def _none(paths: object) -> list[Path]:
 
 def _kept(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterator[ColumnBatch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
-    report = Report(source.owner)
+    report = ProblemReport(source.owner)
     for batch in batches:
         columns = list(in_order(partial(_keep, report=report), batch.columns, 2))
         yield ColumnBatch([partial(lambda column: column, column) for column in columns], batch.weights)
@@ -310,7 +310,7 @@ def _kept(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterator[Column
     report.raise_if_any()
 
 
-def _keep(read: Callable[[], Column], report: Report) -> Column:
+def _keep(read: Callable[[], RawColumn], report: ProblemReport) -> RawColumn:
     column = read()
     if isinstance(column, CsvColumn):
         return column
@@ -325,7 +325,7 @@ def _datasets(
 ) -> Iterator[Dataset]:
     """Data sets of batches; cells that do not fit are told batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}
-    report = Report(source.owner)
+    report = ProblemReport(source.owner)
     for batch in batches:
         columns = list(in_order(partial(_bits, domains=domains, report=report), batch.columns, 2))
         if not at_once:
@@ -343,10 +343,10 @@ def _datasets(
 
 
 def _bits(
-    read: Callable[[], Column], domains: dict[str, Variable], report: Report
+    read: Callable[[], RawColumn], domains: dict[str, Variable], report: ProblemReport
 ) -> tuple[str, int, Words, Words | None]:
     column = read()
-    return column.name, column.rows, *column.bits(domains[column.name], report)
+    return column.name, column.rows, *column.to_bitmaps(domains[column.name], report)
 
 
 def _prefetched(batches: Iterator[Dataset]) -> Iterator[Dataset]:

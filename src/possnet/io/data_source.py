@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from possnet.aliases import Ints
-    from possnet.arrow import Column
-    from possnet.measurements import Measure
+    from possnet.arrow import RawColumn
+    from possnet.measurements import Binning
     from possnet.variables import Variable
 
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ColumnBatch:
     """Some rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
 
-    columns: Sequence[Callable[[], Column]]
+    columns: Sequence[Callable[[], RawColumn]]
     weights: Ints | None = None
 
 
@@ -34,7 +34,7 @@ class DataSource(ABC):
 
     def __init__(self, path: Path, weight_column: str | None) -> None:
         self.path, self.owner, self.weight_column = path, str(path), weight_column
-        self.measures: Mapping[str, Measure] = {}
+        self.binnings: Mapping[str, Binning] = {}
 
     def require_weights(self) -> None:
         """Raise an `InputError` if the file lacks its weight column."""
@@ -45,13 +45,13 @@ class DataSource(ABC):
 
     def names(self) -> list[str]:
         """Names of the columns of states, those of weights and of errors of measurements left out."""
-        errors = {column for name in self.measures for column in self.needed(name)} - self.measures.keys()
+        errors = {column for name in self.binnings for column in self.needed(name)} - self.binnings.keys()
         return [name for name in self.header if name not in errors and name != self.weight_column]
 
     def needed(self, name: str) -> list[str]:
         """Columns that a column of states is made from: itself and, of measurements, that of their errors."""
-        measure = self.measures.get(name)
-        return [name, measure.error] if measure is not None and isinstance(measure.error, str) else [name]
+        binning = self.binnings.get(name)
+        return [name, binning.error] if binning is not None and isinstance(binning.error, str) else [name]
 
     def declared(self) -> tuple[Variable, ...] | None:
         """Variables that the file itself declares, all of them, or None."""

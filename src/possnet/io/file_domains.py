@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from possnet.arrow import Seen
-from possnet.dataset import require_columns, seen_variables
+from possnet.arrow import DomainHints
+from possnet.dataset import infer_variables, require_columns
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
@@ -39,17 +39,17 @@ def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> t
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
     """
     first, _ = files[0]
-    seen: dict[str, set[Seen]] = {name: set() for name in first.names()}
+    seen: dict[str, set[DomainHints]] = {name: set() for name in first.names()}
     for _, batches in files:
         for batch in batches:
             for read in batch.columns:
                 column = read()
-                seen[column.name].add(column.seen())
+                seen[column.name].add(column.domain_hints())
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(seen_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
+    return tuple(infer_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
 
 
-def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
+def _merged(name: str, sights: Iterable[DomainHints], owner: str) -> DomainHints:
     """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
 
     Ordered domains that contradict each other are refused; any others become all states that occur.
@@ -59,7 +59,7 @@ def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
     ranges = frozenset().union(*(sight.ranges for sight in listed))
     declared = {(sight.declared, sight.ordered) for sight in listed}
     if len(declared) == 1:
-        return Seen(states, *declared.pop(), ranges=ranges)
+        return DomainHints(states, *declared.pop(), ranges=ranges)
     orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
     if len(orders) == len(declared):
         longest = orders[-1]
@@ -69,5 +69,5 @@ def _merged(name: str, sights: Iterable[Seen], owner: str) -> Seen:
                     f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(longest)}; "
                     "expected one order, or variables="
                 )
-        return Seen(states, longest, ordered=True, ranges=ranges)
-    return Seen(states, ranges=ranges)
+        return DomainHints(states, longest, ordered=True, ranges=ranges)
+    return DomainHints(states, ranges=ranges)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.errors import InputError, among, did_you_mean, listing
-from possnet.measurements import Measure, Readings, read_numbers, read_texts
+from possnet.measurements import Binning, Readings, read_numbers, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _NOT_AN_ERROR = 1 << 41
 
 
-def measured_column(name: str, measure: Measure, table: Any) -> BinnedColumn:
-    """Cells of a column of an Arrow table that holds it and, if the measure names one, the column of its errors."""
+def measured_column(name: str, binning: Binning, table: Any) -> BinnedColumn:
+    """Cells of a column of an Arrow table that holds it and, if the binning names one, the column of its errors."""
     readings = _readings(name, table.column(name))
-    if not isinstance(measure.error, str):
-        return measure.cells(readings, name=name)
-    errors = _readings(measure.error, table.column(measure.error))
-    column = measure.cells(readings, np.where(errors.plain, errors.lower, np.nan), name=name)
+    if not isinstance(binning.error, str):
+        return binning.cells(readings, name=name)
+    errors = _readings(binning.error, table.column(binning.error))
+    column = binning.cells(readings, np.where(errors.plain, errors.lower, np.nan), name=name)
     wrong = (errors.issues > 0) | (~errors.plain & ~np.isnan(errors.lower))
     if column.issues is None or not wrong.any():
         return column
-    finding = f"its error, in column {measure.error!r}, is not a number; expected a number from 0 on"
+    finding = f"its error, in column {binning.error!r}, is not a number; expected a number from 0 on"
     issues = np.where(wrong, _NOT_AN_ERROR, column.issues)
     return replace(column, issues=issues, findings={**column.findings, _NOT_AN_ERROR: finding})
 
@@ -59,37 +59,37 @@ def _readings(name: str, values: Any) -> Readings:
 
 
 def settle_bins(
-    measures: Mapping[str, Measure], sources: Sequence[DataSource], variables: Sequence[Variable] | None
-) -> dict[str, Measure]:
-    """Measures with their edges known, computed from all rows of all files where they are to be; columns are checked.
+    binnings: Mapping[str, Binning], sources: Sequence[DataSource], variables: Sequence[Variable] | None
+) -> dict[str, Binning]:
+    """Binnings with their edges known, computed from all rows of all files where they are to be; columns are checked.
 
     Bins without names of their own take the states of an ordered variable of as many states, if variables are given.
     """
     known = {variable.name: variable for variable in variables or ()}
     settled = {}
-    for name, measure in measures.items():
-        given: object = measure
-        if not isinstance(given, Measure):
+    for name, binning in binnings.items():
+        given: object = binning
+        if not isinstance(given, Binning):
             raise InputError(
-                f"measure of {name!r}: {measure!r}; expected a Measure, such as Measure([36, 37.5], error=0.2)"
+                f"binning of {name!r}: {binning!r}; expected a Binning, such as Binning([36, 37.5], error=0.2)"
             )
         for source in sources:
-            for column in (name, measure.error):
+            for column in (name, binning.error):
                 if isinstance(column, str) and column not in source.header:
-                    raise InputError(f"{source.owner}: no column {column!r} to measure{among(column, source.header)}")
+                    raise InputError(f"{source.owner}: no column {column!r} to bin{among(column, source.header)}")
             if source.declared() is not None:
                 raise InputError(
-                    f"{source.owner}: possnet's own file, whose cells are states already; expected numbers to measure"
+                    f"{source.owner}: possnet's own file, whose cells are states already; expected numbers to bin"
                 )
         if variables is not None and name not in known:
             raise InputError(
-                f"measure of {name!r}: not among the variables ({listing(known)}); expected one of these"
+                f"binning of {name!r}: not among the variables ({listing(known)}); expected one of these"
                 f"{did_you_mean(name, known)}"
             )
-        if isinstance(measure.edges, str):
+        if isinstance(binning.edges, str):
             numbers = np.concatenate([_numbers(name, source) for source in sources])
-            measure = measure.settled(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
-        settled[name] = _named_after(measure, name, known.get(name))
+            binning = binning.settled(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
+        settled[name] = _named_after(binning, name, known.get(name))
     return settled
 
 
@@ -104,16 +104,16 @@ def _numbers(name: str, source: DataSource) -> Floats:
     return np.concatenate(found)
 
 
-def _named_after(measure: Measure, name: str, variable: Variable | None) -> Measure:
-    if variable is None or measure.labels is not None:
-        return measure
-    bins = measure.variable(name)
+def _named_after(binning: Binning, name: str, variable: Variable | None) -> Binning:
+    if variable is None or binning.labels is not None:
+        return binning
+    bins = binning.variable(name)
     if set(bins.states) == set(variable.states):
-        return measure
+        return binning
     if variable.ordered and len(variable) == len(bins):
-        return replace(measure, labels=variable.states)
+        return replace(binning, labels=variable.states)
     order = "" if variable.ordered else ", in no order"
     raise InputError(
-        f"measure of {name!r}: {len(bins)} bins ({listing(bins.states)}), and the variable has {len(variable)} states "
+        f"binning of {name!r}: {len(bins)} bins ({listing(bins.states)}), and the variable has {len(variable)} states "
         f"({listing(variable.states)}{order}); expected as many, or labels that name its states"
     )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from possnet.arrow import CodedColumn, ListColumn, MaskColumn, columns_of_table, first_line, require_distinct
+from possnet.arrow import ListColumn, MaskColumn, TextColumn, columns_of_table, first_line, require_distinct
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError
 from possnet.io.data_source import ColumnBatch, DataSource
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from possnet.arrow import Column
+    from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
 
 Layout = Literal["masks", "lists"]
@@ -120,23 +120,23 @@ class ParquetSource(DataSource):
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
-                empty = [partial(CodedColumn, name, none, []) for name in names]
+                empty = [partial(TextColumn, name, none, []) for name in names]
                 yield ColumnBatch(empty, none if self.weight_column else None)
         finally:
             for opened in handles.values():
                 opened.close()
 
-    def _column(self, handle: Callable[[], Any], group: int, name: str) -> Column:
+    def _column(self, handle: Callable[[], Any], group: int, name: str) -> RawColumn:
         table = self._read(handle(), group, self.needed(name))
         try:
-            if name in self.measures:
-                return measured_column(name, self.measures[name], table)
+            if name in self.binnings:
+                return measured_column(name, self.binnings[name], table)
             if self._domains is not None and self._layout == "masks":
                 return _mask_column(self._domains[name], table.column(name))
             (column,) = columns_of_table(table, [name])
         except InputError as error:
             raise InputError(f"{self.owner}, row group {group + 1}: {error}") from None
-        if name in self._categories or not isinstance(column, CodedColumn | ListColumn):
+        if name in self._categories or not isinstance(column, TextColumn | ListColumn):
             return column
         return replace(column, states=None, ordered=False)
 
@@ -214,7 +214,7 @@ def _masks(data: Dataset, name: str) -> pa.Array:
 
     words, rows = data.bitmaps(name), len(data)
     kind = _mask_type(len(words))
-    octets = np.ascontiguousarray(bitmaps.octets_of(words, rows, kind.bit_width // 8))
+    octets = np.ascontiguousarray(bitmaps.decode_masks(words, rows, kind.bit_width // 8))
     missing = data.missing(name)
     valid = None if not missing.any() else pa.array(~missing).buffers()[1]
     return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(octets.tobytes())])

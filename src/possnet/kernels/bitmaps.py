@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from possnet.kernels.grouping import compress_keys, group_rows
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 
 WORD: Final = np.dtype("<u8")
-_TABLE_LIMIT: Final = 1 << 22
 
 
 def _words(rows: int) -> int:
@@ -72,10 +73,10 @@ def zeros(rows: int) -> Words:
     return np.zeros(_words(rows), dtype=WORD)
 
 
-def count(bitmaps: Words) -> Ints:
+def count_bits(bitmaps: Words) -> Ints:
     """Number of set bits along the last axis.
 
-    >>> count(np.array([[13], [1]], dtype=np.uint64))
+    >>> count_bits(np.array([[13], [1]], dtype=np.uint64))
     array([3, 1])
     """
     return add_up(np.bitwise_count(bitmaps))
@@ -92,10 +93,10 @@ def add_up(ones: NDArray[np.uint8]) -> Ints:
     return np.asarray(np.add.reduce(ones, axis=-1, dtype=kind)).astype(np.int64)
 
 
-def twice(bitmaps: Words) -> Words:
+def mark_imprecise(bitmaps: Words) -> Words:
     """Rows whose bit is set in at least two of the bitmaps: cells of two states or more.
 
-    >>> twice(np.array([[3], [6]], dtype=np.uint64))
+    >>> mark_imprecise(np.array([[3], [6]], dtype=np.uint64))
     array([2], dtype=uint64)
     """
     seen = np.zeros(bitmaps.shape[1], dtype=WORD)
@@ -106,12 +107,12 @@ def twice(bitmaps: Words) -> Words:
     return again
 
 
-def encode(codes: Codes, cells: Bools) -> Words:
+def encode_cells(codes: Codes, cells: Bools) -> Words:
     """Bitmaps (states, words) of codes (rows) into cells (distinct cells, states).
 
     Eight states at a time: one look-up gives a byte a row, and each bit of that byte becomes a bitmap.
 
-    >>> encode(np.array([0, 1, 1]), np.array([[True, False], [True, True]]))
+    >>> encode_cells(np.array([0, 1, 1]), np.array([[True, False], [True, True]]))
     array([[7], [6]], dtype=uint64)
     """
     octets = np.packbits(cells, axis=1, bitorder="little")
@@ -119,7 +120,7 @@ def encode(codes: Codes, cells: Bools) -> Words:
 
 
 def encode_codes(codes: Codes, size: int) -> Words:
-    """Bitmaps (size, words) of the rows that have each code: `encode` into cells of one state each, however many.
+    """Bitmaps (size, words) of the rows that have each code: `encode_cells` into cells of one state each, however many.
 
     >>> encode_codes(np.array([0, 1, 1, 3]), 4)
     array([[1], [6], [0], [8]], dtype=uint64)
@@ -150,20 +151,49 @@ def _spread(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Word
     return bitmaps
 
 
-def decode(bitmaps: Words, rows: int) -> tuple[Ints, Bools]:
-    """Codes (rows) and distinct cells (cells, states) of bitmaps; the inverse of `encode`, cells in a fixed order.
+def decode_cells(bitmaps: Words, rows: int) -> tuple[Ints, NDArray[np.uint8]]:
+    """Codes (rows) and distinct cells of bitmaps; the inverse of `encode_cells`.
 
-    >>> decode(np.array([[7], [6]], dtype=np.uint64), 3)
-    (array([0, 1, 1]), array([[ True, False], [ True,  True]]))
+    The cells are masks (cells, bytes), low bits first, in the order of the integers that they are.
+
+    >>> decode_cells(np.array([[7], [6]], dtype=np.uint64), 3)
+    (array([0, 1, 1]), array([[1], [3]], dtype=uint8))
     """
-    codes, octets = distinct_rows(octets_of(bitmaps, rows))
-    return codes, np.unpackbits(octets, axis=1, count=len(bitmaps), bitorder="little").view(np.bool_)
+    codes, octets = distinct_rows(decode_masks(bitmaps, rows)[:, ::-1])  # the highest byte decides the order
+    return codes, octets[:, ::-1]
 
 
-def octets_of(bitmaps: Words, rows: int, width: int | None = None) -> NDArray[np.uint8]:
+def decode_states(bitmaps: Words, rows: int) -> NDArray[np.unsignedinteger]:
+    """State number of every row of a column whose cells are single states: its binary digits, then put together.
+
+    The whole domain reads as the largest number of these digits.
+
+    >>> decode_states(np.array([[1], [2], [4]], dtype=np.uint64), 3)
+    array([0, 1, 2], dtype=uint8)
+    """
+    states = len(bitmaps)
+    codes = np.zeros(rows, dtype=np.min_scalar_type(max(states - 1, 0)))
+    for bit in range((states - 1).bit_length()):
+        holders = [k for k in range(states) if k >> bit & 1]
+        plane = bitmaps[holders[0]] if len(holders) == 1 else np.bitwise_or.reduce(bitmaps[holders], axis=0)
+        digit = unpack(plane, rows).view(np.uint8).astype(codes.dtype, copy=False)
+        codes |= digit << codes.dtype.type(bit)
+    return codes
+
+
+def unpack_sets(octets: NDArray[np.uint8], states: int) -> Bools:
+    """Sets of states (cells, states) of masks (cells, bytes), low bits first.
+
+    >>> unpack_sets(np.array([[5], [2]], dtype=np.uint8), 3)
+    array([[ True, False,  True], [False,  True, False]])
+    """
+    return np.unpackbits(octets, axis=1, count=states, bitorder="little").view(np.bool_)
+
+
+def decode_masks(bitmaps: Words, rows: int, width: int | None = None) -> NDArray[np.uint8]:
     """Masks (rows, bytes), low bits first, of bitmaps (states, words); the inverse of `encode_masks`.
 
-    >>> octets_of(np.array([[7], [6]], dtype=np.uint64), 3)
+    >>> decode_masks(np.array([[7], [6]], dtype=np.uint64), 3)
     array([[1], [3], [3]], dtype=uint8)
     """
     octets = np.zeros((width or -(-len(bitmaps) // 8), rows), dtype=np.uint8)
@@ -178,30 +208,8 @@ def distinct_rows(octets: NDArray[np.uint8]) -> tuple[Ints, NDArray[np.uint8]]:
     >>> distinct_rows(np.array([[1], [3], [1]], dtype=np.uint8))
     (array([0, 1, 0]), array([[1], [3]], dtype=uint8))
     """
-    codes = np.zeros(len(octets), dtype=np.int64)
-    found = np.zeros((min(len(octets), 1), 0), dtype=np.uint8)
-    for octet in octets.T:
-        keys = codes * 256 + octet if found.shape[1] else octet.astype(np.int64)
-        codes, kept = compress(keys, len(found) * 256)
-        found = np.column_stack([found[kept >> 8], (kept & 255).astype(np.uint8)])
-    return codes, found
-
-
-def compress(keys: Ints, limit: int) -> tuple[Ints, Ints]:
-    """Keys from 0 to ``limit`` as codes into the sorted distinct keys: by look-up where the table is small, else by sort.
-
-    >>> compress(np.array([7, 3, 7]), 10)
-    (array([1, 0, 1]), array([3, 7]))
-    """
-    if limit <= max(_TABLE_LIMIT, 4 * len(keys)):
-        seen = np.zeros(limit, dtype=np.bool_)
-        seen[keys] = True
-        found = np.flatnonzero(seen)
-        numbers = np.zeros(limit, dtype=np.int64)
-        numbers[found] = np.arange(len(found))
-        return np.take(numbers, keys, mode="clip"), found
-    found, codes = np.unique(keys, return_inverse=True)
-    return codes, found
+    groups = group_rows(list(octets.T), [256] * octets.shape[1], len(octets))
+    return groups.inverse, groups.combinations.astype(np.uint8)
 
 
 def distinct_sets(members: Codes, lengths: Codes, size: int) -> tuple[Ints, list[tuple[int, ...]]]:
@@ -219,12 +227,13 @@ def distinct_sets(members: Codes, lengths: Codes, size: int) -> tuple[Ints, list
         masks = np.zeros(len(lengths), dtype=np.int64)
         if len(filled):
             masks[filled] = np.bitwise_or.reduceat(np.left_shift(1, np.arange(size))[members], starts)
-        codes, found = compress(masks, 1 << size)
+        codes, found = compress_keys(masks, 1 << size)
         bits = (found[:, np.newaxis] >> np.arange(size) & 1).astype(np.bool_)
     else:
         inside = np.zeros((size, len(lengths)), dtype=np.bool_)
         inside[members, np.repeat(np.arange(len(lengths)), lengths)] = True
-        codes, bits = decode(pack(inside), len(lengths))
+        codes, octets = decode_cells(pack(inside), len(lengths))
+        bits = unpack_sets(octets, size)
     return codes, [tuple(np.flatnonzero(row).tolist()) for row in bits]
 
 
@@ -245,14 +254,14 @@ def sets_of(masks: Sequence[int], states: int) -> Bools:
     """
     width = -(-states // 8)
     octets = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
-    return np.unpackbits(octets.reshape(len(masks), width), axis=1, count=states, bitorder="little").view(np.bool_)
+    return unpack_sets(octets.reshape(len(masks), width), states)
 
 
-def crossed(columns: Sequence[Words], everything: Words) -> Words:
+def cross_columns(columns: Sequence[Words], everything: Words) -> Words:
     """Bitmaps of all configurations of a few columns among the rows of ``everything``, the last one fastest.
 
     >>> column = np.array([[1], [2]], dtype=np.uint64)
-    >>> crossed([column, column], np.array([3], dtype=np.uint64)).ravel()
+    >>> cross_columns([column, column], np.array([3], dtype=np.uint64)).ravel()
     array([1, 0, 0, 2], dtype=uint64)
     """
     found = everything[np.newaxis]
@@ -261,10 +270,10 @@ def crossed(columns: Sequence[Words], everything: Words) -> Words:
     return found
 
 
-def cut(bitmaps: Words, start: int, stop: int) -> Words:
+def slice_rows(bitmaps: Words, start: int, stop: int) -> Words:
     """Bitmaps of the rows from ``start`` up to ``stop``.
 
-    >>> cut(np.array([0b10110], dtype=np.uint64), 1, 4)
+    >>> slice_rows(np.array([0b10110], dtype=np.uint64), 1, 4)
     array([3], dtype=uint64)
     """
     rows = max(stop - start, 0)
@@ -281,10 +290,10 @@ def cut(bitmaps: Words, start: int, stop: int) -> Words:
     return part
 
 
-def take(bitmaps: Words, rows: int, wanted: Ints) -> Words:
+def take_rows(bitmaps: Words, rows: int, wanted: Ints) -> Words:
     """Bitmaps of chosen rows, in the order chosen.
 
-    >>> take(np.array([0b10110], dtype=np.uint64), 5, np.array([4, 0, 1]))
+    >>> take_rows(np.array([0b10110], dtype=np.uint64), 5, np.array([4, 0, 1]))
     array([5], dtype=uint64)
     """
     chosen = np.empty((*bitmaps.shape[:-1], _words(len(wanted))), dtype=WORD)

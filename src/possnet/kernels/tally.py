@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from possnet.kernels import bitmaps
+from possnet.kernels.grouping import group_rows, sum_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,57 +39,11 @@ class Tally(NamedTuple):
     totals: Ints
 
 
-def weigh(codes: Codes, weights: Ints | None, size: int) -> Ints:
-    """Sum of the weights (or number) of the rows of every code, exactly.
-
-    >>> weigh(np.array([0, 2, 2]), np.array([1, 2**61, 5]), 3)
-    array([                  1,                   0, 2305843009213693957])
-    """
-    if weights is None:
-        return np.bincount(codes, minlength=size)
-    if weights.sum(dtype=np.float64) < 2.0**52:
-        return np.bincount(codes, weights, minlength=size).astype(np.int64)
-    total = np.zeros(size, dtype=np.int64)
-    for shift in (0, 21, 42):  # sums of 21 bits each are exact as floats
-        part = weights >> shift & 0x1FFFFF
-        total += np.bincount(codes, part, minlength=size).astype(np.int64) << shift
-    return total
-
-
-def group(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> tuple[Ints, NDArray[np.int32]]:
-    """Number of every row's combination among the distinct ones, and these, sorted, as (combinations, columns).
-
-    >>> group([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
-    (array([1, 0, 1]), array([[0, 0], [1, 2]], dtype=int32))
-    """
-    bound = max(1 << 20, 4 * rows)
-    found = np.zeros((1, 0), dtype=np.int32)
-    keys: Ints = np.zeros(rows, dtype=np.int64)
-    limit, pending = 1, list[int]()
-    for column, size in zip(columns, sizes, strict=True):
-        if pending and limit * size > bound:
-            keys, kept = bitmaps.compress(keys, limit)
-            found, limit, pending = _extended(found, kept, pending), len(kept), []
-        keys = keys * size + column if limit > 1 else column.astype(np.int64)
-        limit *= size
-        pending.append(size)
-    keys, kept = bitmaps.compress(keys, limit)
-    return keys, _extended(found, kept, pending)
-
-
-def _extended(found: NDArray[np.int32], keys: Ints, sizes: list[int]) -> NDArray[np.int32]:
-    """Combinations found before, and the digits of the columns since."""
-    digits = np.empty((len(keys), len(sizes)), dtype=np.int32)
-    for place in range(len(sizes) - 1, -1, -1):
-        keys, digits[:, place] = np.divmod(keys, sizes[place])
-    return np.hstack([found[keys], digits])
-
-
-def merge(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
+def merge_tallies(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
     """One tally of several.
 
     >>> one = Tally(np.array([[1]], dtype=np.int32), np.array([[2, 3]]), np.array([4]))
-    >>> merge([one, one], [2])
+    >>> merge_tallies([one, one], [2])
     Tally(contexts=array([[1]], dtype=int32), counts=array([[4, 6]]), totals=array([8]))
     """
     if len(parts) == 1:
@@ -97,32 +52,16 @@ def merge(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
     if all(np.array_equal(part.contexts, first.contexts) for part in parts[1:]):
         return Tally(first.contexts, sum(p.counts for p in parts), sum(p.totals for p in parts))  # type: ignore[arg-type]
     states = np.concatenate([part.contexts for part in parts])
-    codes, contexts = group(list(states.T), sizes, len(states))
-    counts = np.zeros((len(contexts), first.counts.shape[1]), dtype=np.int64)
-    totals = np.zeros(len(contexts), dtype=np.int64)
+    groups = group_rows(list(states.T), sizes, len(states))
+    counts = np.zeros((len(groups), first.counts.shape[1]), dtype=np.int64)
+    totals = np.zeros(len(groups), dtype=np.int64)
     start = 0
     for part in parts:
-        rows = codes[start : start + len(part.contexts)]
+        rows = groups.inverse[start : start + len(part.contexts)]
         counts[rows] += part.counts
         totals[rows] += part.totals
         start += len(part.contexts)
-    return Tally(contexts, counts, totals)
-
-
-def precise_codes(words: Words, rows: int) -> NDArray[np.unsignedinteger]:
-    """State number of every row of a column whose cells are single states: its binary digits, then put together.
-
-    >>> precise_codes(np.array([[1], [2], [4]], dtype=np.uint64), 3)
-    array([0, 1, 2], dtype=uint8)
-    """
-    states = len(words)
-    codes = np.zeros(rows, dtype=np.min_scalar_type(max(states - 1, 0)))
-    for bit in range((states - 1).bit_length()):
-        holders = [k for k in range(states) if k >> bit & 1]
-        plane = words[holders[0]] if len(holders) == 1 else np.bitwise_or.reduce(words[holders], axis=0)
-        digit = bitmaps.unpack(plane, rows).view(np.uint8).astype(codes.dtype, copy=False)
-        codes |= digit << codes.dtype.type(bit)
-    return codes
+    return Tally(groups.combinations, counts, totals)
 
 
 def by_codes(
@@ -140,12 +79,12 @@ def by_codes(
         keys: Codes = np.zeros((), dtype=kind)
         for column, size in zip((*parents, child), (*sizes, states), strict=True):
             keys = keys * kind.type(size) + column if keys.ndim else column.astype(kind)
-        counts = weigh(keys, weights, table).reshape(-1, states)
+        counts = sum_weights(keys, weights, table).reshape(-1, states)
         return _occurring(counts, counts.sum(axis=1), sizes)
-    codes, contexts = group(parents, sizes, rows)
-    refuse(len(contexts) * states)
-    counts = weigh(codes * states + child, weights, len(contexts) * states).reshape(-1, states)
-    return Tally(contexts, counts, counts.sum(axis=1))
+    groups = group_rows(parents, sizes, rows)
+    refuse(len(groups) * states)
+    counts = sum_weights(groups.inverse * states + child, weights, len(groups) * states).reshape(-1, states)
+    return Tally(groups.combinations, counts, counts.sum(axis=1))
 
 
 def _occurring(counts: Ints, totals: Ints, sizes: Sequence[int]) -> Tally:
@@ -211,7 +150,7 @@ def by_bitmaps(
     while tail > 0 and width * sizes[tail - 1] * states * length <= _BROADCAST:
         tail -= 1
         width *= sizes[tail]
-    last = bitmaps.crossed(parents[tail:], bitmaps.ones(rows))
+    last = bitmaps.cross_columns(parents[tail:], bitmaps.ones(rows))
     shape = (prod(sizes[:tail]), width)
     counts = np.empty((*shape, states), dtype=np.int64)
     totals = np.empty(shape, dtype=np.int64)
@@ -225,7 +164,7 @@ def by_bitmaps(
                 part = child[first : first + chunk]
                 counts[number, :, first : first + chunk] = scratch.crossed(inside, part)
         if not precise:
-            totals[number] = bitmaps.count(inside) if weights is None else _weighted(inside, weights)
+            totals[number] = bitmaps.count_bits(inside) if weights is None else _weighted(inside, weights)
     if precise:
         totals = counts.sum(axis=-1)
     return _occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
@@ -282,9 +221,9 @@ def _prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
 
 
 def _weighted(words: Words, planes: Sequence[Words]) -> Ints:
-    total: Ints = bitmaps.count(words & planes[0])
+    total: Ints = bitmaps.count_bits(words & planes[0])
     for bit, plane in enumerate(planes[1:], start=1):
-        total = total + (bitmaps.count(words & plane) << bit)
+        total = total + (bitmaps.count_bits(words & plane) << bit)
     return total
 
 
@@ -310,23 +249,23 @@ def by_cells(
         total = len(amounts)
         if place < len(parents) - 1 and total > len(weights):
             limits = [s.shape[1] if k <= place else len(s) for k, s in enumerate(cells)]
-            codes, found = group(columns, limits, total)
-            if len(found) < 0.7 * total:
-                amounts = weigh(codes, amounts, len(found))
-                columns = list(found.T)
-    codes, contexts = group(columns[:-1], [sets.shape[1] for sets in parents], len(columns[-1]))
-    totals = weigh(codes, amounts, len(contexts))
+            groups = group_rows(columns, limits, total)
+            if len(groups) < 0.7 * total:
+                amounts = groups.counts(amounts)
+                columns = list(groups.combinations.T)
+    contexts = group_rows(columns[:-1], [sets.shape[1] for sets in parents], len(columns[-1]))
+    totals = contexts.counts(amounts)
     states = child.shape[1]
     refuse(len(contexts) * states)
     members = int(child.sum(axis=1)[columns[-1]].sum())
     if len(contexts) * len(child) * states <= max(1 << 22, 64 * members):
         cross = len(contexts) * len(child)
-        per_cell = weigh(codes * len(child) + columns[-1], amounts, cross).reshape(-1, len(child))
-        return Tally(contexts, _product(per_cell, child), totals)
+        per_cell = sum_weights(contexts.inverse * len(child) + columns[-1], amounts, cross).reshape(-1, len(child))
+        return Tally(contexts.combinations, _product(per_cell, child), totals)
     refuse(members)
     entry, state = np.nonzero(child[columns[-1]])
-    counts = weigh(codes[entry] * states + state, amounts[entry], len(contexts) * states)
-    return Tally(contexts, counts.reshape(-1, states), totals)
+    counts = sum_weights(contexts.inverse[entry] * states + state, amounts[entry], len(contexts) * states)
+    return Tally(contexts.combinations, counts.reshape(-1, states), totals)
 
 
 def _expanded(
@@ -352,13 +291,13 @@ class Shares(NamedTuple):
     counts: Floats
 
 
-def shares(
+def share_rows(
     columns: Sequence[Codes], weights: Ints, cells: Sequence[Bools], refuse: Callable[[int], None] = lambda _: None
 ) -> Shares:
     """Every row shared equally among the configurations that its cells (parents, then child) contain.
 
     >>> both, one = np.array([[True, True]]), np.array([[True, False]])
-    >>> shares([np.array([0]), np.array([0])], np.array([4]), [both, one])
+    >>> share_rows([np.array([0]), np.array([0])], np.array([4]), [both, one])
     Shares(contexts=array([[0], [1]], dtype=int32), counts=array([[2., 0.], [2., 0.]]))
     """
     amounts = weights.astype(np.float64)
@@ -370,14 +309,14 @@ def shares(
         entries, amounts = _expanded(entries, amounts, place, sets, refuse)
         if place < len(cells) - 1:
             limits = [sizes[k] if k <= place else len(other) for k, other in enumerate(cells)]
-            codes, found = group(entries, limits, len(amounts))
-            amounts = np.bincount(codes, amounts, minlength=len(found)).astype(np.float64)
-            entries = list(found.T)
-    codes, contexts = group(entries[:-1], sizes[:-1], len(amounts))
+            groups = group_rows(entries, limits, len(amounts))
+            amounts = np.bincount(groups.inverse, amounts, minlength=len(groups)).astype(np.float64)
+            entries = list(groups.combinations.T)
+    contexts = group_rows(entries[:-1], sizes[:-1], len(amounts))
     refuse(len(contexts) * sizes[-1])
-    keys = codes * sizes[-1] + entries[-1]
+    keys = contexts.inverse * sizes[-1] + entries[-1]
     counts = np.bincount(keys, amounts, minlength=len(contexts) * sizes[-1]).astype(np.float64)
-    return Shares(contexts, counts.reshape(-1, sizes[-1]))
+    return Shares(contexts.combinations, counts.reshape(-1, sizes[-1]))
 
 
 def _product(numbers: Ints, sets: Bools) -> Ints:

@@ -67,7 +67,7 @@ class _LookupSampler:
     def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
         found = self._categorical.draw(_context(above, self._weights), stream, drawn, BLOCK)
         codes = found if self._same else np.take(self._signals, found, mode="clip")
-        return _Signal(codes, self.outcomes.alphabet), bitmaps.encode(found[:rows], self.outcomes.cells)
+        return _Signal(codes, self.outcomes.alphabet), bitmaps.encode_cells(found[:rows], self.outcomes.cells)
 
 
 class _CutSampler:
@@ -161,7 +161,7 @@ class BlockSampler:
             signals[name], cells[name] = family.draw(above, stream, drawn, rows)
             codes = signals[name].codes
             if traced and codes is not None:
-                trace[name] = bitmaps.encode(codes[:rows], signals[name].sets)
+                trace[name] = bitmaps.encode_cells(codes[:rows], signals[name].sets)
             for gone in self._last_seen.get(name, ()):
                 del signals[gone]
         return cells, trace

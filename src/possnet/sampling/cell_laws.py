@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.kernels import bitmaps
+from possnet.kernels import bitmaps, grouping
 from possnet.transforms import to_probability
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _assembled(
     used = np.arange(len(signal_sets)) if states_answer else np.unique(signals)
     number = np.zeros(len(signal_sets), dtype=np.int64)
     number[used] = np.arange(len(used))
-    ids, pairs = bitmaps.compress(signals * len(cell_sets) + cells, len(signal_sets) * len(cell_sets))
+    ids, pairs = grouping.compress_keys(signals * len(cell_sets) + cells, len(signal_sets) * len(cell_sets))
     order = np.argsort(rows, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=contexts))])
     return Outcomes(

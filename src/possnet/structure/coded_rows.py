@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dataset import batches_of
+from possnet.dataset import batches_of, group_rows
 from possnet.em import code_cells
-from possnet.kernels import bitmaps, tally
+from possnet.kernels import bitmaps, grouping
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class CodedRows:
 
     def cell_counts(self, number: int) -> Ints:
         """How often each cell of a variable stands."""
-        return tally.weigh(self.codes[number], self.weights, len(self.sets[number]))
+        return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))
 
 
 def _coded(batch: Dataset, name: str, known: dict[int, int], *, missing: bool) -> Codes:
@@ -140,22 +140,10 @@ def _compact(
         kept = weights > 0
         columns, weights = [column[kept] for column in columns], weights[kept]
     rows = len(columns[0])
-    keys: Ints = np.zeros(rows, dtype=np.int64)
-    limit = 1
-    for column, size in zip(columns, map(len, known), strict=True):
-        if limit * size > max(1 << 16, 4 * rows):
-            keys, found = bitmaps.compress(keys, limit)
-            limit = len(found)
-            if 4 * limit > rows or limit * size > 1 << 60:
-                return columns, weights
-        keys = keys * size + column
-        limit *= size
-    keys, found = bitmaps.compress(keys, limit)
-    if 4 * len(found) > rows:
+    groups = group_rows(columns, [len(found) for found in known], rows, most=rows // 4)
+    if groups is None:
         return columns, weights
-    first = np.empty(len(found), dtype=np.int64)
-    first[keys[::-1]] = np.arange(rows - 1, -1, -1)
-    return [column[first] for column in columns], tally.weigh(keys, weights, len(found))
+    return [column[groups.first] for column in columns], groups.counts(weights)
 
 
 def _joined(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from possnet.kernels import against, bitmaps, tally
+from possnet.dataset import group_rows
+from possnet.kernels import bitmaps, cross_counts, grouping
 from possnet.limits import refuse_over
 from possnet.structure.sized_cache import SizedCache
 
@@ -76,15 +77,15 @@ class ContingencyTables:
 
         def make() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
             codes = [self.columns.codes[k] for k in chosen]
-            numbers, combinations = tally.group(codes, [self.n_cells[k] for k in chosen], self.columns.rows)
-            return numbers.astype(np.int32), combinations
+            groups = group_rows(codes, [self.n_cells[k] for k in chosen], self.columns.rows)
+            return groups.inverse.astype(np.int32), groups.combinations
 
         return self._groups.get_or_compute(chosen, make)
 
     def cell_counts(self, chosen: tuple[int, ...]) -> Ints:
         """How often each combination of cells that occurs stands."""
         numbers, combinations = self.group(chosen)
-        return tally.weigh(numbers, self.columns.weights, len(combinations))
+        return grouping.sum_weights(numbers, self.columns.weights, len(combinations))
 
     def focal(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows by the cells of parents that occur together, of the child, and of each candidate."""
@@ -106,7 +107,7 @@ class ContingencyTables:
         for block in self._blocks(contexts_count, candidates, self.n_cells):
             sizes = [self.n_cells[k] for k in block]
             columns = [self.columns.codes[k] for k in block]
-            found = against.by_codes(base, contexts_count, columns, sizes, self.columns.weights)
+            found = cross_counts.by_codes(base, contexts_count, columns, sizes, self.columns.weights)
             yield CandidateTables(block, _starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
 
     def contained(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
@@ -148,7 +149,7 @@ class ContingencyTables:
         codes, sets = self.columns.codes[number], self.columns.sets[number]
         return self._words.get_or_compute(
             (number, states),
-            lambda: bitmaps.encode(codes, sets) if states else bitmaps.encode_codes(codes, len(sets)),
+            lambda: bitmaps.encode_cells(codes, sets) if states else bitmaps.encode_codes(codes, len(sets)),
         )
 
     def _read_off(
@@ -163,13 +164,13 @@ class ContingencyTables:
                 needed, f"bitmaps of {number:,} configurations of {len(parents) + 1} variables", "set max_parents"
             )
         above = [self.words(k, states=states) for k in (*parents, child)]
-        contexts = bitmaps.crossed(above, bitmaps.ones(rows))
+        contexts = bitmaps.cross_columns(above, bitmaps.ones(rows))
         for block in self._blocks(number, candidates, sizes):
             words = np.concatenate([self.words(k, states=states) for k in block])
             if self.columns.weights is None:
-                found = against.by_bitmaps(contexts, words)
+                found = cross_counts.by_bitmaps(contexts, words)
             else:
-                found = against.by_weights(contexts, words, rows, self.columns.weights)
+                found = cross_counts.by_weights(contexts, words, rows, self.columns.weights)
             shaped = found.reshape(number // size, size, words.shape[0])
             yield CandidateTables(block, _starts([sizes[k] for k in block]), shaped)
 

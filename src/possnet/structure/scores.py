@@ -124,7 +124,7 @@ class FamilyScore:
         _, combinations = self.tables.group(chosen)
         cells = [self.columns.sets[k] for k in chosen]
         cell_counts = self.tables.cell_counts(chosen)
-        return float(self._logged(tally.shares(list(combinations.T), cell_counts, cells, _refuse).counts).sum())
+        return float(self._logged(tally.share_rows(list(combinations.T), cell_counts, cells, _refuse).counts).sum())
 
     def _fill(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """L of the family and of the parents, with each candidate."""

@@ -10,24 +10,24 @@ from possnet.errors import InputError, did_you_mean, listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.measurements import Measure
+    from possnet.measurements import Binning
 
 _KEYS = ("edges", "bins", "error", "relative", "labels", "ends")
 _EXAMPLE = "'temp: edges=36,37.5,38.5 error=.2'"
-MEASURE_HELP = (
+BINNING_HELP = (
     f"A column of measurements and how to bin it, for example {_EXAMPLE}. "
     "edges=NUMBERS, or edges=quantile or edges=width with bins=N; error=NUMBER, error=5% or error=COLUMN; "
     "labels=a,b,c; ends=closed. May be repeated."
 )
 
 
-def read_measures(given: Sequence[str]) -> dict[str, Measure]:
-    """Measures of texts such as ``temp: edges=36,37.5 error=.2``.
+def read_binnings(given: Sequence[str]) -> dict[str, Binning]:
+    """Binnings of texts such as ``temp: edges=36,37.5 error=.2``.
 
-    >>> read_measures(["temp: edges=36,37.5 error=5%", "dose: edges=quantile bins=4 error=dose_error"])["temp"]
-    Measure(edges=(36.0, 37.5), bins=None, error=0.0, relative=0.05, labels=None, open_ended=True)
+    >>> read_binnings(["temp: edges=36,37.5 error=5%", "dose: edges=quantile bins=4 error=dose_error"])["temp"]
+    Binning(edges=(36.0, 37.5), bins=None, error=0.0, relative=0.05, labels=None, open_ended=True)
     """
-    found: dict[str, Measure] = {}
+    found: dict[str, Binning] = {}
     for text in given:
         name, colon, rest = text.partition(":")
         name = name.strip()
@@ -36,14 +36,14 @@ def read_measures(given: Sequence[str]) -> dict[str, Measure]:
         if name in found:
             raise InputError(f"--bin {text!r}: {name!r} is given twice; expected once")
         try:
-            found[name] = _measure(rest)
+            found[name] = _binning(rest)
         except InputError as error:
             raise InputError(f"--bin {text!r}: {error}") from None
     return found
 
 
-def _measure(text: str) -> Measure:
-    from possnet.measurements import Measure
+def _binning(text: str) -> Binning:
+    from possnet.measurements import Binning
 
     options: dict[str, str] = {}
     for part in re.sub(r"\s*([=,])\s*", r"\1", text).split():
@@ -77,7 +77,7 @@ def _measure(text: str) -> Measure:
     ends = options.get("ends", "open")
     if ends not in {"open", "closed"}:
         raise InputError(f"ends={ends}; expected open or closed")
-    return Measure(**named, open_ended=ends == "open")
+    return Binning(**named, open_ended=ends == "open")
 
 
 def _is_number(text: str) -> bool:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from possnet.arrow import CodedColumn, Report, Seen, list_array
+from possnet.arrow import DomainHints, ProblemReport, TextColumn, list_array
 from possnet.errors import InputError
-from possnet.kernels import bitmaps
+from possnet.kernels import bitmaps, grouping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,43 +65,43 @@ class BinnedColumn:
         for first, last in zip(self.first.tolist(), self.last.tolist(), strict=True):
             yield None if first < 0 else frozenset(states[first : last + 1])
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """The bins, all declared.
 
         >>> import possnet as pn
-        >>> pn.bin_measurements([1], edges=[5]).seen().declared
+        >>> pn.bin_measurements([1], edges=[5]).domain_hints().declared
         ('<5', '>=5')
         """
-        return Seen(frozenset(), self.variable.states, self.variable.ordered)
+        return DomainHints(frozenset(), self.variable.states, self.variable.ordered)
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and of the unknown cells if there are any; misfits go to the report.
 
         >>> import possnet as pn
         >>> column = pn.bin_measurements([4, "3..7", None], edges=[5])
-        >>> column.bits(column.variable, Report("file"))
+        >>> column.to_bitmaps(column.variable, ProblemReport("file"))
         (array([[7], [6]], dtype=uint64), array([4], dtype=uint64))
         """
         if self.issues is not None:
             report.add(self.name, self.issues, self.findings)
         if variable.states != self.variable.states:
-            return self.coded().bits(variable, report)
+            return self.to_text_column().to_bitmaps(variable, report)
         unknown = self.first < 0
         inside = [unknown | ((self.first <= k) & (k <= self.last)) for k in range(len(variable))]
         return bitmaps.pack(np.array(inside)), bitmaps.pack(unknown) if unknown.any() else None
 
-    def coded(self) -> CodedColumn:
+    def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells.
 
         >>> import possnet as pn
-        >>> pn.bin_measurements([4, "3..7", None], edges=[5]).coded().cells
+        >>> pn.bin_measurements([4, "3..7", None], edges=[5]).to_text_column().cells
         [None, ('<5',), ('<5', '>=5')]
         """
         states = self.variable.states
         radix = len(states) + 1
-        codes, found = bitmaps.compress((self.first + 1) * radix + self.last + 1, radix * radix)
+        codes, found = grouping.compress_keys((self.first + 1) * radix + self.last + 1, radix * radix)
         cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in found.tolist()]
-        return CodedColumn(self.name, codes, cells, states, ordered=True)
+        return TextColumn(self.name, codes, cells, states, ordered=True)
 
     def to_dataset(self) -> Dataset:
         """A data set of this column alone.

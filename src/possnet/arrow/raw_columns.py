@@ -1,9 +1,9 @@
 """Columns as they are read, before and after their domain is known.
 
-A column says which states its cells name (`Column.seen`), and, once the domain is known, becomes bitmaps (`Column.bits`).
-There are three kinds, after the shape in which cells arrive: codes into a list of distinct cells, lists of members, and bit
-masks; a fourth keeps bitmaps until the domain is known. Cells that do not fit the domain are noted in a `Report`, which
-names up to ten of them at once.
+A column names the states that its cells hold (`RawColumn.domain_hints`), and, once the domain is known, becomes bitmaps
+(`RawColumn.to_bitmaps`). There are three forms, after the shape in which cells arrive: codes into a list of distinct cells,
+lists of members, and bit masks; a fourth keeps bitmaps until the domain is known. Cells that do not fit it are noted
+in a `ProblemReport`, which names up to ten of them at once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _EMPTY = "an empty set; expected at least one state, or nothing at all where not
 
 
 @dataclass(slots=True)
-class Report:
+class ProblemReport:
     """Cells of one source that cannot be used: the first ten, and how many there are in all.
 
     ``first_row`` is the number of rows before those that are looked at, for sources read in batches.
@@ -71,7 +71,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DomainHints:
     """What a column says of its domain: the states its cells name, and the domain it declares (a category), if any.
 
     ``ranges`` are texts that may be states or ranges of states: first, last, the text itself, and the row it stands in.
@@ -83,7 +83,7 @@ class Seen:
     ranges: frozenset[tuple[str, str, str, int]] = frozenset()
 
 
-class Column(Protocol):
+class RawColumn(Protocol):
     """A set-valued column whose domain may not be known yet."""
 
     @property
@@ -96,17 +96,17 @@ class Column(Protocol):
         """Number of rows."""
         ...
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """What the column says of its domain."""
         ...
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and the bitmap of the unknown cells if there are any; misfits go to the report."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class CodedColumn:
+class TextColumn:
     """For every row the number of its cell, and the distinct cells: tuples of states, or None where nothing is known.
 
     ``states`` is the domain if the source declares one, and ``ordered`` whether its order means something. ``findings``
@@ -125,11 +125,11 @@ class CodedColumn:
         """Number of rows."""
         return len(self.codes)
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """States that the cells name, and the declared ones."""
-        return Seen(frozenset(s for cell in self.cells if cell for s in cell), self.states, self.ordered)
+        return DomainHints(frozenset(s for cell in self.cells if cell for s in cell), self.states, self.ordered)
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps by look-up of every row's cell."""
         findings = dict(self.findings)
         needed = len(variable) * (self.rows // 8 + len(self.cells))
@@ -146,8 +146,8 @@ class CodedColumn:
                 else:
                     findings[number] = partial(misfit, cell, variable)
         report.add(self.name, self.codes, findings)
-        words = bitmaps.encode(self.codes, cells)
-        return words, bitmaps.encode(self.codes, unknown[:, np.newaxis])[0] if unknown.any() else None
+        words = bitmaps.encode_cells(self.codes, cells)
+        return words, bitmaps.encode_cells(self.codes, unknown[:, np.newaxis])[0] if unknown.any() else None
 
 
 def misfit(cell: tuple[str, ...], variable: Variable) -> str:
@@ -178,16 +178,16 @@ class ListColumn:
         """Number of rows."""
         return len(self.lengths)
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """States in the lists, and the declared ones."""
-        return Seen(frozenset(self.texts), self.states, self.ordered)
+        return DomainHints(frozenset(self.texts), self.states, self.ordered)
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps by OR-ing the members of every row into a mask; cells that need a word of explanation go the long way."""
         filled = self.lengths > 0
         explained = filled if self.unknown is None else filled | self.unknown
         if len(variable) > 64 or not explained.all() or not all(text in variable for text in self.texts):
-            return self.coded().bits(variable, report)
+            return self.to_text_column().to_bitmaps(variable, report)
         width = next(bits for bits in (8, 16, 32, 64) if len(variable) <= bits)
         bit = np.array([1 << variable.index(text) for text in self.texts] or [0], dtype=f"<u{width // 8}")
         masks = np.zeros(self.rows, dtype=bit.dtype)
@@ -197,14 +197,14 @@ class ListColumn:
             masks[filled] = joined
         return _with_unknown(bitmaps.encode_masks(masks, len(variable)), self.unknown)
 
-    def coded(self) -> CodedColumn:
+    def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells."""
         codes, sets = bitmaps.distinct_sets(self.members, self.lengths, len(self.texts))
         cells: list[Cell] = [tuple(self.texts[k] for k in members) for members in sets]
         if self.unknown is not None:
             codes = np.where(self.unknown, len(cells), codes)
             cells.append(None)
-        return CodedColumn(self.name, codes, cells, self.states, self.ordered)
+        return TextColumn(self.name, codes, cells, self.states, self.ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +225,11 @@ class MaskColumn:
         """Number of rows."""
         return len(self.octets)
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """The states of the variable, all declared."""
-        return Seen(frozenset(), self.variable.states, self.variable.ordered)
+        return DomainHints(frozenset(), self.variable.states, self.variable.ordered)
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps bit by bit if the domain is the column's own and every mask is sound; otherwise the long way."""
         if variable.states == self.variable.states:
             words, absent = _with_unknown(bitmaps.encode_masks(self.octets, len(variable)), self.unknown)
@@ -238,9 +238,9 @@ class MaskColumn:
             in_range = not spare or not self.rows or int(self.octets[:, -1].max()) >> spare == 0
             if in_range and np.array_equal(covered, bitmaps.ones(self.rows)):
                 return words, absent
-        return self.coded().bits(variable, report)
+        return self.to_text_column().to_bitmaps(variable, report)
 
-    def coded(self) -> CodedColumn:
+    def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells."""
         codes, found = bitmaps.distinct_rows(self.octets)
         masks = [int.from_bytes(row.tobytes(), "little") for row in found]
@@ -254,7 +254,7 @@ class MaskColumn:
         if self.unknown is not None:
             codes = np.where(self.unknown, len(cells), codes)
             cells.append(None)
-        return CodedColumn(self.name, codes, cells, states, self.variable.ordered, findings)
+        return TextColumn(self.name, codes, cells, states, self.variable.ordered, findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,24 +263,24 @@ class PackedColumn:
 
     name: str
     rows: int
-    sight: Seen
+    sight: DomainHints
     states: tuple[str, ...]
     words: Words
     unknown: Words | None
 
     @classmethod
-    def of(cls, column: Column, report: Report) -> PackedColumn:
+    def of(cls, column: RawColumn, report: ProblemReport) -> PackedColumn:
         """Pack a column over the states it names or declares."""
-        sight = column.seen()
+        sight = column.domain_hints()
         states = sight.declared or tuple(sorted(sight.states))
-        words, unknown = column.bits(Variable(column.name, states or ("?",)), report)
+        words, unknown = column.to_bitmaps(Variable(column.name, states or ("?",)), report)
         return cls(column.name, column.rows, sight, states, words[: len(states)], unknown)
 
-    def seen(self) -> Seen:
+    def domain_hints(self) -> DomainHints:
         """What the column said of its domain."""
         return self.sight
 
-    def bits(self, variable: Variable, report: Report) -> tuple[Words, Words | None]:
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """The same bitmaps in the order of a domain that has all the states."""
         del report
         words = np.zeros((len(variable), len(bitmaps.zeros(self.rows))), dtype=bitmaps.WORD)

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import CodedColumn, Report, columns_of_table, python_column, table_of_columns
-from possnet.dataset.domains import require_columns, seen_variables, variables_of
-from possnet.dataset.weights import checked_weights, weights_of_column
+from possnet.arrow import ProblemReport, TextColumn, columns_of_table, python_column, table_of_columns
+from possnet.dataset.coded_column import decode_column
+from possnet.dataset.row_weights import checked_weights, weights_of_column
+from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
 from possnet.errors import InputError, among, listing
-from possnet.kernels import bitmaps, tally
+from possnet.kernels import bitmaps
+from possnet.kernels.grouping import group_rows
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from possnet.aliases import Bools, Ints, Words
-    from possnet.arrow import Column
+    from possnet.arrow import RawColumn
+    from possnet.dataset.coded_column import CodedColumn
+    from possnet.kernels.grouping import RowGroups
     from possnet.variables import Variable
 
 
@@ -47,12 +51,14 @@ class Dataset:
     array([False,  True])
     """
 
-    __slots__ = ("_bitmaps", "_rows", "_unknown", "_variables", "_weights")
+    __slots__ = ("_bitmaps", "_columns", "_rows", "_source", "_unknown", "_variables", "_weights")
     _variables: dict[str, Variable]
     _bitmaps: dict[str, Words]
     _unknown: dict[str, Words]
     _rows: int
     _weights: Ints | None
+    _columns: dict[str, CodedColumn]  # those that were asked for
+    _source: tuple[dict[str, CodedColumn], slice | Ints] | None  # coded columns that these are rows of
 
     @classmethod
     def unchecked(
@@ -76,6 +82,7 @@ class Dataset:
         self._bitmaps = {name: words[name] for name in self._variables}
         self._unknown = {name: bits for name, bits in (unknown or {}).items() if name in self._variables and bits.any()}
         self._rows, self._weights = rows, weights
+        self._columns, self._source = {}, None
         for array in (*self._bitmaps.values(), *self._unknown.values(), *(() if weights is None else (weights,))):
             array.flags.writeable = False
         return self
@@ -131,7 +138,7 @@ class Dataset:
     @classmethod
     def from_columns(
         cls,
-        columns: Iterable[Column],
+        columns: Iterable[RawColumn],
         *,
         variables: Sequence[Variable] | None = None,
         weights: ArrayLike | None = None,
@@ -139,19 +146,19 @@ class Dataset:
     ) -> Dataset:
         """Data set of columns (see `possnet.arrow`); cells that do not fit are reported, ten at a time.
 
-        >>> column = CodedColumn("rash", np.array([0, 1]), [("yes",), ("no", "yes")])
+        >>> column = TextColumn("rash", np.array([0, 1]), [("yes",), ("no", "yes")])
         >>> Dataset.from_columns([column]).row(0)
         {'rash': frozenset({'yes'})}
         """
         if variables is None:
             columns = list(columns)
-            variables = seen_variables(((column.name, column.seen()) for column in columns), owner)
+            variables = infer_variables(((column.name, column.domain_hints()) for column in columns), owner)
         wanted = {variable.name: variable for variable in variables}
-        report = Report(owner)
+        report = ProblemReport(owner)
         words, unknown, sizes = {}, {}, {}
         for column in columns:
             if column.name in wanted:
-                words[column.name], absent = column.bits(wanted[column.name], report)
+                words[column.name], absent = column.to_bitmaps(wanted[column.name], report)
                 sizes[column.name] = column.rows
                 if absent is not None:
                     unknown[column.name] = absent
@@ -206,22 +213,24 @@ class Dataset:
         return np.zeros(self._rows, dtype=np.bool_) if words is None else bitmaps.unpack(words, self._rows)
 
     def column(self, name: str) -> CodedColumn:
-        """A variable's column as codes into its distinct cells, unknown cells apart.
+        """The distinct cells of a variable that occur, and for every row the number of its cell.
 
-        >>> column = Dataset.from_table({"rash": ["yes", None, "yes"]}).column("rash")
+        Decoded from the bitmaps when first asked for, and kept, for this data set and for what `select` makes of it.
+
+        >>> column = Dataset.from_table({"rash": ["yes", None, {"yes", "no"}, "yes"]}).column("rash")
         >>> column.codes, column.cells
-        (array([0, 1, 0]), [('yes',), None])
+        (array([0, 2, 1, 0], dtype=uint8), [('yes',), ('no', 'yes'), None])
         """
-        variable = self.variable(name)
-        words, absent = self._bitmaps[name], self._unknown.get(name)
-        if absent is not None:
-            words = np.vstack([words, absent])
-        codes, members = bitmaps.decode(words, self._rows)
-        cells = [
-            None if absent is not None and inside[-1] else tuple(compress(variable.states, inside))
-            for inside in members
-        ]
-        return CodedColumn(name, codes, cells, variable.states, variable.ordered)
+        if name not in self._columns:
+            variable = self.variable(name)
+            if self._source is not None and name in self._source[0]:
+                column = self._source[0][name].take_rows(self._source[1], self._weights)
+            else:
+                column = decode_column(
+                    variable, self._bitmaps[name], self._rows, self._unknown.get(name), self._weights
+                )
+            self._columns[name] = column
+        return self._columns[name]
 
     def row(self, number: int) -> dict[str, frozenset[str]]:
         """One row: name -> set of states; an unknown cell shows as the whole domain (see `missing`).
@@ -246,19 +255,13 @@ class Dataset:
         if isinstance(rows, slice):
             start, stop, step = rows.indices(self._rows)
             if step == 1:
-                return self._map(
-                    lambda words: bitmaps.cut(words, start, stop),
-                    max(stop - start, 0),
-                    None if self._weights is None else self._weights[start:stop].copy(),
+                return self._take(
+                    slice(start, max(stop, start)), None if self._weights is None else self._weights[start:stop].copy()
                 )
             wanted = np.arange(start, stop, step)
         else:
             wanted = _row_numbers(rows, self._rows)
-        return self._map(
-            lambda words: bitmaps.take(words, self._rows, wanted),
-            len(wanted),
-            None if self._weights is None else self._weights[wanted],
-        )
+        return self._take(wanted, None if self._weights is None else self._weights[wanted])
 
     def select(self, names: Iterable[str]) -> Dataset:
         """Some of the variables, in the order named.
@@ -267,7 +270,9 @@ class Dataset:
         {'c': frozenset({'z'}), 'a': frozenset({'x'})}
         """
         chosen = variables_of([self.variable(name) for name in names])
-        return Dataset.unchecked(chosen, self._bitmaps, self._rows, unknown=self._unknown, weights=self._weights)
+        part = Dataset.unchecked(chosen, self._bitmaps, self._rows, unknown=self._unknown, weights=self._weights)
+        part._columns, part._source = self._columns, self._source
+        return part
 
     def split(self, share: float, *, rng: np.random.Generator | int | None = None) -> tuple[Dataset, Dataset]:
         """Two parts, the first with the given share of the rows; drawn with ``rng``, or cut in order without it.
@@ -324,33 +329,18 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", "y", "x"]}).distinct().weights
         array([2, 1])
         """
-        first, groups = self.groups()
-        weights = tally.weigh(groups, self._weights, len(first))
-        kept = self[first]
-        return Dataset.unchecked(kept.variables, kept._bitmaps, len(first), unknown=kept._unknown, weights=weights)
+        groups = self.group_rows()
+        order = np.argsort(groups.first)
+        return self._take(groups.first[order], groups.counts(self._weights)[order])
 
-    def groups(self) -> tuple[Ints, Ints]:
-        """Where each distinct row first stands, in order of appearance, and for every row the number of its distinct row.
+    def group_rows(self) -> RowGroups:
+        """Groups of equal rows; unknown cells and cells that list every state are different.
 
-        >>> Dataset.from_table({"a": ["x", "y", "x"]}).groups()
-        (array([0, 1]), array([0, 1, 0]))
+        >>> Dataset.from_table({"a": ["x", "y", "x"]}).group_rows().inverse
+        array([0, 1, 0])
         """
-        keys = np.zeros(self._rows, dtype=np.int64)
-        limit = 1
-        for name in self._variables:
-            column = self.column(name)
-            if limit * len(column.cells) > 2**62:
-                keys, found = bitmaps.compress(keys, limit)
-                limit = len(found)
-            keys = keys * len(column.cells) + column.codes
-            limit *= max(len(column.cells), 1)
-        groups, found = bitmaps.compress(keys, limit)
-        first = np.empty(len(found), dtype=np.int64)
-        first[groups[::-1]] = np.arange(self._rows - 1, -1, -1)  # of equal rows the first one writes last
-        order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        return first[order], place[groups]
+        columns = [self.column(name) for name in self._variables]
+        return group_rows([column.codes for column in columns], [len(column) for column in columns], self._rows)
 
     @property
     def total(self) -> int:
@@ -363,7 +353,7 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).imprecise_share()
         0.5
         """
-        return self._share(name, lambda n: self._weigh(bitmaps.twice(self._bitmaps[n])))
+        return self._share(name, lambda n: self._weigh(bitmaps.mark_imprecise(self._bitmaps[n])))
 
     def unknown_share(self, name: str | None = None) -> float:
         """Share of cells that were given as unknown, of one variable or of all.
@@ -396,7 +386,11 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", None, {"x", "y"}]}).to_arrow().column("a").to_pylist()
         [['x'], None, ['x', 'y']]
         """
-        return table_of_columns((self.column(name) for name in self._variables), as_lists=lists)
+        columns = map(self.column, self._variables)
+        return table_of_columns(
+            (TextColumn(c.variable.name, c.codes, c.cells, c.variable.states, c.variable.ordered) for c in columns),
+            as_lists=lists,
+        )
 
     def __eq__(self, other: object) -> bool:
         """Same variables in the same order, same cells, same unknown marks, same weights."""
@@ -443,14 +437,23 @@ class Dataset:
             text += f", {100 * self.unknown_share():.3g} % unknown"
         return f"Dataset({text}{', weighted' if self._weights is not None else ''})"
 
-    def _map(self, change: Any, rows: int, weights: Ints | None) -> Dataset:
-        return Dataset.unchecked(
+    def _take(self, rows: slice | Ints, weights: Ints | None) -> Dataset:
+        """Some of the rows, in the order of their numbers; columns that are coded need not be decoded again."""
+
+        def take(words: Words) -> Words:
+            if isinstance(rows, slice):
+                return bitmaps.slice_rows(words, rows.start, rows.stop)
+            return bitmaps.take_rows(words, self._rows, rows)
+
+        part = Dataset.unchecked(
             self.variables,
-            {name: change(words) for name, words in self._bitmaps.items()},
-            rows,
-            unknown={name: change(words) for name, words in self._unknown.items()},
+            {name: take(words) for name, words in self._bitmaps.items()},
+            rows.stop - rows.start if isinstance(rows, slice) else len(rows),
+            unknown={name: take(words) for name, words in self._unknown.items()},
             weights=weights,
         )
+        part._source = (dict(self._columns), rows) if self._columns else None
+        return part
 
     def _weights_or_ones(self) -> Ints:
         return np.ones(self._rows, dtype=np.int64) if self._weights is None else self._weights
@@ -458,7 +461,7 @@ class Dataset:
     def _weigh(self, words: Words) -> int:
         """Total weight of the rows of a bitmap."""
         if self._weights is None:
-            return int(bitmaps.count(words))
+            return int(bitmaps.count_bits(words))
         return int(self._weights[bitmaps.unpack(words, self._rows)].sum())
 
     def _share(self, name: str | None, amount: Any) -> float:

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from possnet.arrow import Report
+from possnet.arrow import ProblemReport
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.measurements.bins import BinnedColumn, computed_edges, default_labels, number_text
-from possnet.measurements.readings import Readings, readings_of
+from possnet.measurements.binned_column import BinnedColumn, computed_edges, default_labels, number_text
+from possnet.measurements.measured_intervals import Readings, readings_of
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -77,24 +77,24 @@ def bin_measurements(
     >>> list(bin_measurements([1, 2, 3, 4], edges="quantile", bins=2))[0]
     frozenset({'<2.5'})
     """
-    measure = Measure(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended)  # type: ignore[arg-type]
+    binning = Binning(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended)  # type: ignore[arg-type]
     readings = readings_of(values, "bin_measurements")
-    column = measure.settled(readings.middles(), "bin_measurements").cells(readings, error, name=name)
-    report = Report("bin_measurements")
+    column = binning.settled(readings.middles(), "bin_measurements").cells(readings, error, name=name)
+    report = ProblemReport("bin_measurements")
     report.add(name, column.issues, column.findings)  # type: ignore[arg-type]
     report.raise_if_any()
     return column
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Binning:
     """How a column of measurements becomes cells: edges, errors, names. See `bin_measurements` for what they mean.
 
     ``error`` may name a column that holds an error for every row, in files.
 
-    >>> Measure([36, 37.5], error=0.2)
-    Measure(edges=(36.0, 37.5), bins=None, error=0.2, relative=0.0, labels=None, open_ended=True)
-    >>> Measure("quantile")
+    >>> Binning([36, 37.5], error=0.2)
+    Binning(edges=(36.0, 37.5), bins=None, error=0.2, relative=0.0, labels=None, open_ended=True)
+    >>> Binning("quantile")
     Traceback (most recent call last):
         ...
     possnet.errors.InputError: edges by quantile need bins=, how many; expected a whole number from 2 on, found None
@@ -137,10 +137,10 @@ class Measure:
         if not self.open_ended:
             raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
 
-    def settled(self, numbers: Floats, owner: str = "measurements") -> Measure:
+    def settled(self, numbers: Floats, owner: str = "measurements") -> Binning:
         """The same with its edges computed, if they were to be.
 
-        >>> Measure("width", bins=2).settled(np.array([0.0, 10.0])).edges
+        >>> Binning("width", bins=2).settled(np.array([0.0, 10.0])).edges
         (5.0,)
         """
         if not isinstance(self.edges, str):
@@ -151,11 +151,11 @@ class Measure:
     def variable(self, name: str) -> Variable:
         """The ordered variable of the bins; edges must be known.
 
-        >>> Measure([36, 37.5]).variable("temperature")
+        >>> Binning([36, 37.5]).variable("temperature")
         Variable('temperature', ('<36', '36..37.5', '>=37.5'), ordered=True)
         """
         if isinstance(self.edges, str):
-            raise InputError(f"measure of {name!r}: edges by {self.edges} are not known yet; expected settled ones")
+            raise InputError(f"binning of {name!r}: edges by {self.edges} are not known yet; expected settled ones")
         names = default_labels(tuple(self.edges), open_ended=self.open_ended)
         if self.labels is not None and len(self.labels) != len(names):
             raise InputError(
@@ -165,12 +165,12 @@ class Measure:
         return Variable(name, tuple(self.labels or names), ordered=True)
 
     def cells(self, readings: Readings, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
-        """Cells of readings; ``error`` (a number, or one for each) stands in for the measure's own.
+        """Cells of readings; ``error`` (a number, or one for each) stands in for the binning's own.
 
         Readings that cannot be used are noted in the column and reported when it is packed.
 
-        >>> from possnet.measurements.readings import read_numbers
-        >>> list(Measure([5]).cells(read_numbers(np.array([4.0, 4.9])), [0.0, 0.2], name="x"))
+        >>> from possnet.measurements.measured_intervals import read_numbers
+        >>> list(Binning([5]).cells(read_numbers(np.array([4.0, 4.9])), [0.0, 0.2], name="x"))
         [frozenset({'<5'}), frozenset({...})]
         """
         variable = self.variable(name)

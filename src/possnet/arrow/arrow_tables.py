@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow.columns import Cell, CodedColumn, Column, ListColumn
+from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
 from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _INDEX_COLUMN = re.compile(r"__index_level_\d+__")
 
 
-def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list[Column]:
+def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list[RawColumn]:
     """Columns of anything that speaks Arrow, or of a mapping or frame of Python cells.
 
     >>> columns_of_table({"rash": ["yes", {"yes", "no"}, None]})[0].rows
@@ -107,7 +107,7 @@ def _arrow_or_list(values: Any) -> Any:
         return list(values)
 
 
-def _plain(name: str, values: Any) -> Column:
+def _plain(name: str, values: Any) -> RawColumn:
     import pyarrow as pa
 
     if isinstance(values, list):
@@ -116,7 +116,7 @@ def _plain(name: str, values: Any) -> Column:
         values = values.unify_dictionaries().combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     kind = values.type
     if pa.types.is_null(kind):
-        return CodedColumn(name, np.zeros(len(values), dtype=np.int8), [None])
+        return TextColumn(name, np.zeros(len(values), dtype=np.int8), [None])
     if "list_view" in str(kind):  # Arrow's own conversion of these loses members
         return python_column(name, values.to_pylist())
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
@@ -124,7 +124,7 @@ def _plain(name: str, values: Any) -> Column:
     return _scalar_column(name, values)
 
 
-def _scalar_column(name: str, values: pa.Array) -> CodedColumn:
+def _scalar_column(name: str, values: pa.Array) -> TextColumn:
     """One state a cell: text, categories, whole numbers, truth values; null is unknown."""
     import pyarrow as pa
 
@@ -136,7 +136,7 @@ def _scalar_column(name: str, values: pa.Array) -> CodedColumn:
     cells: list[Cell] = [None if text is None else (text,) for text in texts]
     if indices.null_count:
         cells.append(None)
-    return CodedColumn(name, codes, cells, states, ordered=declares and bool(values.type.ordered))
+    return TextColumn(name, codes, cells, states, ordered=declares and bool(values.type.ordered))
 
 
 def _list_column(name: str, values: pa.Array) -> ListColumn:
@@ -192,8 +192,8 @@ def _texts(name: str, values: pa.Array) -> pa.Array:
     )
 
 
-def python_column(name: str, values: Iterable[Any]) -> CodedColumn:
-    """Column of Python cells: states, sets or lists of states, None.
+def python_column(name: str, values: Iterable[Any]) -> TextColumn:
+    """RawColumn of Python cells: states, sets or lists of states, None.
 
     >>> python_column("rash", ["yes", {"yes", "no"}, "yes"]).codes
     array([0, 1, 0])
@@ -213,7 +213,7 @@ def python_column(name: str, values: Iterable[Any]) -> CodedColumn:
             if key is not None:
                 by_text[key] = number
         codes.append(number)
-    return CodedColumn(name, np.array(codes, dtype=np.int64), list(by_cell))
+    return TextColumn(name, np.array(codes, dtype=np.int64), list(by_cell))
 
 
 def _set_of_texts(value: object) -> frozenset[str] | None:
@@ -245,7 +245,7 @@ def _state(value: Any) -> str:
     raise InputError(f"{value!r} is of type {type(value).__name__}; expected a state, a set of states, or None")
 
 
-def table_of_columns(columns: Iterable[CodedColumn], *, as_lists: bool = False) -> pa.Table:
+def table_of_columns(columns: Iterable[TextColumn], *, as_lists: bool = False) -> pa.Table:
     """Arrow table of columns that carry their domain.
 
     A column whose cells are single states (or unknown) becomes a category; a set-valued one a list of strings; unknown is

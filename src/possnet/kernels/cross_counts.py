@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.kernels import bitmaps
-from possnet.kernels.tally import weigh
+from possnet.kernels.grouping import sum_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def by_codes(
     for column, size in zip(columns, sizes, strict=True):
         np.multiply(base, size, out=keys)
         np.add(keys, column, out=keys)
-        found[:, place : place + size] = weigh(keys, weights, contexts * size).reshape(contexts, size)
+        found[:, place : place + size] = sum_weights(keys, weights, contexts * size).reshape(contexts, size)
         place += size
     return found
 

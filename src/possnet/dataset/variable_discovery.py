@@ -10,7 +10,7 @@ from possnet.variables import Variable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.arrow import Seen
+    from possnet.arrow import DomainHints
 
 _MOST_FOUND = 10_000
 
@@ -35,7 +35,7 @@ def variables_of(given: object) -> tuple[Variable, ...]:
     return variables
 
 
-def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variable]:
+def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list[Variable]:
     """Variables made from data: declared states in their order, or else the states that occur, sorted as text."""
     variables = []
     for name, sight in seen:
@@ -58,13 +58,13 @@ def seen_variables(seen: Iterable[tuple[str, Seen]], owner: str) -> list[Variabl
     return variables
 
 
-def resolved_ranges(name: str, sight: Seen, owner: str) -> set[str]:
+def resolved_ranges(name: str, sight: DomainHints, owner: str) -> set[str]:
     """Texts with ``..`` as states of their own; refused where they look like ranges of other states."""
     for first, last, text, row in sorted(sight.ranges, key=lambda found: found[3]):
         if first in sight.states and last in sight.states:
             raise InputError(
                 f"{owner}, row {row}, column {name!r}: {text!r} looks like a range, which needs an ordered variable, "
-                "given in variables=, or numbers that are binned first (Measure; --bin)"
+                "given in variables=, or numbers that are binned first (Binning; --bin)"
             )
     return {text for _, _, text, _ in sight.ranges}
 

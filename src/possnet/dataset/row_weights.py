@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.arrow import CodedColumn
+from possnet.arrow import TextColumn
 from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from possnet.aliases import Ints
-    from possnet.arrow import Column
+    from possnet.arrow import RawColumn
 
 
-def weights_of_column(columns: Sequence[Column], name: str, owner: str, first_row: int = 0) -> Ints:
+def weights_of_column(columns: Sequence[RawColumn], name: str, owner: str, first_row: int = 0) -> Ints:
     """Integer weights held by a column whose cells are single whole numbers."""
     by_name = {column.name: column for column in columns}
     if name not in by_name:
         raise InputError(f"{owner}: no weight column {name!r}{among(name, by_name)}")
     column = by_name[name]
-    if not isinstance(column, CodedColumn):
+    if not isinstance(column, TextColumn):
         raise InputError(f"{owner}: weight column {name!r} holds lists; expected whole numbers >= 0")
     numbers = []
     for code, cell in enumerate(column.cells):

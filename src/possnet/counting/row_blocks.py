@@ -66,7 +66,7 @@ class Block:
     def state_counts(self, name: str) -> Ints:
         """Number of cells that contain each state, weights apart."""
         if name not in self._state_counts:
-            self._state_counts[name] = bitmaps.count(self._words[name])
+            self._state_counts[name] = bitmaps.count_bits(self._words[name])
         return self._state_counts[name]
 
     def mean_size(self, name: str) -> float:
@@ -80,7 +80,7 @@ class Block:
     def codes(self, name: str) -> NDArray[np.unsignedinteger]:
         """State number of every row of a precise column."""
         if name not in self._codes:
-            self._codes[name] = tally.precise_codes(self._words[name], self.rows)
+            self._codes[name] = bitmaps.decode_states(self._words[name], self.rows)
         return self._codes[name]
 
     def cells(self, name: str) -> tuple[NDArray[np.int32], Bools]:
@@ -90,8 +90,8 @@ class Block:
                 codes = self.codes(name).astype(np.int32)
                 self._cells[name] = codes, np.eye(len(self._words[name]), dtype=np.bool_)
             else:
-                numbers, sets = bitmaps.decode(self._words[name], self.rows)
-                self._cells[name] = numbers.astype(np.int32), sets
+                numbers, octets = bitmaps.decode_cells(self._words[name], self.rows)
+                self._cells[name] = numbers.astype(np.int32), bitmaps.unpack_sets(octets, len(self._words[name]))
         return self._cells[name]
 
     def knows_cells(self, name: str) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError, among
-from possnet.kernels import bitmaps, tally
+from possnet.kernels import bitmaps, grouping, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def merge_focal(parts: list[Focal]) -> Focal:
     if len(parts) == 1:
         return parts[0]
     codes, octets = bitmaps.distinct_rows(np.concatenate([part.octets for part in parts]))
-    return Focal(octets, tally.weigh(codes, np.concatenate([part.counts for part in parts]), len(octets)))
+    return Focal(octets, grouping.sum_weights(codes, np.concatenate([part.counts for part in parts]), len(octets)))
 
 
 class Counts:
@@ -209,7 +209,7 @@ class Counts:
         return Counts(
             self.variables,
             self._dag,
-            {n: tally.merge([self._families[n], other._families[n]], sizes[n]) for n in self._variables},
+            {n: tally.merge_tallies([self._families[n], other._families[n]], sizes[n]) for n in self._variables},
             rows=self._rows + other._rows,
             cell_sizes={name: self._sizes[name] + other._sizes[name] for name in self._variables},
             focal=focal,

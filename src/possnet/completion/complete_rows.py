@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from possnet.completion.values import Completion, check_threshold
+from possnet.completion.completion import Completion, check_threshold
 from possnet.dataset import Dataset, require_rows
 from possnet.errors import InputError, listing
 from possnet.inference import Inference
@@ -200,12 +200,13 @@ def _completed(engine: Inference, data: Dataset, first_row: int, total: int, pro
     names = _own_columns(engine.network, data.variables)
     evidence = data.select(names)
     rows = len(data)
-    masks = {n: bitmaps.unpack(bitmaps.twice(data.bitmaps(n)), rows) | data.missing(n) for n in names}
+    masks = {n: bitmaps.unpack(bitmaps.mark_imprecise(data.bitmaps(n)), rows) | data.missing(n) for n in names}
     asked = np.logical_or.reduce(list(masks.values()))
     possible, untold = _precise_rows(engine.network, evidence, ~asked)
     run = np.flatnonzero(asked | untold)
     picked = evidence[run]
-    first, numbers = picked.groups()
+    groups = picked.group_rows()
+    first, numbers = groups.first, groups.inverse
     wanted = {name: mask[run[first]] for name, mask in masks.items()}
     degrees: dict[str, list[Floats]] = {name: [] for name in names}
     alive = np.ones(len(first), dtype=np.bool_)

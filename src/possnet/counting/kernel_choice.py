@@ -10,7 +10,7 @@ from math import log2, prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from possnet.counting.blocks import Block
+    from possnet.counting.row_blocks import Block
 
 Kernel: TypeAlias = Literal["codes", "bitmaps", "cells"]
 

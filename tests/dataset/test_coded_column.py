@@ -1,0 +1,97 @@
+"""Coded columns: codes and distinct cells of a data set, against its rows; each column is decoded once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import possnet as pn
+from possnet.dataset import CodedColumn
+from possnet.kernels import bitmaps
+from tests import strategies
+
+
+def check_column(data: pn.Dataset, name: str, column: CodedColumn) -> None:
+    """Compare a column with the rows it stands for."""
+    missing, rows = data.missing(name), [data.row(r)[name] for r in range(len(data))]
+    weights = [1] * len(data) if data.weights is None else data.weights.tolist()
+    variable = data.variable(name)
+    for r, code in enumerate(column.codes.tolist()):
+        cell = column.cells[code]
+        assert (cell is None) == missing[r] == (code == column.unknown)
+        assert cell is None or set(cell) == rows[r]
+        assert {s for s, inside in zip(variable.states, column.sets[code], strict=True) if inside} == rows[r]
+        assert column.masks[code] == (0 if cell is None else sum(1 << variable.index(s) for s in cell))
+        assert column.sizes[code] == len(rows[r])
+        assert column.ambiguous[r] == (missing[r] or len(rows[r]) > 1)
+    assert sorted(set(column.codes.tolist())) == list(range(len(column)))
+    known = column.masks if column.unknown is None else column.masks[:-1]
+    assert known == sorted(set(known))
+    assert column.counts.tolist() == [
+        sum(w for w, c in zip(weights, column.codes, strict=True) if c == k) for k in range(len(column))
+    ]
+    assert column.is_precise == (not missing.any() and all(len(cell) == 1 for cell in rows))
+    assert column.codes.dtype == np.min_scalar_type(max(len(column) - 1, 0))
+    assert not column.codes.flags.writeable
+    assert not column.sets.flags.writeable
+
+
+@given(strategies.datasets())
+def test_a_coded_column_is_its_rows(data: pn.Dataset) -> None:
+    for variable in data.variables:
+        column = data.column(variable.name)
+        assert data.column(variable.name) is column
+        check_column(data, variable.name, column)
+        whole = pn.Dataset.unchecked(
+            data.variables, {v.name: data.bitmaps(v.name) for v in data.variables}, len(data), weights=data.weights
+        )
+        check_column(whole, variable.name, column.fill_unknown())
+
+
+@given(strategies.datasets(min_rows=1), st.data())
+def test_rows_of_a_coded_column_are_coded_as_if_decoded(data: pn.Dataset, draw: st.DataObject) -> None:
+    for variable in data.variables:
+        data.column(variable.name)
+    start = draw.draw(st.integers(0, len(data)))
+    for part in (
+        data[start:],
+        data[draw.draw(st.lists(st.integers(0, len(data) - 1)))],
+        data.distinct(),
+        data[start:][::2],
+    ):
+        for variable in data.variables:
+            check_column(part, variable.name, part.column(variable.name))
+
+
+def test_selected_variables_share_their_columns() -> None:
+    data = pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})
+    assert data.select(["b"]).column("b") is data.column("b")
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.2])
+def test_each_column_is_decoded_once(unknown: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    asia = pn.load_example("asia")
+    data = pn.sample(asia, 300, imprecision=0.5, rng=1)
+    missing = {v.name: np.random.default_rng(k).random(300) < unknown for k, v in enumerate(data.variables)}
+    words = {n: data.bitmaps(n) | bitmaps.pack(rows) for n, rows in missing.items()}
+    data = pn.Dataset.unchecked(
+        data.variables, words, 300, unknown={n: bitmaps.pack(rows) for n, rows in missing.items()}
+    )
+    decoded = []
+    for name in ("decode_cells", "decode_states"):
+        kernel = getattr(bitmaps, name)
+
+        def counted(words: object, rows: int, kernel: object = kernel) -> object:
+            decoded.append(rows)
+            return kernel(words, rows)  # type: ignore[operator]
+
+        monkeypatch.setattr(bitmaps, name, counted)
+    learned = pn.fit_em(asia.dag, data, tolerance=1.0).network
+    pn.learn_structure(data)
+    pn.learn_structure(data, measure="traced-bic", max_parents=1)
+    pn.Inference(learned).query_many("lung", data)
+    pn.complete(learned, data).resolved()
+    pn.fit(asia.dag, data)
+    data.distinct()
+    assert len(decoded) <= len(data.variables)
