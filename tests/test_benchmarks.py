@@ -36,3 +36,15 @@ def test_a_figure_changed_by_hand_is_noticed(tmp_path: Path) -> None:
 def test_a_target_is_met_at_its_limit_and_not_beyond(found: float, asked: float, at_most: bool, met: bool) -> None:
     code = f"from measure import Target; print(Target('j', 'p', 'q', {found}, {asked}, at_most={at_most}).met)"
     assert run("-c", code).stdout.strip() == str(met)
+
+
+def test_the_page_of_the_architecture_has_the_walks_that_were_measured() -> None:
+    walks = run("walks.py", "--check")
+    assert (walks.returncode, walks.stderr) == (0, "")
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_layers() -> None:
+    code = "import rooms_picture; print(rooms_picture.draw_rooms() == rooms_picture.PICTURE.read_text(encoding='utf-8'))"
+    words = [sys.executable, "-c", code]
+    drawn = subprocess.run(words, cwd=ROOT / "examples" / "figures", check=True, capture_output=True, text=True)
+    assert drawn.stdout == "True\n", "run: python examples/figures/rooms_picture.py"
