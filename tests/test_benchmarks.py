@@ -18,8 +18,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_page_says_what_was_measured_and_every_target_is_met() -> None:
-    found = run("report.py", "--check")
-    assert (found.returncode, found.stderr) == (0, "")
+    report = run("report.py", "--check")
+    assert (report.returncode, report.stderr) == (0, "")
 
 
 def test_a_figure_changed_by_hand_is_noticed(tmp_path: Path) -> None:

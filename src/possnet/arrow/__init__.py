@@ -12,17 +12,20 @@ from possnet.arrow.arrow_tables import (
 from possnet.arrow.raw_columns import (
     Cell,
     DomainHints,
+    Finding,
     ListColumn,
     MaskColumn,
     PackedColumn,
     ProblemReport,
     RawColumn,
     TextColumn,
+    misfit,
 )
 
 __all__ = [
     "Cell",
     "DomainHints",
+    "Finding",
     "ListColumn",
     "MaskColumn",
     "PackedColumn",
@@ -32,6 +35,7 @@ __all__ = [
     "columns_of_table",
     "first_line",
     "list_array",
+    "misfit",
     "python_column",
     "require_distinct",
     "table_of_arrays",

@@ -2,5 +2,6 @@
 
 from possnet.counting.count import count, counts_of, nodes_in
 from possnet.counting.counts import Counts, Focal
+from possnet.counting.row_blocks import Block, blocks_of
 
-__all__ = ["Counts", "Focal", "count", "counts_of", "nodes_in"]
+__all__ = ["Block", "Counts", "Focal", "blocks_of", "count", "counts_of", "nodes_in"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.counting.row_blocks import blocks_of
+from possnet.counting import blocks_of
 from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, cross_counts, tally
@@ -14,7 +14,7 @@ from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats, Ints, Progress, Words
-    from possnet.counting.row_blocks import Block
+    from possnet.counting import Block
     from possnet.dataset import Batches
     from possnet.variables import Variable
 

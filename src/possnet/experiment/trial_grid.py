@@ -15,8 +15,7 @@ from possnet.errors import InputError, did_you_mean, listing, require_known, req
 from possnet.io import encode_network
 from possnet.network import Network
 from possnet.parameters import fit
-from possnet.structure import METHODS, learn_structure
-from possnet.structure.options import fitting_measure
+from possnet.structure import METHODS, fitting_measure, learn_structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

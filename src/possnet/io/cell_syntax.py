@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from possnet.arrow.raw_columns import misfit
+from possnet.arrow import misfit
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from possnet.arrow.raw_columns import Cell, Finding
+    from possnet.arrow import Cell, Finding
     from possnet.variables import Variable
 
 _UNKNOWN = ("?", "*")
