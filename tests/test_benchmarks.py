@@ -44,7 +44,9 @@ def test_the_page_of_the_architecture_has_the_walks_that_were_measured() -> None
 
 
 def test_the_picture_of_the_rooms_is_that_of_the_layers() -> None:
-    code = "import rooms_picture; print(rooms_picture.draw_rooms() == rooms_picture.PICTURE.read_text(encoding='utf-8'))"
+    code = (
+        "import rooms_picture; print(rooms_picture.draw_rooms() == rooms_picture.PICTURE.read_text(encoding='utf-8'))"
+    )
     words = [sys.executable, "-c", code]
     drawn = subprocess.run(words, cwd=ROOT / "examples" / "figures", check=True, capture_output=True, text=True)
     assert drawn.stdout == "True\n", "run: python examples/figures/rooms_picture.py"
