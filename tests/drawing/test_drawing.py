@@ -55,6 +55,14 @@ def test_a_ladder_is_drawn_without_crossings() -> None:
     assert len(sides) == 1
 
 
+def test_a_layer_that_all_nodes_leave_is_no_layer() -> None:
+    """In a narrow drawing "c" is alone above, until it comes down to its child."""
+    parents = {"a": (), "b": (), "c": (), "d": ("c",), "e": ("a", "b", "c", "d")}
+    sizes = {"a": (30.0, 20.0), "b": (37.0, 25.0), "c": (44.0, 30.0), "d": (51.0, 35.0), "e": (58.0, 20.0)}
+    layout = compute_layout(parents, sizes, aspect=0.5)
+    assert min(y - sizes[name][1] / 2 for name, (_, y) in layout.nodes.items()) == 0.0
+
+
 def test_a_long_edge_passes_beside_the_nodes_of_its_layers() -> None:
     parents = {"a": (), "b": ("a",), "c": ("b",), "d": ("a", "c")}
     sizes = dict.fromkeys(parents, (80.0, 30.0))
@@ -94,12 +102,12 @@ def test_differences_are_coloured() -> None:
     second = {"a": (), "b": ("a",), "c": ("d",), "d": ("a", "b")}
     root = ET.fromstring(draw_graph(first, over=second))  # noqa: S314
     kinds = [
-        next(kind for kind in ("edge", "added", "removed", "turned") if f"--{kind})" in path.attrib["stroke"])
+        next(kind for kind in ("edge", "added", "removed", "reversed") if f"--{kind})" in path.attrib["stroke"])
         for path in root.findall(f"{SVG}path")
     ]
-    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"edge": 1, "removed": 2, "added": 3, "turned": 2}
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"edge": 1, "removed": 2, "added": 3, "reversed": 2}
     shown = {text.text for text in root.iter(f"{SVG}text")}
-    assert {"only in the first", "only in the second", "turned in the second"} <= shown
+    assert {"only in the first", "only in the second", "reversed in the second"} <= shown
 
 
 @given(strategies.dags(max_nodes=7), st.data())

@@ -209,7 +209,7 @@ def test_two_networks_over_each_other_show_both_marginals() -> None:
     turned = pn.Dag({**{n: net.dag.parents(n) for n in net.dag.nodes}, "asia": ("tub",), "tub": ()})
     other = pn.fit(turned, pn.sample(net, 300, rng=1))
     picture = pn.draw_difference(net, other)
-    assert "turned in the second" in picture
+    assert "reversed in the second" in picture
     ticks = [r for r in ET.fromstring(picture).iter(f"{SVG}rect") if r.attrib["width"] == "2.4"]  # noqa: S314
     assert len(ticks) == sum(len(v) for v in net.variables) + 1
     with pytest.raises(pn.InputError, match="different variables"):

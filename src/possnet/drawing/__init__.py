@@ -1,29 +1,25 @@
 """Pictures as SVG and HTML text: layered graphs, bars and tables, from plain texts and numbers."""
 
+from possnet.drawing.graph_drawings import Bar, Card, Detail, draw_bars, draw_graph
 from possnet.drawing.html_tables import draw_table, text_table
 from possnet.drawing.layered_layout import Layout, Sizes, compute_layout
-from possnet.drawing.svg import (
-    COLOURS,
-    Bar,
-    Card,
-    Detail,
-    Picture,
-    clip_text,
-    css_colours,
-    draw_bars,
-    draw_graph,
-    escape_markup,
-    measure_text,
-    replace_forbidden,
-)
+from possnet.drawing.scene import Arrow, Group, Label, Rectangle, Scene
+from possnet.drawing.svg import COLOURS, Drawing, Picture, css_colours, escape_markup, render_svg, replace_forbidden
+from possnet.drawing.text_metrics import clip_text, measure_text
 
 __all__ = [
     "COLOURS",
+    "Arrow",
     "Bar",
     "Card",
     "Detail",
+    "Drawing",
+    "Group",
+    "Label",
     "Layout",
     "Picture",
+    "Rectangle",
+    "Scene",
     "Sizes",
     "clip_text",
     "compute_layout",
@@ -33,6 +29,7 @@ __all__ = [
     "draw_table",
     "escape_markup",
     "measure_text",
+    "render_svg",
     "replace_forbidden",
     "text_table",
 ]

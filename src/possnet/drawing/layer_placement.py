@@ -9,11 +9,12 @@ of many nodes two to three times as wide.
 
 from __future__ import annotations
 
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     Layers: TypeAlias = Sequence[Sequence[int]]
     Near: TypeAlias = Sequence[Sequence[int]]
@@ -44,7 +45,7 @@ def place_points(
     """
     first = _break_blocks(_form_blocks(layers, above, passing), layers, room)
     gaps = _required_gaps(layers, first, room)
-    order = sort_topologically(gaps)
+    order = list(TopologicalSorter(gaps).static_order())[::-1]
     near: dict[int, list[int]] = {block: [] for block in order}
     for k, block in enumerate(first):
         near[block] += [first[n] for n in (*above[k], *below[k]) if first[n] != block]
@@ -102,7 +103,7 @@ def _longest_row(first: Sequence[int], layers: Layers, room: Sequence[float], mo
                 nearest.setdefault(pair, (left, right))
     reach = dict.fromkeys(gaps, 0.0)
     before: dict[int, int] = {}
-    for block in sort_topologically(gaps):
+    for block in list(TopologicalSorter(gaps).static_order())[::-1]:
         for other, gap in gaps[block].items():
             if reach[block] + gap > reach[other]:
                 reach[other], before[other] = reach[block] + gap, block
@@ -126,32 +127,12 @@ def _required_gaps(layers: Layers, first: Sequence[int], room: Sequence[float]) 
     return gaps
 
 
-def sort_topologically(after: Mapping[Item, Iterable[Item]]) -> list[Item]:
-    """Items, each before those that come after it.
-
-    >>> sort_topologically({"b": (), "a": ("b",)})
-    ['a', 'b']
-    """
-    waiting = dict.fromkeys(after, 0)
-    for others in after.values():
-        for item in others:
-            waiting[item] += 1
-    order = [item for item, count in waiting.items() if count == 0]
-    for item in order:  # grows while it is walked
-        for other in after[item]:
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                order.append(other)
-    return order
-
-
 def _push_apart(wanted: dict[int, float], gaps: dict[int, dict[int, float]], order: list[int]) -> dict[int, float]:
     """Places near the wanted ones and far enough apart: the mean of pushing all to the right and all to the left."""
     right, left = dict(wanted), dict(wanted)
     for block in order:
-        here = right[block]
         for other, gap in gaps[block].items():
-            right[other] = max(right[other], here + gap)
+            right[other] = max(right[other], right[block] + gap)
     for block in reversed(order):
         for other, gap in gaps[block].items():
             left[block] = min(left[block], left[other] - gap)

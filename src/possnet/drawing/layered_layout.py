@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
-from possnet.drawing.layer_placement import place_points, sort_topologically
+from possnet.drawing.layer_placement import place_points
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -54,10 +55,10 @@ class _LayerPoint:
 def compute_layout(
     parents: Mapping[str, Sequence[str]], sizes: Sizes, *, gap: float = 24.0, rise: float = 46.0, aspect: float = 1.6
 ) -> Layout:
-    """Layout of a DAG whose nodes have the given widths and heights.
+    """Lay out a DAG whose nodes have the given widths and heights.
 
-    >>> found = compute_layout({"a": (), "b": ("a",)}, {"a": (40, 20), "b": (40, 20)})
-    >>> found.nodes["a"][1] < found.nodes["b"][1], found.nodes["a"][0] == found.nodes["b"][0]
+    >>> layout = compute_layout({"a": (), "b": ("a",)}, {"a": (40, 20), "b": (40, 20)})
+    >>> layout.nodes["a"][1] < layout.nodes["b"][1], layout.nodes["a"][0] == layout.nodes["b"][0]
     (True, True)
     """
     parts = [_layout_component(group, parents, sizes, gap, rise, aspect) for group in _connected_components(parents)]
@@ -85,17 +86,17 @@ def _connected_components(parents: Mapping[str, Sequence[str]]) -> list[list[str
 
 
 def reachable_nodes(start: str, near: Mapping[str, Collection[str]]) -> set[str]:
-    """Where steps from a node to those near it lead, itself included.
+    """The nodes that can be reached from a node along its neighbours, itself included.
 
     >>> sorted(reachable_nodes("a", {"a": ("b",), "b": (), "c": ("a",)}))
     ['a', 'b']
     """
-    found, waiting = {start}, [start]
+    reached, waiting = {start}, [start]
     while waiting:
-        fresh = set(near[waiting.pop()]) - found
-        found |= fresh
+        fresh = set(near[waiting.pop()]) - reached
+        reached |= fresh
         waiting += fresh
-    return found
+    return reached
 
 
 def _layout_component(
@@ -174,7 +175,7 @@ def _assign_layers(
         for parent in parents[child]:
             below[parent].append(child)
     ahead: dict[str, int] = {}
-    for name in reversed(sort_topologically(below)):
+    for name in TopologicalSorter(below).static_order():
         ahead[name] = max((ahead[child] + 1 for child in below[name]), default=0)
     depth: dict[str, int] = {}
     waiting = list(names)
@@ -196,11 +197,12 @@ def _assign_layers(
                     filled[lower] += widths[name]
                     depth[name] = lower
                     break
-    return depth
+    layers = sorted(set(depth.values()))  # all nodes of a layer may have come down
+    return {name: layers.index(layer) for name, layer in depth.items()}
 
 
 def _order_layers(points: list[_LayerPoint], layers: list[list[int]]) -> None:
-    """Order every layer for few crossings; ``layers`` ends in the best order found."""
+    """Order every layer for few crossings; ``layers`` ends in the best order."""
     best, fewest = [list(layer) for layer in layers], _count_crossings(points, layers)
     for sweep in range(_SWEEPS):
         if fewest == 0:
@@ -213,9 +215,9 @@ def _order_layers(points: list[_LayerPoint], layers: list[list[int]]) -> None:
                 near = points[k].above if down else points[k].below
                 keys[k] = (fmean(beside[n] for n in near) if near else place, place if sweep % 4 < 2 else -place)
             layer.sort(key=keys.__getitem__)
-        found = _count_crossings(points, layers)
-        if found < fewest:
-            best, fewest = [list(layer) for layer in layers], found
+        crossings = _count_crossings(points, layers)
+        if crossings < fewest:
+            best, fewest = [list(layer) for layer in layers], crossings
     for layer, kept in zip(layers, best, strict=True):
         layer[:] = kept
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from possnet.drawing import Bar, Card, Picture, draw_graph
+from possnet.drawing import Bar, Card, Drawing, draw_graph
 from possnet.errors import InputError
 from possnet.inference import Inference
 from possnet.possibility import necessities
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def draw_network(
     network: Network, evidence: Evidence | None = None, *, detail: Detail | None = None, title: str = ""
-) -> Picture:
+) -> Drawing:
     """A network as SVG text: every variable a card with the possibility and the necessity of its states, given evidence.
 
     Parameters
@@ -41,8 +41,8 @@ def draw_network(
     return draw_graph(_parents(network), cards, detail=detail, title=title or network.name or "network")
 
 
-def draw_difference(first: Network, second: Network, *, detail: Detail | None = None, title: str = "") -> Picture:
-    """Two networks over each other: edges that only one has or that the second turns, and both marginals.
+def draw_difference(first: Network, second: Network, *, detail: Detail | None = None, title: str = "") -> Drawing:
+    """Two networks over each other: edges that only one has or that the second reverses, and both marginals.
 
     Bars are the second network's marginals; a tick marks the first one's possibility.
 

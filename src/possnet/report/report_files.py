@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from possnet.drawing import Picture
+from possnet.drawing import Drawing
 from possnet.errors import TooLarge
 from possnet.experiment import read_experiment
 from possnet.io import encode_network, file_error, write_text
@@ -140,16 +140,16 @@ def _picture_makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Cal
             yield networks, f"network-{name}", f"{name}. {_SECTIONS[networks]}", partial(_draw, network, name)
 
 
-def _draw(network: Network, name: str) -> Picture:
+def _draw(network: Network, name: str) -> Drawing:
     try:
         return draw_network(network, title=name)
     except TooLarge:  # no marginals; what every context allows is shown instead
-        return Picture(network._repr_html_())
+        return cast("Drawing", network._repr_html_())
 
 
 def _save_picture(made: Any, stem: Path) -> str:
     """Write a figure or a drawing beside the page; gives the text for the page."""
-    if not isinstance(made, Picture):
+    if not isinstance(made, Drawing):
         return save_figure(made, stem, stem.name.replace("-", " "))
     if has_matplotlib():
         save_figure(drawing_figure(made), stem)
