@@ -15,14 +15,14 @@ import possnet as pn
 from possnet.dependence import (
     CONTOUR_MEASURES,
     chi2,
-    conditional,
+    conditional_dependence,
     count_pairs,
-    independent,
-    measure,
+    independent_contour,
+    measure_dependence,
     mutual_information,
     nonspecificity,
     nonspecificity_gain,
-    pairs as pairs_module,
+    pair_counts as pairs_module,
     similarity_dependence,
     specificity_gain,
     specificity_ratio,
@@ -54,47 +54,47 @@ def test_values_by_hand() -> None:
     assert chi2(PRODUCT_PAIR) == 0.0
     assert chi2(PRODUCT_PAIR, weighted=True) == 0.0
     assert mutual_information(PRODUCT_PAIR) == 0.0
-    assert chi2(PRODUCT_PAIR, "min") == pytest.approx(0.25**2)
-    assert chi2(PRODUCT_PAIR, "min", weighted=True) == pytest.approx(0.25**2 / 0.5)
-    assert mutual_information(PRODUCT_PAIR, "min") == pytest.approx(-0.25 * log2(0.25 / 0.5))
+    assert chi2(PRODUCT_PAIR, pn.MIN) == pytest.approx(0.25**2)
+    assert chi2(PRODUCT_PAIR, pn.MIN, weighted=True) == pytest.approx(0.25**2 / 0.5)
+    assert mutual_information(PRODUCT_PAIR, pn.MIN) == pytest.approx(-0.25 * log2(0.25 / 0.5))
     assert nonspecificity_gain(PRODUCT_PAIR) == 0.0
-    assert round(nonspecificity_gain([[1, 0.5], [0.5, 0.5]]), 3) == -0.104  # in the product reading it has a sign
+    assert round(nonspecificity_gain([[1, 0.5], [0.5, 0.5]]), 3) == -0.104  # with PRODUCT it has a sign
     strong = [[1, 0], [0, 1]]
     assert specificity_gain(strong) == 1.0
     assert chi2(strong) == 2.0
     assert mutual_information(strong) == pytest.approx(2 / np.log(2))
-    assert str(mutual_information(strong, "min")) == "0.0"  # it never sees what is impossible; and 0 has no sign
+    assert str(mutual_information(strong, pn.MIN)) == "0.0"  # it never sees what is impossible; and 0 has no sign
 
 
-@given(contours(), st.sampled_from(CONTOUR_MEASURES), st.sampled_from(["product", "min"]))
-def test_measures_are_their_definitions(contour: np.ndarray, name: str, reading: str) -> None:
-    expected = oracles.dependence(name, contour.tolist(), reading)
-    assert measure(name, contour, reading) == pytest.approx(max(expected, 0.0), abs=1e-9)  # type: ignore[arg-type]
-    assert measure(name, contour * 7, reading) == pytest.approx(max(expected, 0.0), abs=1e-9)  # type: ignore[arg-type]
+@given(contours(), st.sampled_from(list(CONTOUR_MEASURES)), st.sampled_from([pn.PRODUCT, pn.MIN]))
+def test_measures_are_their_definitions(contour: np.ndarray, name: str, conjunction: Any) -> None:
+    expected = oracles.dependence(name, contour.tolist(), conjunction.name)
+    assert measure_dependence(name, contour, conjunction) == pytest.approx(max(expected, 0.0), abs=1e-9)
+    assert measure_dependence(name, contour * 7, conjunction) == pytest.approx(max(expected, 0.0), abs=1e-9)
 
 
 @given(contours())
 def test_measures_are_never_negative_and_symmetric_ones_are(contour: np.ndarray) -> None:
     for name in CONTOUR_MEASURES:
-        for reading in ("product", "min"):
-            value = measure(name, contour, reading)  # type: ignore[arg-type]
+        for conjunction in (pn.PRODUCT, pn.MIN):
+            value = measure_dependence(name, contour, conjunction)
             assert value >= 0.0
             if name != "specificity-ratio":
-                assert measure(name, contour.T, reading) == pytest.approx(value, abs=1e-9)  # type: ignore[arg-type]
+                assert measure_dependence(name, contour.T, conjunction) == pytest.approx(value, abs=1e-9)
 
 
 @given(st.lists(strategies.levels, min_size=1, max_size=4), st.lists(strategies.levels, min_size=1, max_size=4))
-def test_independent_pairs_measure_nothing_in_their_own_reading(first: list[float], second: list[float]) -> None:
+def test_independent_pairs_measure_nothing_by_their_own_conjunction(first: list[float], second: list[float]) -> None:
     a, b = np.array([1.0, *first]), np.array([1.0, *second])
     product, least = np.outer(a, b), np.minimum.outer(a, b)
     assert chi2(product) == pytest.approx(0.0, abs=1e-12)
     assert mutual_information(product) == pytest.approx(0.0, abs=1e-12)
-    assert chi2(least, "min") == 0.0
-    assert mutual_information(least, "min") == pytest.approx(0.0, abs=1e-12)
+    assert chi2(least, pn.MIN) == 0.0
+    assert mutual_information(least, pn.MIN) == pytest.approx(0.0, abs=1e-12)
     for name in ("specificity-gain", "specificity-ratio", "specificity-symmetric"):
-        assert measure(name, least) == pytest.approx(0.0, abs=1e-9)
-    np.testing.assert_allclose(independent(product), product)
-    np.testing.assert_allclose(independent(least, "min"), least)
+        assert measure_dependence(name, least) == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(independent_contour(product), product)
+    np.testing.assert_allclose(independent_contour(least, pn.MIN), least)
 
 
 @given(contours(axes=3))
@@ -103,19 +103,19 @@ def test_conditional_specificity_gain_is_what_a_further_parent_adds(cube: np.nda
     z, x, y = cube.shape
     wide = specificity_gain(cube.reshape(z * x, y))
     narrow = specificity_gain(cube.max(axis=1))
-    assert conditional("specificity-gain", cube) == pytest.approx(max(wide - narrow, 0.0), abs=1e-9)
+    assert conditional_dependence("specificity-gain", cube) == pytest.approx(max(wide - narrow, 0.0), abs=1e-9)
 
 
-@given(contours(axes=3), st.sampled_from(["product", "min"]))
-def test_conditional_measures_are_means_over_contexts(cube: np.ndarray, reading: str) -> None:
+@given(contours(axes=3), st.sampled_from([pn.PRODUCT, pn.MIN]))
+def test_conditional_measures_are_means_over_contexts(cube: np.ndarray, conjunction: Any) -> None:
     for name in ("chi2", "mutual-information"):
         weights = cube.max(axis=(1, 2))
         expected = sum(
-            w * max(oracles.dependence(name, (table / w).tolist(), reading), 0.0)
+            w * max(oracles.dependence(name, (table / w).tolist(), conjunction.name), 0.0)
             for w, table in zip(weights, cube, strict=True)
             if w > 0
         ) / weights.sum()  # fmt: skip
-        assert conditional(name, cube, reading) == pytest.approx(expected, abs=1e-9)  # type: ignore[arg-type]
+        assert conditional_dependence(name, cube, conjunction) == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=80)
@@ -214,18 +214,24 @@ def test_what_cannot_be_measured_is_refused() -> None:
     cube = np.ones((1, 2, 2), dtype=int)
     no_contours: list[Any] = ["abc", [[1, 0.5], [1]], [[1, "x"]], None, [{}]]
     refused: list[tuple[Callable[[], object], str]] = [
-        (lambda: measure("gain", PRODUCT_PAIR), "measure 'gain'; expected specificity-gain"),  # type: ignore[arg-type]
-        (lambda: chi2(PRODUCT_PAIR, wrong), "reading 'max'"),
-        (lambda: measure("specificity-gain", PRODUCT_PAIR, wrong), "reading 'max'"),
-        (lambda: conditional("chi2", [PRODUCT_PAIR], wrong), "reading 'max'"),
-        (lambda: conditional("specificity-gain", [PRODUCT_PAIR], wrong), "reading 'max'"),
+        (lambda: measure_dependence("gain", PRODUCT_PAIR), "measure 'gain'; expected specificity-gain"),
+        (lambda: chi2(PRODUCT_PAIR, wrong), "conjunction 'max'; expected possnet.PRODUCT"),
+        (
+            lambda: measure_dependence("specificity-gain", PRODUCT_PAIR, wrong),
+            "conjunction 'max'; expected possnet.PRODUCT",
+        ),
+        (lambda: conditional_dependence("chi2", [PRODUCT_PAIR], wrong), "conjunction 'max'; expected possnet.PRODUCT"),
+        (
+            lambda: conditional_dependence("specificity-gain", [PRODUCT_PAIR], wrong),
+            "conjunction 'max'; expected possnet.PRODUCT",
+        ),
         *((partial(chi2, contour), "contour.*expected") for contour in no_contours),
         (lambda: similarity_dependence(cube, two, two, one, errors=-1.0), "expected standard errors from 0 on"),
         (lambda: similarity_dependence(cube, two, two, one, errors=float("nan")), "expected standard errors from 0 on"),
         (lambda: similarity_dependence(cube, three, two, one), "expected .z, x, y."),
         (lambda: nonspecificity([]), "at least one degree"),
         (lambda: nonspecificity([1, -1]), "below 0"),
-        (lambda: conditional("chi2", PRODUCT_PAIR), "expected 3"),
+        (lambda: conditional_dependence("chi2", PRODUCT_PAIR), "expected 3"),
         (
             lambda: count_pairs(pn.Dataset.from_table({"fever": ["x"]})).table("fever", "fevr"),
             "no variable 'fevr'.*did you mean 'fever'",

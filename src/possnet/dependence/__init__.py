@@ -1,13 +1,12 @@
 """Dependence: how far two variables, or a family, are from independent, read off contours of imprecise data."""
 
-from possnet.dependence.measures import (
+from possnet.dependence.contour_measures import (
     CONTOUR_MEASURES,
     ContourMeasure,
-    Reading,
     chi2,
-    conditional,
-    independent,
-    measure,
+    conditional_dependence,
+    independent_contour,
+    measure_dependence,
     mutual_information,
     nonspecificity,
     nonspecificity_gain,
@@ -15,19 +14,18 @@ from possnet.dependence.measures import (
     specificity_ratio,
     specificity_symmetric,
 )
-from possnet.dependence.pairs import PairCounts, count_pairs
+from possnet.dependence.pair_counts import PairCounts, count_pairs
 from possnet.dependence.similarity import similarity_dependence
 
 __all__ = [
     "CONTOUR_MEASURES",
     "ContourMeasure",
     "PairCounts",
-    "Reading",
     "chi2",
-    "conditional",
+    "conditional_dependence",
     "count_pairs",
-    "independent",
-    "measure",
+    "independent_contour",
+    "measure_dependence",
     "mutual_information",
     "nonspecificity",
     "nonspecificity_gain",

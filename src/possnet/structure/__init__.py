@@ -1,19 +1,26 @@
 """Structure learning: which variables depend on which, from precise and from imprecise rows."""
 
+from possnet.structure.constraints import Constraints
+from possnet.structure.decomposable_scores import DecomposableScore
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
-from possnet.structure.options import MEASURES, METHODS, SCORES, Measure, Method, fitting_measure
+from possnet.structure.score_registry import MEASURES, SearchProblem, StructureScore
+from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
+from possnet.structure.search_options import Search
 from possnet.structure.structure_learning import learn_structure
 
 __all__ = [
     "MEASURES",
     "METHODS",
-    "SCORES",
+    "Constraints",
+    "DecomposableScore",
     "LearnedEdge",
     "LearnedStructure",
-    "Measure",
-    "Method",
     "NearMiss",
+    "Search",
+    "SearchMethod",
+    "SearchProblem",
     "SearchStep",
+    "StructureScore",
     "fitting_measure",
     "learn_structure",
 ]

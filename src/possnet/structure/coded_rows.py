@@ -92,8 +92,8 @@ class CodedRows:
 
     def _hold(self, codes: list[Codes], weights: Ints | None) -> None:
         self.codes, self.weights = codes, weights
-        self.rows = len(codes[0])
-        self.total = self.rows if weights is None else int(weights.sum())
+        self.n_rows = len(codes[0])
+        self.total = self.n_rows if weights is None else int(weights.sum())
 
     @property
     def n_cells(self) -> list[int]:
@@ -105,11 +105,11 @@ class CodedRows:
         """Variables that have cells of several states."""
         return [v.name for v, found in zip(self.variables, self.sets, strict=True) if (found.sum(axis=1) != 1).any()]
 
-    def some(self, most: int) -> CodedRows | None:
+    def sample_rows(self, most: int) -> CodedRows | None:
         """Some of the rows, drawn without replacement and always the same ones; None if there are no more than that."""
-        if self.rows <= most:
+        if self.n_rows <= most:
             return None
-        chosen = np.sort(np.random.default_rng(0).permutation(self.rows)[:most])
+        chosen = np.sort(np.random.default_rng(0).permutation(self.n_rows)[:most])
         found = copy(self)
         found._hold([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
         return found

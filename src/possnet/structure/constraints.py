@@ -1,125 +1,150 @@
-"""What a structure must and must not have, from names to matrices."""
+"""Constraints on a structure: required and forbidden edges, tiers, the number of parents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import InputError, among, listing, require_whole
+from possnet.errors import InputError, among, require_whole
 from possnet.graph import Dag
 from possnet.structure.search_graph import CompiledConstraints
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools
 
-    Edges: TypeAlias = Iterable[tuple[str, str]]
 
-_OWNER = "learn_structure"
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What a structure must and must not have; checked for contradictions.
 
+    Attributes
+    ----------
+    required, forbidden
+        Edges (parent, child) that must, or must not, be there. Trees look for a root that keeps them.
+    tiers
+        Lists of names, causes first: no edge leads from a later list to an earlier one.
+    max_parents
+        Most parents of a variable; without it any number, but 2 where the measure has no price for parents.
 
-def constraints_of(
-    names: list[str],
-    *,
-    required: Edges = (),
-    forbidden: Edges = (),
-    tiers: Iterable[Iterable[str]] = (),
-    max_parents: int | None = None,
-) -> CompiledConstraints:
-    """CompiledConstraints over named variables, checked for contradictions.
-
-    >>> found = constraints_of(["a", "b", "c"], required=[("a", "b")], tiers=[["a"], ["c"]])
-    >>> found.allowed.astype(int).tolist(), found.max_parents
-    ([[0, 1, 1], [1, 0, 1], [0, 1, 0]], 2)
-    """
-    place = {name: k for k, name in enumerate(names)}
-    must = _matrix(required, place, "required")
-    allowed = ~_matrix(forbidden, place, "forbidden") & ~np.eye(len(names), dtype=np.bool_)
-    levels = _levels(tiers, place)
-    for later, earlier in permutations(levels, 2):
-        if levels[later] > levels[earlier]:
-            allowed[later, earlier] = False
-    most = len(names) - 1
-    if max_parents is not None:
-        most = require_whole(max_parents, 0, f"{_OWNER}: max_parents")
-    for parent, child in np.argwhere(must & ~allowed).tolist():
-        raise InputError(
-            f"{_OWNER}: {names[parent]!r} -> {names[child]!r} is required, and forbidden or against the tiers; expected "
-            "one or the other"
-        )
-    for child in np.flatnonzero(must.sum(axis=0) > most).tolist():
-        raise InputError(
-            f"{_OWNER}: {names[child]!r} has more required parents than max_parents {most}; expected fewer"
-        )
-    try:
-        Dag.from_edges([(names[p], names[c]) for p, c in np.argwhere(must).tolist()], nodes=names)
-    except InputError as error:
-        raise InputError(f"{_OWNER}: required edges: {error}") from None
-    return CompiledConstraints(must, allowed, most)
-
-
-def order_of(order: Iterable[str], names: list[str], required: Bools) -> list[int]:
-    """An order of the variables as numbers; an `InputError` if a required child stands before its parent.
-
-    >>> order_of(["b", "a"], ["a", "b"], np.zeros((2, 2), dtype=bool))
-    [1, 0]
-    >>> order_of(["b", "a"], ["a", "b"], constraints_of(["a", "b"], required=[("a", "b")]).required)
+    >>> Constraints(required=[("smoke", "lung")], tiers=[["smoke"], ["lung", "xray"]]).tiers
+    (('smoke',), ('lung', 'xray'))
+    >>> Constraints(required=[("smoke", "lung")], forbidden=[("smoke", "lung")])
     Traceback (most recent call last):
         ...
-    possnet.errors.InputError: learn_structure: order has 'b' before 'a', but 'a' -> 'b' is required; expected parents
-    before their children
+    possnet.errors.InputError: constraints: 'smoke' -> 'lung' is required, and forbidden or against the tiers; expected one
+    or the other
     """
-    listed = _listed(order, "order", "the names of all variables, first to last")
-    place = {name: k for k, name in enumerate(names)}
-    found = [_known(name, place, "order") for name in listed]
-    if sorted(found) != list(range(len(names))):
-        lacking = [name for name in names if name not in listed]
+
+    required: Iterable[tuple[str, str]] = ()
+    forbidden: Iterable[tuple[str, str]] = ()
+    tiers: Iterable[Iterable[str]] = ()
+    max_parents: int | None = None
+
+    def __post_init__(self) -> None:
+        required, forbidden = _read_edges(self.required, "required"), _read_edges(self.forbidden, "forbidden")
+        listed = _read_list(self.tiers, "constraints: tiers", "lists of names, causes first")
+        tiers = tuple(read_names(tier, "constraints: tier", "a list of names") for tier in listed)
+        levels = _number_tiers(tiers)
+        for parent, child in required:
+            backward = parent in levels and child in levels and levels[parent] > levels[child]
+            if backward or (parent, child) in forbidden:
+                raise InputError(
+                    f"constraints: {parent!r} -> {child!r} is required, and forbidden or against the tiers; expected one "
+                    "or the other"
+                )
+        try:
+            Dag.from_edges(required)
+        except InputError as error:
+            raise InputError(f"constraints: required edges: {error}") from None
+        if self.max_parents is not None:
+            require_whole(self.max_parents, 0, "constraints: max_parents")
+        for name, value in (("required", required), ("forbidden", forbidden), ("tiers", tiers)):
+            object.__setattr__(self, name, value)
+
+
+def compile_constraints(constraints: Constraints, names: list[str], max_parents: int) -> CompiledConstraints:
+    """The constraints over the variables of the data, as matrices; ``max_parents`` where they set none.
+
+    >>> compiled = compile_constraints(Constraints(required=[("a", "b")], tiers=[["a"], ["c"]]), ["a", "b", "c"], 2)
+    >>> compiled.allowed.astype(int).tolist(), compiled.max_parents
+    ([[0, 1, 1], [1, 0, 1], [0, 1, 0]], 2)
+    """
+    required = _edge_matrix(constraints.required, names, "required edge")
+    allowed = ~_edge_matrix(constraints.forbidden, names, "forbidden edge") & ~np.eye(len(names), dtype=np.bool_)
+    levels = _number_tiers(constraints.tiers)
+    numbers = {name: number_of(name, names, "tier") for name in levels}
+    for later, earlier in permutations(levels, 2):
+        if levels[later] > levels[earlier]:
+            allowed[numbers[later], numbers[earlier]] = False
+    most = max_parents if constraints.max_parents is None else constraints.max_parents
+    for child in np.flatnonzero(required.sum(axis=0) > most).tolist():
         raise InputError(
-            f"{_OWNER}: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected every "
-            "variable once"
+            f"learn_structure: {names[child]!r} has more required parents than max_parents {most}; expected fewer"
         )
-    for parent, child in np.argwhere(required).tolist():
-        if found.index(child) < found.index(parent):
-            raise InputError(
-                f"{_OWNER}: order has {names[child]!r} before {names[parent]!r}, but {names[parent]!r} -> "
-                f"{names[child]!r} is required; expected parents before their children"
-            )
-    return found
+    return CompiledConstraints(required, allowed, most)
 
 
-def _matrix(edges: object, place: dict[str, int], what: str) -> Bools:
-    matrix = np.zeros((len(place), len(place)), dtype=np.bool_)
-    for edge in _listed(edges, what, "pairs (parent, child)"):
-        pair = _listed(edge, f"{what} edge", "a pair (parent, child)")
+def _read_edges(edges: object, what: str) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for edge in _read_list(edges, f"constraints: {what}", "pairs (parent, child)"):
+        pair = read_names(edge, f"constraints: {what} edge", "a pair (parent, child)")
         if len(pair) != 2:
-            raise InputError(f"{_OWNER}: {what} edge {edge!r}; expected a pair (parent, child)")
-        parent, child = (_known(name, place, f"{what} edge") for name in pair)
-        if parent == child:
-            raise InputError(f"{_OWNER}: {what} edge from {pair[0]!r} to itself; expected two variables")
-        matrix[parent, child] = True
+            raise InputError(f"constraints: {what} edge {edge!r}; expected a pair (parent, child)")
+        if pair[0] == pair[1]:
+            raise InputError(f"constraints: {what} edge from {pair[0]!r} to itself; expected two variables")
+        pairs.append((pair[0], pair[1]))
+    return tuple(pairs)
+
+
+def _number_tiers(tiers: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Name -> the number of its tier."""
+    levels: dict[str, int] = {}
+    for level, names in enumerate(tiers):
+        for name in names:
+            if name in levels:
+                raise InputError(f"constraints: {name!r} stands in two tiers; expected one")
+            levels[name] = level
+    return levels
+
+
+def _edge_matrix(edges: Iterable[tuple[str, str]], names: list[str], what: str) -> Bools:
+    matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+    for parent, child in edges:
+        matrix[number_of(parent, names, what), number_of(child, names, what)] = True
     return matrix
 
 
-def _levels(tiers: object, place: dict[str, int]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for level, names in enumerate(_listed(tiers, "tiers", "lists of names, causes first")):
-        for name in _listed(names, "tier", "a list of names"):
-            number = _known(name, place, "tier")
-            if number in found:
-                raise InputError(f"{_OWNER}: {name!r} stands in two tiers; expected one")
-            found[number] = level
-    return found
-
-
-def _listed(given: object, what: str, expected: str) -> list[Any]:
+def _read_list(given: object, what: str, expected: str) -> list[object]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{_OWNER}: {what} {given!r}; expected {expected}")
+        raise InputError(f"{what} {given!r}; expected {expected}")
     return list(given)
 
 
-def _known(name: object, place: dict[str, int], what: str) -> int:
-    if not isinstance(name, str) or name not in place:
-        raise InputError(f"{_OWNER}: {what} names {name!r}, which the data lacks{among(name, place)}")
-    return place[name]
+def read_names(given: object, what: str, expected: str) -> tuple[str, ...]:
+    """Several names as a tuple; an `InputError` that says what is expected for anything else.
+
+    >>> read_names("ab", "search: order", "a list of names")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: search: order 'ab'; expected a list of names
+    """
+    listed = _read_list(given, what, expected)
+    names = tuple(name for name in listed if isinstance(name, str))
+    if len(names) < len(listed):
+        raise InputError(f"{what} {given!r}; expected {expected}")
+    return names
+
+
+def number_of(name: str, names: list[str], what: str) -> int:
+    """Number of a variable; an `InputError` for a name that the data lacks.
+
+    >>> number_of("b", ["a", "b"], "order")
+    1
+    """
+    if name not in names:
+        raise InputError(f"learn_structure: {what} names {name!r}, which the data lacks{among(name, names)}")
+    return names.index(name)

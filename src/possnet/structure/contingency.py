@@ -58,134 +58,134 @@ class ContingencyTables:
     >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
     >>> tables = ContingencyTables(CodedRows(data))
-    >>> [found.table(0)[0].tolist() for found in tables.focal((), 1, [0])]
+    >>> [found.table(0)[0].tolist() for found in tables.count_cells((), 1, [0])]
     [[[1, 0, 0], [0, 1, 1]]]
-    >>> [found.table(0)[0].tolist() for found in tables.contained((), 1, [0])]
+    >>> [found.table(0)[0].tolist() for found in tables.count_states((), 1, [0])]
     [[[1, 0], [1, 2]]]
     """
 
-    def __init__(self, columns: CodedRows) -> None:
-        self.columns = columns
-        self.n_cells = columns.n_cells
-        self.states = [len(variable) for variable in columns.variables]
+    def __init__(self, rows: CodedRows) -> None:
+        self.rows = rows
+        self.n_cells = rows.n_cells
+        self.states = [len(variable) for variable in rows.variables]
         self._words: SizedCache[Words] = SizedCache(_WORDS, lambda words: words.size)
         self._groups: SizedCache[tuple[NDArray[np.int32], NDArray[np.int32]]] = SizedCache(_GROUPS, lambda _: 1)
         self._matrices: dict[bool, list[Floats]] = {}
 
-    def group(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def group_cells(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Number of every row's combination of cells among those that occur, and these combinations."""
 
         def make() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-            codes = [self.columns.codes[k] for k in chosen]
-            groups = group_rows(codes, [self.n_cells[k] for k in chosen], self.columns.rows)
+            codes = [self.rows.codes[k] for k in chosen]
+            groups = group_rows(codes, [self.n_cells[k] for k in chosen], self.rows.n_rows)
             return groups.inverse.astype(np.int32), groups.combinations
 
         return self._groups.get_or_compute(chosen, make)
 
     def cell_counts(self, chosen: tuple[int, ...]) -> Ints:
         """How often each combination of cells that occurs stands."""
-        numbers, combinations = self.group(chosen)
-        return grouping.sum_weights(numbers, self.columns.weights, len(combinations))
+        numbers, combinations = self.group_cells(chosen)
+        return grouping.sum_weights(numbers, self.rows.weights, len(combinations))
 
-    def focal(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
+    def count_cells(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows by the cells of parents that occur together, of the child, and of each candidate."""
         full = prod(self.n_cells[k] for k in (*parents, child))
-        if self._by_bitmaps(full, [self.n_cells[k] for k in candidates]):
-            yield from self._read_off(parents, child, candidates, states=False)
+        if self._prefers_bitmaps(full, [self.n_cells[k] for k in candidates]):
+            yield from self._count_bitmaps(parents, child, candidates, states=False)
             return
-        numbers, combinations = self.group(parents)
+        numbers, combinations = self.group_cells(parents)
         size = self.n_cells[child]
         largest = 16 * len(combinations) * size * max((self.n_cells[k] for k in candidates), default=1)
         if largest > DENSE:
             refuse_over(
                 largest,
-                f"counting {size:,} distinct cells of {self.columns.variables[child].name!r} with those of a parent",
+                f"counting {size:,} distinct cells of {self.rows.variables[child].name!r} with those of a parent",
                 "use fewer rows, or bins or states that give fewer distinct cells",
             )
-        base = numbers.astype(np.int64) * size + self.columns.codes[child]
+        base = numbers.astype(np.int64) * size + self.rows.codes[child]
         contexts_count = len(combinations) * size
-        for block in self._blocks(contexts_count, candidates, self.n_cells):
+        for block in self._split_candidates(contexts_count, candidates, self.n_cells):
             sizes = [self.n_cells[k] for k in block]
-            columns = [self.columns.codes[k] for k in block]
-            found = cross_counts.by_codes(base, contexts_count, columns, sizes, self.columns.weights)
-            yield CandidateTables(block, _starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
+            columns = [self.rows.codes[k] for k in block]
+            found = cross_counts.by_codes(base, contexts_count, columns, sizes, self.rows.weights)
+            yield CandidateTables(block, _table_starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
 
-    def contained(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
+    def count_states(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows that contain each configuration of the parents, state of the child and state of the candidate."""
         full = prod(self.states[k] for k in (*parents, child))
         refuse_over(
             16 * full * max((self.states[k] for k in candidates), default=1),
-            f"counting {self.columns.variables[child].name!r} with {len(parents) + 1} parents",
+            f"counting {self.rows.variables[child].name!r} with {len(parents) + 1} parents",
             "set max_parents",
         )
-        if self._by_bitmaps(full, [self.states[k] for k in candidates]):
-            yield from self._read_off(parents, child, candidates, states=True)
+        if self._prefers_bitmaps(full, [self.states[k] for k in candidates]):
+            yield from self._count_bitmaps(parents, child, candidates, states=True)
             return
-        few = [k for k in candidates if self.cells(parents, child, k) <= DENSE]
+        few = [k for k in candidates if self.table_size(parents, child, k) <= DENSE]
         many = [k for k in candidates if k not in few]
         if few:
-            yield from self._contracted(parents, child, few, shared=False)
+            yield from self._contract_cells(parents, child, few, shared=False)
         if many:
-            yield from self._read_off(parents, child, many, states=True)
+            yield from self._count_bitmaps(parents, child, many, states=True)
 
-    def cells(self, parents: tuple[int, ...], child: int, candidate: int) -> int:
+    def table_size(self, parents: tuple[int, ...], child: int, candidate: int) -> int:
         """Entries of a focal table, at most."""
-        above = min(prod(self.n_cells[k] for k in parents), max(self.columns.rows, 1))
+        above = min(prod(self.n_cells[k] for k in parents), max(self.rows.n_rows, 1))
         return above * self.n_cells[child] * self.n_cells[candidate]
 
-    def shared(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
+    def share_states(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows shared equally among the configurations that they contain."""
-        yield from self._contracted(parents, child, candidates, shared=True)
+        yield from self._contract_cells(parents, child, candidates, shared=True)
 
-    def matrices(self, *, shared: bool) -> list[Floats]:
+    def cell_matrices(self, *, shared: bool) -> list[Floats]:
         """For every variable the matrix (cells, states) of 1, or 1/|A|, for the states of a cell."""
         if shared not in self._matrices:
-            inside = [sets.astype(np.float64) for sets in self.columns.sets]
+            inside = [sets.astype(np.float64) for sets in self.rows.sets]
             self._matrices[shared] = [m / m.sum(axis=1, keepdims=True) for m in inside] if shared else inside
         return self._matrices[shared]
 
-    def words(self, number: int, *, states: bool) -> Words:
+    def column_bitmaps(self, number: int, *, states: bool) -> Words:
         """Bitmaps of a column's states, or of its cells; the last ones asked for are kept."""
-        codes, sets = self.columns.codes[number], self.columns.sets[number]
+        codes, sets = self.rows.codes[number], self.rows.sets[number]
         return self._words.get_or_compute(
             (number, states),
             lambda: bitmaps.encode_cells(codes, sets) if states else bitmaps.encode_codes(codes, len(sets)),
         )
 
-    def _read_off(
+    def _count_bitmaps(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, states: bool
     ) -> Iterator[CandidateTables]:
         sizes = self.states if states else self.n_cells
-        size, rows = sizes[child], self.columns.rows
+        size, rows = sizes[child], self.rows.n_rows
         number = prod(sizes[k] for k in (*parents, child))
         needed = 8 * -(-rows // 64) * (number + max(sizes[k] for k in candidates))
         if needed > 8 * _WORDS:
             refuse_over(
                 needed, f"bitmaps of {number:,} configurations of {len(parents) + 1} variables", "set max_parents"
             )
-        above = [self.words(k, states=states) for k in (*parents, child)]
+        above = [self.column_bitmaps(k, states=states) for k in (*parents, child)]
         contexts = bitmaps.cross_columns(above, bitmaps.ones(rows))
-        for block in self._blocks(number, candidates, sizes):
-            words = np.concatenate([self.words(k, states=states) for k in block])
-            if self.columns.weights is None:
+        for block in self._split_candidates(number, candidates, sizes):
+            words = np.concatenate([self.column_bitmaps(k, states=states) for k in block])
+            if self.rows.weights is None:
                 found = cross_counts.by_bitmaps(contexts, words)
             else:
-                found = cross_counts.by_weights(contexts, words, rows, self.columns.weights)
+                found = cross_counts.by_weights(contexts, words, rows, self.rows.weights)
             shaped = found.reshape(number // size, size, words.shape[0])
-            yield CandidateTables(block, _starts([sizes[k] for k in block]), shaped)
+            yield CandidateTables(block, _table_starts([sizes[k] for k in block]), shaped)
 
-    def _contracted(
+    def _contract_cells(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
     ) -> Iterator[CandidateTables]:
-        matrices = self.matrices(shared=shared)
-        _, combinations = self.group(parents)
+        matrices = self.cell_matrices(shared=shared)
+        _, combinations = self.group_cells(parents)
         refuse_over(
             16 * len(combinations) * prod(self.states[k] for k in parents),
             f"sharing rows among the configurations of {len(parents)} parents",
             "set max_parents",
         )
-        above = self.spread(parents, combinations, shared=shared)
-        for found in self.focal(parents, child, candidates):
+        above = self.spread_cells(parents, combinations, shared=shared)
+        for found in self.count_cells(parents, child, candidates):
             counts = found.counts.astype(np.float64)
             if len(above) != len(counts):  # read off bitmaps: combinations that do not occur stand there too
                 counts = counts[np.ravel_multi_index(tuple(combinations.T), [self.n_cells[k] for k in parents])]
@@ -195,22 +195,22 @@ class ContingencyTables:
             cells = CandidateTables(found.candidates, found.starts, by_child)
             tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
             yield CandidateTables(
-                found.candidates, _starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2)
+                found.candidates, _table_starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2)
             )
 
-    def spread(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Floats:
+    def spread_cells(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Floats:
         """Matrix (combinations of cells, configurations of states) of products of `matrices`."""
-        matrices = self.matrices(shared=shared)
+        matrices = self.cell_matrices(shared=shared)
         found = np.ones((len(combinations), 1))
         for column, k in zip(combinations.T, chosen, strict=True):
             width = found.shape[1] * self.states[k]
             found = (found[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
         return found
 
-    def _by_bitmaps(self, contexts: int, sizes: Sequence[int]) -> bool:
-        rows = self.columns.rows
+    def _prefers_bitmaps(self, contexts: int, sizes: Sequence[int]) -> bool:
+        rows = self.rows.n_rows
         length = -(-rows // 64)
-        if self.columns.weights is not None or rows == 0:
+        if self.rows.weights is not None or rows == 0:
             return False
         if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False
@@ -218,7 +218,7 @@ class ContingencyTables:
         histograms = len(sizes) * (rows * _ROW + 5000.0) + contexts * sum(sizes) * 2.0
         return read_off < histograms
 
-    def _blocks(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    def _split_candidates(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
         """Candidates in blocks whose tables stay small."""
         block: list[int] = []
         width = 0
@@ -232,5 +232,5 @@ class ContingencyTables:
             yield block
 
 
-def _starts(sizes: list[int]) -> list[int]:
+def _table_starts(sizes: list[int]) -> list[int]:
     return [0, *np.cumsum(sizes[:-1]).tolist()] if sizes else []

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dependence import conditional, nonspecificity, similarity_dependence
+from possnet.dependence import (
+    CONTOUR_MEASURES,
+    conditional_dependence,
+    count_pairs,
+    measure_dependence,
+    nonspecificity,
+    similarity_dependence,
+)
+from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.contingency import ContingencyTables
-from possnet.structure.search_graph import parents_of
+from possnet.structure.search_graph import parent_sets_of
 from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Ints
-    from possnet.dependence import ContourMeasure, Reading
     from possnet.structure.coded_rows import CodedRows
+    from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_result import SearchResult
 
 _KEPT: Final = 1 << 24  # entries
@@ -31,8 +41,8 @@ class StateCounts:
     ([[1, 0], [1, 2]], [2, 2], 3)
     """
 
-    def __init__(self, columns: CodedRows) -> None:
-        self.columns, self.tables = columns, ContingencyTables(columns)
+    def __init__(self, rows: CodedRows) -> None:
+        self.rows, self.tables = rows, ContingencyTables(rows)
         self._known: SizedCache[Ints] = SizedCache(_KEPT, lambda counts: counts.size)
 
     def of(self, *chosen: int) -> Ints:
@@ -43,11 +53,11 @@ class StateCounts:
 
     def _counted(self, key: tuple[int, ...]) -> Ints:
         if not key:
-            return np.array(self.columns.total)
+            return np.array(self.rows.total)
         if len(key) == 1:
-            return self.columns.cell_counts(key[0]) @ self.columns.sets[key[0]].astype(np.int64)
+            return self.rows.cell_counts(key[0]) @ self.rows.sets[key[0]].astype(np.int64)
         *parents, child, last = key
-        (found,) = self.tables.contained(tuple(parents), child, [last])
+        (found,) = self.tables.count_states(tuple(parents), child, [last])
         shape = tuple(self.tables.states[k] for k in key)
         return np.rint(found.counts).astype(np.int64).reshape(shape)
 
@@ -73,38 +83,55 @@ class StateCounts:
 class ContourGains:
     """What each variable would add as one more parent, by a measure on contours, given the parents there are."""
 
-    def __init__(self, columns: CodedRows, name: ContourMeasure, reading: Reading) -> None:
-        self.size = len(columns.variables)
-        self.tables = ContingencyTables(columns)
-        self._name, self._reading = name, reading
-        self._known: dict[tuple[int, tuple[int, ...]], Floats] = {}
+    def __init__(self, problem: SearchProblem) -> None:
+        self.size = len(problem.names)
+        self._problem, self._name = problem, problem.measure.name
+        self._gains: dict[tuple[int, tuple[int, ...]], Floats] = {}
 
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:  # noqa: ARG002
+    @cached_property
+    def _tables(self) -> ContingencyTables:
+        return ContingencyTables(self._problem.rows)
+
+    def parent_gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:  # noqa: ARG002
         """Measure of child and candidate given the parents; -inf for the child and its parents."""
         key = child, parents
-        if key not in self._known:
+        if key not in self._gains:
             others = [k for k in range(self.size) if k != child and k not in parents]
-            found = np.full(self.size, -np.inf)
-            for crossed in self.tables.contained(parents, child, others) if others else ():
-                for place, k in enumerate(crossed.candidates):
-                    found[k] = conditional(self._name, crossed.table(place).transpose(0, 2, 1), self._reading)
-            self._known[key] = found
-        return self._known[key]
+            gains = np.full(self.size, -np.inf)
+            for tables in self._tables.count_states(parents, child, others) if others else ():
+                for place, k in enumerate(tables.candidates):
+                    cube = tables.table(place).transpose(0, 2, 1)
+                    gains[k] = conditional_dependence(self._name, cube, self._problem.conjunction)
+            self._gains[key] = gains
+        return self._gains[key]
 
-    def begin(self, required: Bools) -> float:
+    def score_required(self, required: Bools) -> float:
         """Sum of the measures of the required edges."""
-        return float(sum(self._required(required).values()))
+        return float(sum(self._required_values(required).values()))
 
-    def finish(self, found: SearchResult, required: Bools) -> None:
+    def fill_values(self, result: SearchResult, required: Bools) -> None:
         """Measures of the required edges."""
-        for (parent, child), value in self._required(required).items():
-            found.gains["delete", parent, child] = -value
+        for (parent, child), value in self._required_values(required).items():
+            result.gains["delete", parent, child] = -value
 
-    def _required(self, required: Bools) -> dict[tuple[int, int], float]:
+    def _required_values(self, required: Bools) -> dict[tuple[int, int], float]:
         """Measure of every required edge given the required parents before it."""
         values = {}
-        for child in range(self.size):
-            parents = parents_of(required, child)
+        for child, parents in enumerate(parent_sets_of(required)):
             for place, parent in enumerate(parents):
-                values[parent, child] = float(self.gains(child, parents[:place], required[:, child], required)[parent])
+                gains = self.parent_gains(child, parents[:place], required[:, child], required)
+                values[parent, child] = float(gains[parent])
         return values
+
+    def grow_tree(self, problem: SearchProblem) -> SearchResult:
+        """The tree by the measure of every pair (parent, child), in one pass over the data."""
+        pairs = count_pairs(problem.data, progress=problem.progress)
+        weights = np.full((self.size, self.size), -np.inf)
+        for (a, first), (b, second) in combinations(enumerate(problem.names), 2):
+            contour = pairs.contour(first, second)
+            weights[a, b] = weights[b, a] = measure_dependence(self._name, contour, problem.conjunction)
+            if not CONTOUR_MEASURES[self._name].symmetric:
+                weights[b, a] = measure_dependence(self._name, contour.T, problem.conjunction)
+        result = spanning_tree(weights, problem.constraints, problem.threshold, problem.names)
+        result.rows = pairs.rows
+        return result

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from possnet.aliases import Bools, Floats, Progress
-    from possnet.structure.options import Options
-    from possnet.structure.scores import FamilyScore
-    from possnet.structure.search_graph import CompiledConstraints
+    from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_result import EdgeMove
 
 _ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
@@ -90,18 +88,17 @@ def climb_with_restarts(
     start: Callable[[Bools], Climber],
     edges: Bools,
     moves: list[MoveRecord],
-    options: Options,
+    problem: SearchProblem,
     *,
     tabu: int,
     perturbations: int,
-    progress: Progress,
 ) -> SearchResult:
     """The best structure of a climb from ``edges``, where ``moves`` have led, and of climbs from perturbations of it."""
-    most, rng = options.max_steps, options.rng
+    most, rng, progress = problem.search.max_steps, problem.make_rng(), problem.progress
     climber = start(edges)
     best = SearchResult(edges, climber.total, moves)
     climb_once(climber, best, tabu=tabu, max_steps=None if most is None else most - len(moves), progress=progress)
-    for _ in range(options.restarts):
+    for _ in range(problem.search.restarts):
         climber = start(best.edges)
         restarted = SearchResult(best.edges, best.score, list(best.moves))
         for _ in range(perturbations):
@@ -123,10 +120,24 @@ def _record_move(climber: Climber, moves: list[MoveRecord], move: EdgeMove, ties
     moves.append(MoveRecord(ACTIONS[action], parent, child, climber.total - before, climber.total, tied))
 
 
+class FamilyScorer(Protocol):
+    """A score that is a sum over families. Variables are numbers, parents sorted tuples of them."""
+
+    size: int
+
+    def score_family(self, child: int, parents: tuple[int, ...]) -> float:
+        """Score of a family."""
+        ...
+
+    def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
+        """Score of the family with each variable as one more parent; -inf where that cannot be, or cannot be better."""
+        ...
+
+
 class _FamilyClimber:
     """A graph and the gains of all its moves by a decomposable score."""
 
-    def __init__(self, score: FamilyScore, graph: SearchGraph) -> None:
+    def __init__(self, score: FamilyScorer, graph: SearchGraph) -> None:
         self.score, self.graph = score, graph
         size = score.size
         self.families = np.zeros(size)
@@ -196,23 +207,14 @@ class _FamilyClimber:
         self._update_family(child)
 
 
-def climb_families(
-    score: FamilyScore, constraints: CompiledConstraints, options: Options, progress: Progress
-) -> SearchResult:
+def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
     """Hill climbing by a decomposable score, from the required edges alone and from perturbations of the best."""
+    constraints, tabu = problem.constraints, problem.search.tabu
 
     def start(edges: Bools) -> _FamilyClimber:
         return _FamilyClimber(score, SearchGraph(constraints, edges))
 
-    best = climb_with_restarts(
-        start,
-        constraints.required,
-        [],
-        options,
-        tabu=options.tabu,
-        perturbations=_PERTURBATIONS,
-        progress=progress,
-    )
+    best = climb_with_restarts(start, constraints.required, [], problem, tabu=tabu, perturbations=_PERTURBATIONS)
     climber = start(best.edges)
     gains = climber.move_gains()
     best.families = climber.families.tolist()

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from possnet.structure.chow_liu import spanning_tree
+from possnet.structure.contour_gains import StateCounts
 from possnet.structure.k2 import search_order
 
 if TYPE_CHECKING:
-    from possnet.aliases import Bools, Floats, Progress
-    from possnet.structure.contour_gains import ContourGains, StateCounts
+    from possnet.aliases import Bools, Floats
+    from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
     from possnet.structure.search_result import SearchResult
 
@@ -41,15 +42,9 @@ class Skeleton(NamedTuple):
     separating_sets: dict[tuple[int, int], tuple[int, ...]]
 
 
-def find_skeleton(
-    counts: StateCounts,
-    constraints: CompiledConstraints,
-    *,
-    deepest: int,
-    errors: float,
-    progress: Progress,
-) -> Skeleton:
+def find_skeleton(counts: StateCounts, problem: SearchProblem, *, deepest: int) -> Skeleton:
     """Pairs that no set of up to ``deepest`` neighbours makes independent; required pairs stay."""
+    constraints, errors = problem.constraints, problem.search.errors
     size = len(constraints.required)
     must = constraints.required | constraints.required.T
     possible = constraints.allowed | constraints.allowed.T
@@ -69,7 +64,7 @@ def find_skeleton(
                 if separating_set is not None:
                     skeleton[a, b] = skeleton[b, a] = False
                     separating_sets[a, b] = separating_set
-            progress(done + 1, len(pairs))
+            problem.progress(done + 1, len(pairs))
     _reconnect_parts(skeleton, strength, possible, separating_sets)
     return Skeleton(skeleton, separating_sets)
 
@@ -111,25 +106,27 @@ def _find_separating_set(
     return None
 
 
-def learn_hybrid_tree(
-    counts: StateCounts, constraints: CompiledConstraints, names: list[str], skeleton: Skeleton
-) -> SearchResult:
+def learn_hybrid_tree(problem: SearchProblem) -> SearchResult:
     """The spanning forest of lowest non-specificity within the skeleton."""
-    size = len(names)
+    counts = StateCounts(problem.rows)
+    skeleton = find_skeleton(counts, problem, deepest=1)
+    size = len(problem.names)
     weights = np.full((size, size), -np.inf)
     alone = [counts.nonspecificity(k) for k in range(size)]
     for a, b in np.argwhere(np.triu(skeleton.edges)).tolist():
         weights[a, b] = weights[b, a] = max(alone[a] + alone[b] - counts.nonspecificity(a, b), 0.0)
-    return spanning_tree(weights, constraints, -np.inf, names)
+    return spanning_tree(weights, problem.constraints, -np.inf, problem.names)
 
 
-def learn_hybrid_dag(
-    gains: ContourGains, constraints: CompiledConstraints, skeleton: Skeleton, threshold: float
-) -> SearchResult:
+def learn_hybrid_dag(problem: SearchProblem) -> SearchResult:
     """Parents that lower conditional non-specificity, within the skeleton, in an order that its orientation suggests."""
+    constraints = problem.constraints
+    skeleton = find_skeleton(StateCounts(problem.rows), problem, deepest=2)
     order = _extend_order(_orient_edges(constraints, skeleton), skeleton.edges, constraints)
-    result = search_order(gains, order, replace(constraints, allowed=constraints.allowed & skeleton.edges), threshold)
-    gains.finish(result, constraints.required)
+    within = replace(constraints, allowed=constraints.allowed & skeleton.edges)
+    scorer = problem.measure.make_scorer(problem)
+    result = search_order(scorer, order, within, problem.threshold)
+    scorer.fill_values(result, constraints.required)
     return result
 
 

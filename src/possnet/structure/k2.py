@@ -1,111 +1,84 @@
-"""K2: the parents of each variable among those before it (Cooper and Herskovits 1992), by a score or a measure."""
+"""K2: the parents of each variable among those before it in an order (Cooper and Herskovits 1992)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.structure.search_graph import parent_sets_of, parents_of
+from possnet.structure.search_graph import parents_of
 from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
-    from possnet.aliases import Bools, Floats, Progress
-    from possnet.structure.scores import FamilyScore
+    from possnet.structure.score_registry import ParentScorer, SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
 
 
-class Gains(Protocol):
-    """What each variable would add as one more parent."""
+def search_orders(scorer: ParentScorer, problem: SearchProblem) -> SearchResult:
+    """The result of K2 along the given order, or along that of several whose families gain most in all.
 
-    @property
-    def size(self) -> int:
-        """Number of variables."""
-        ...
-
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
-        """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
-        ...
-
-    def begin(self, required: Bools) -> float:
-        """The score, or the sum of the measures, of the required edges alone."""
-        ...
-
-    def finish(self, found: SearchResult, required: Bools) -> None:
-        """Fill in what the edges of the structure that is kept are worth, and its families."""
-        ...
+    The first of several is the order of the data, as far as the constraints allow it, the others are random.
+    """
+    constraints, rng = problem.constraints, problem.make_rng()
+    orders = [problem.order] if problem.order is not None else [
+        draw_order(constraints, rng if number else None) for number in range(problem.search.orders)
+    ]  # fmt: skip
+    results = []
+    for done, order in enumerate(orders, start=1):
+        results.append(search_order(scorer, order, constraints, problem.threshold))
+        problem.progress(done, len(orders))
+    best = max(results, key=lambda result: result.score)
+    scorer.fill_values(best, constraints.required)
+    return best
 
 
-class ScoreGains:
-    """Gains by a score that falls apart into families."""
-
-    def __init__(self, score: FamilyScore) -> None:
-        self.score, self.size = score, score.size
-
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:  # noqa: ARG002
-        """Score with one more parent, minus the score without."""
-        return self.score.score_additions(child, parents) - self.score.score_family(child, parents)
-
-    def begin(self, required: Bools) -> float:
-        """Score of the required edges alone."""
-        return float(sum(self.score.score_family(k, parents) for k, parents in enumerate(parent_sets_of(required))))
-
-    def finish(self, found: SearchResult, required: Bools) -> None:  # noqa: ARG002
-        """What the score would lose without each edge, and the score of every family."""
-        found.families = [self.score.score_family(k, parents) for k, parents in enumerate(parent_sets_of(found.edges))]
-        found.score = float(sum(found.families))
-        for parent, child in np.argwhere(found.edges).tolist():
-            rest = tuple(k for k in parents_of(found.edges, child) if k != parent)
-            found.gains["delete", parent, child] = self.score.score_family(child, rest) - found.families[child]
-
-
-def search_order(gains: Gains, order: list[int], constraints: CompiledConstraints, threshold: float) -> SearchResult:
+def search_order(
+    scorer: ParentScorer, order: list[int], constraints: CompiledConstraints, threshold: float
+) -> SearchResult:
     """Parents of every variable, best first, while each adds more than the threshold.
 
-    >>> from possnet.structure.search_graph import CompiledConstraints
     >>> class Fixed:
     ...     size = 2
-    ...     def gains(self, child, parents, among, edges):
+    ...     def parent_gains(self, child, parents, among, edges):
     ...         return np.array([-np.inf, 0.5]) if child == 0 else np.array([0.4, -np.inf])
-    ...     def begin(self, required):
+    ...     def score_required(self, required):
     ...         return 0.0
+    >>> from possnet.structure.search_graph import CompiledConstraints
     >>> free = CompiledConstraints(np.zeros((2, 2), bool), ~np.eye(2, dtype=bool), 1)
-    >>> found = search_order(Fixed(), [1, 0], free, 0.0)
-    >>> found.score, [move[:3] for move in found.moves]
+    >>> result = search_order(Fixed(), [1, 0], free, 0.0)
+    >>> result.score, [move[:3] for move in result.moves]
     (0.5, [('add', 1, 0)])
     """
     edges = constraints.required.copy()
     moves: list[MoveRecord] = []
-    total = gains.begin(constraints.required)
-    left: dict[tuple[str, int, int], float] = {}
+    total = scorer.score_required(constraints.required)
+    gains: dict[tuple[str, int, int], float] = {}
     for place, child in enumerate(order):
-        before = np.zeros(gains.size, dtype=np.bool_)
+        before = np.zeros(scorer.size, dtype=np.bool_)
         before[order[:place]] = True
         before &= constraints.allowed[:, child]
         while True:
             parents = parents_of(edges, child)
             among = before & ~edges[:, child]
-            values = np.where(among, gains.gains(child, parents, among, edges), -np.inf)
+            values = np.where(among, scorer.parent_gains(child, parents, among, edges), -np.inf)
             best = int(values.argmax())
             if values[best] <= threshold or len(parents) >= constraints.max_parents:
                 for k in np.flatnonzero(np.isfinite(values)).tolist():
-                    left["add", k, child] = float(values[k])
+                    gains["add", k, child] = float(values[k])
                 break
             ties = [k for k in np.flatnonzero(values >= values[best] - 1e-12).tolist() if k != best]
             edges[best, child] = True
             total += float(values[best])
-            moves.append(
-                MoveRecord("add", best, child, float(values[best]), total, tuple(("add", k, child) for k in ties))
-            )
-    for move in moves:
-        left["delete", move.parent, move.child] = -move.gain
-    return SearchResult(edges, total, moves, left, order=order)
+            tied = tuple(("add", k, child) for k in ties)
+            moves.append(MoveRecord("add", best, child, float(values[best]), total, tied))
+            gains["delete", best, child] = -float(values[best])
+    return SearchResult(edges, total, moves, gains, order=order)
 
 
 def draw_order(constraints: CompiledConstraints, rng: np.random.Generator | None) -> list[int]:
     """An order in which required parents stand before their children, and tiers are kept where they can be.
 
-    A random one, or without ``rng`` the first: that of the data where nothing is in its way.
+    A random one, or without ``rng`` the first: that of the data where no constraint is in its way.
     """
     one_way = constraints.allowed & ~constraints.allowed.T
     order: list[int] = []
@@ -117,16 +90,3 @@ def draw_order(constraints: CompiledConstraints, rng: np.random.Generator | None
         order.append(chosen)
         left.remove(chosen)
     return order
-
-
-def search_orders(
-    gains: Gains, orders: list[list[int]], constraints: CompiledConstraints, threshold: float, progress: Progress
-) -> SearchResult:
-    """What K2 finds along the order whose families gain most in all."""
-    tried = []
-    for done, order in enumerate(orders, start=1):
-        tried.append(search_order(gains, order, constraints, threshold))
-        progress(done, len(orders))
-    best = max(tried, key=lambda found: found.score)
-    gains.finish(best, constraints.required)
-    return best

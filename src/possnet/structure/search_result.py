@@ -43,6 +43,8 @@ class SearchResult:
         Score of each family, where the score is a sum over families.
     order
         The order of the variables, if the search used one.
+    rows
+        Rows in all, where they were counted on the way and not coded.
     """
 
     edges: Bools
@@ -51,3 +53,4 @@ class SearchResult:
     gains: dict[tuple[str, int, int], float] = field(default_factory=dict)
     families: list[float] | None = None
     order: list[int] | None = None
+    rows: int | None = None

@@ -1,15 +1,15 @@
-"""Hill climbing over traced BIC.
+"""Structural EM: hill climbing, K2 and trees by traced BIC.
 
-Moves add, remove or turn an edge, or *rearrange* a few at once. A child takes the place of its parent: a -> b, a -> c
+Moves add, delete or reverse an edge, or *rearrange* a few at once. A child takes the place of its parent: a -> b, a -> c
 becomes b -> a, b -> c, and d -> a stays (``exchange``) or becomes a -> d (``re-root``). Children move up to their
 grandparent: a -> b -> c becomes a -> b, a -> c, for all children of b (``lift``) or for c alone (``replace``). Without
 these the climb is easily lost on a wrong hub, for what a hidden state explains shows only when all its children hang from
 it; a child with sharper cells than its parent looks like the better hub to its siblings.
 
 Moves are ranked by local gains (see `possnet.structure.traced_score`), and the best are scored by EM over the components
-that they change. Where there are many rows, the climb begins on some of them, and goes on from there on all: moves are then
-estimated on some, and checked on all before they are made. Gains and scores of the first part are estimates. The tabu list
-is for few variables only, where all moves can be tried.
+that they change. Where there are many rows, the climb begins on a sample of them, and goes on from there on all: moves are
+then estimated on the sample, and checked on all rows before they are made. Gains and scores of the first part are
+estimates. The tabu list is for few variables only, where all moves can be tried.
 """
 
 from __future__ import annotations
@@ -18,214 +18,227 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.hill_climbing import climb_once, climb_with_restarts
 from possnet.structure.search_graph import CompiledConstraints, SearchGraph, parent_sets_of
 from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
+from possnet.structure.traced_score import TracedScore
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from possnet.aliases import Bools, Floats, Progress
-    from possnet.structure.options import Options
+    from possnet.aliases import Bools, Floats
+    from possnet.structure.coded_rows import CodedRows
+    from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_result import EdgeMove
-    from possnet.structure.traced_score import TracedScore
 
-_ALL_PAIRS: Final = 20
-_WIDTH: Final = 6
+_ALL_PAIRS: Final = 20  # ordered pairs of variables up to which every move is scored
+_WIDTH: Final = 6  # moves of one kind that are scored at a time
 _PERTURBATIONS: Final = 4
-_LEAST: Final = 1.0  # nats: twice what EM leaves to gain
-_SOME: Final = 10_000
+_LEAST_GAIN: Final = 1.0  # nats: twice what EM leaves to gain
+_SAMPLED_ROWS: Final = 10_000
+_ADD, _DELETE, _REVERSE, _EXCHANGE, _RE_ROOT, _LIFT, _REPLACE = range(len(ACTIONS))
 
 
 class _TracedClimber:
     """A structure, and the gains of its moves as far as they are known."""
 
-    margin = _LEAST
+    margin = _LEAST_GAIN
 
-    def __init__(self, score: TracedScore, graph: SearchGraph, some: TracedScore | None) -> None:
-        self.score, self.some, self.graph = score, some, graph
-        self.total = score.total(parent_sets_of(graph.edges))
-        self.touched: set[int] = set()
-        self._about: dict[EdgeMove, float] = {}
+    def __init__(self, score: TracedScore, graph: SearchGraph, sampled: TracedScore | None) -> None:
+        self.score, self.sampled, self.graph = score, sampled, graph
+        self.total = score.score_structure(parent_sets_of(graph.edges))
+        self.changed: set[int] = set()
+        self._estimates: dict[EdgeMove, float] = {}
 
-    def gain(self, move: EdgeMove) -> float:
+    def exact_gain(self, move: EdgeMove) -> float:
         """What a move gains, by EM on all rows."""
-        return self.score.total(parent_sets_of(_changed(self.graph.edges, move))) - self.total
+        return self.score.score_structure(parent_sets_of(_edges_after(self.graph.edges, move))) - self.total
 
-    def about(self, move: EdgeMove) -> float:
-        """What a move gains, by EM on some of the rows if there are many."""
-        if move not in self._about:
-            if self.some is None:
-                self._about[move] = self.gain(move)
+    def estimated_gain(self, move: EdgeMove) -> float:
+        """What a move gains, by EM on a sample of the rows if there are many."""
+        if move not in self._estimates:
+            if self.sampled is None:
+                self._estimates[move] = self.exact_gain(move)
             else:
                 edges = self.graph.edges
-                self._about[move] = _estimated(self.score, self.some, edges, _changed(edges, move))
-        return self._about[move]
+                self._estimates[move] = _estimate_gain(self.score, self.sampled, edges, _edges_after(edges, move))
+        return self._estimates[move]
 
     def best_move(
         self,
-        recent: Collection[frozenset[int]],
-        best: float,  # noqa: ARG002 - nothing recent is ever undone
+        tabu_list: Collection[frozenset[int]],
+        best: float,  # noqa: ARG002 - no aspiration: nothing in the tabu list is ever undone
         *,
         upward: bool,
     ) -> tuple[EdgeMove, list[EdgeMove]] | None:
-        move, gains = _chosen(self, set(recent), least=_LEAST if upward else None)
-        if move is None:
-            return None
-        close = gains[move] - _LEAST
-        return move, [other for other, gain in gains.items() if gain >= close and other != move]
+        """The best move, which must gain more than `_LEAST_GAIN` on all rows if ``upward``, and those that tie."""
+        refused: set[EdgeMove] = set()
+        while True:
+            gains = self._promising_gains(set(tabu_list), refused)
+            move = min(gains, key=lambda move: (-gains[move], move), default=None)
+            if move is None or (upward and gains[move] <= _LEAST_GAIN):
+                return None
+            if not upward or self.sampled is None or self.exact_gain(move) > _LEAST_GAIN:
+                close = gains[move] - _LEAST_GAIN
+                return move, [other for other, gain in gains.items() if gain >= close and other != move]
+            refused.add(move)
 
     def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
-        moves = [*self.removals(), *self.reversals(), *self.additions()]
+        moves = [*self._list_deletions(), *self._list_reversals(), *self.list_additions()]
         return moves[int(rng.integers(len(moves)))] if moves else None
 
     def apply_move(self, move: EdgeMove) -> None:
-        self.graph = SearchGraph(self.graph.constraints, _changed(self.graph.edges, move))
-        self.total = self.score.total(parent_sets_of(self.graph.edges))
-        self._about = {}
-        self.touched = set(move[1:])
+        self.graph = SearchGraph(self.graph.constraints, _edges_after(self.graph.edges, move))
+        self.total = self.score.score_structure(parent_sets_of(self.graph.edges))
+        self._estimates = {}
+        self.changed = set(move[1:])
 
-    def additions(self) -> list[EdgeMove]:
+    def list_additions(self) -> list[EdgeMove]:
         """Edges to add, the largest local gain first."""
-        gains = self.local_gains()
-        found = [(-float(gains[p, c]), (0, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
-        return [move for _, move in sorted(found)]
+        gains = self._local_gains()
+        losses = [(-float(gains[p, c]), (_ADD, p, c)) for p, c in np.argwhere(self.graph.may_add()).tolist()]
+        return [move for _, move in sorted(losses)]
 
-    def removals(self) -> list[EdgeMove]:
-        """Edges to remove, the smallest local loss first."""
-        found = [(self._loss(p, c), (1, p, c)) for p, c in np.argwhere(self.graph.may_delete()).tolist()]
-        return [move for _, move in sorted(found)]
+    def _list_deletions(self) -> list[EdgeMove]:
+        """Edges to delete, the smallest local loss first."""
+        deletable = np.argwhere(self.graph.may_delete()).tolist()
+        return [move for _, move in sorted((self._local_loss(p, c), (_DELETE, p, c)) for p, c in deletable)]
 
-    def reversals(self) -> list[EdgeMove]:
-        """Edges to turn, the largest local gain first."""
-        gains, reversals = self.local_gains(), np.argwhere(self.graph.may_reverse()).tolist()
-        found = [(self._loss(p, c) - float(gains[c, p]), (2, p, c)) for p, c in reversals]
-        return [move for _, move in sorted(found)]
+    def _list_reversals(self) -> list[EdgeMove]:
+        """Edges to reverse, the largest local gain first."""
+        gains, reversible = self._local_gains(), np.argwhere(self.graph.may_reverse()).tolist()
+        losses = [(self._local_loss(p, c) - float(gains[c, p]), (_REVERSE, p, c)) for p, c in reversible]
+        return [move for _, move in sorted(losses)]
 
-    def rearrangements(self, *, everywhere: bool) -> list[EdgeMove]:
-        """Several edges at once: all such moves, or those around the last change."""
+    def _list_rearrangements(self, *, everywhere: bool) -> list[EdgeMove]:
+        """Several edges at once: all such moves that are allowed, or those around the last change."""
         edges, limits = self.graph.edges, self.graph.constraints
         moves: list[EdgeMove] = []
         for parent, child in np.argwhere(edges).tolist():
-            if everywhere or {parent, child} & self.touched:
+            if everywhere or {parent, child} & self.changed:
                 if edges[parent].sum() > 1:
-                    moves += [(3, parent, child)] + [(4, parent, child)] * bool(edges[:, parent].any())
+                    moves.append((_EXCHANGE, parent, child))
+                    if edges[:, parent].any():
+                        moves.append((_RE_ROOT, parent, child))
                 if edges[child].sum() > 1:
-                    moves.append((5, parent, child))
-                moves += [(6, parent, k) for k in np.flatnonzero(edges[child] & ~edges[parent]).tolist()]
-        found = []
+                    moves.append((_LIFT, parent, child))
+                moves += [(_REPLACE, parent, k) for k in np.flatnonzero(edges[child] & ~edges[parent]).tolist()]
+        allowed = []
         for move in dict.fromkeys(moves):
-            after = _changed(edges, move)
-            kept = not (limits.required & ~after).any() and not (after & ~limits.allowed).any()
-            narrow = after.sum(axis=0).max() <= limits.max_parents
-            if kept and narrow and not np.diag(SearchGraph(limits, after).reach).any():
-                found.append(move)
-        return found
+            changed = _edges_after(edges, move)
+            kept = not (limits.required & ~changed).any() and not (changed & ~limits.allowed).any()
+            narrow = changed.sum(axis=0).max() <= limits.max_parents
+            if kept and narrow and not np.diag(SearchGraph(limits, changed).reach).any():
+                allowed.append(move)
+        return allowed
 
-    def local_gains(self) -> Floats:
+    def _promising_gains(self, tabu: set[frozenset[int]], refused: set[EdgeMove]) -> dict[EdgeMove, float]:
+        """Gains of moves by EM over components.
+
+        Of all moves where there are few. Otherwise of the additions that look best and of rearrangements around the last
+        change; if none of these is any good, of the deletions and reversals that look best and all rearrangements; then of
+        further additions, a few at a time.
+        """
+
+        def evaluate(moves: list[EdgeMove]) -> dict[EdgeMove, float]:
+            tried = [move for move in moves if frozenset(move[1:]) not in tabu and move not in refused]
+            return {move: self.estimated_gain(move) for move in tried}
+
+        additions = self.list_additions()
+        if _is_small(self.score):
+            others = [*self._list_deletions(), *self._list_reversals(), *self._list_rearrangements(everywhere=True)]
+            return evaluate([*additions, *others])
+        gains = evaluate([*additions[:_WIDTH], *self._list_rearrangements(everywhere=False)])
+        if max(gains.values(), default=0.0) <= _LEAST_GAIN:
+            others = [*self._list_deletions()[: 2 * _WIDTH], *self._list_reversals()[: 2 * _WIDTH]]
+            gains |= evaluate([*others, *self._list_rearrangements(everywhere=True)])
+        promising = int((self._local_gains()[self.graph.may_add()] > 0.0).sum())
+        for start in range(_WIDTH, promising + _WIDTH, _WIDTH):
+            if max(gains.values(), default=0.0) > _LEAST_GAIN:
+                break
+            gains |= evaluate(additions[start : start + _WIDTH])
+        return gains
+
+    def _local_gains(self) -> Floats:
         """What each family would gain by each further parent, by its local likelihood."""
-        return np.stack([self.score.additions(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
+        return np.stack([self.score.local_gains(k, self.graph.parents(k)) for k in range(self.score.size)], axis=1)
 
-    def _loss(self, parent: int, child: int) -> float:
+    def _local_loss(self, parent: int, child: int) -> float:
         """What the family would lose without an edge, by its local likelihood."""
-        score, above = self.score, self.graph.parents(child)
-        rest = tuple(k for k in above if k != parent)
-        lost = score.local(child, above) - score.local(child, rest)
-        return lost - score.penalty(child, above) + score.penalty(child, rest)
+        score, parents = self.score, self.graph.parents(child)
+        rest = tuple(k for k in parents if k != parent)
+        lost = score.local_log_likelihood(child, parents) - score.local_log_likelihood(child, rest)
+        return lost - score.penalty(child, parents) + score.penalty(child, rest)
 
 
-def _estimated(score: TracedScore, some: TracedScore, edges: Bools, changed: Bools) -> float:
-    """What a change of structure gains on all rows, told from some of them.
+class TracedScorer:
+    """Searches by traced BIC."""
 
-    A likelihood at its maximum is too high by half a nat for every free parameter, on some rows as on all.
-    """
-    before, after = parent_sets_of(edges), parent_sets_of(changed)
-    raised = some.log_likelihood(after) - some.log_likelihood(before)
-    price = sum(score.penalty(k, p) for k, p in enumerate(after))
-    price -= sum(score.penalty(k, p) for k, p in enumerate(before))
-    free = price / score.price / 2.0
-    factor = score.columns.total / max(some.columns.total, 1)
-    return factor * (raised - free) + free - price
-
-
-class TracedGains:
-    """Gains of parents by EM over components, for K2: of the best of the few that look best."""
-
-    def __init__(self, score: TracedScore) -> None:
-        self.score, self.size = score, score.size
-        self._some = score.some(_SOME)
+    def __init__(self, rows: CodedRows) -> None:
+        self.score = TracedScore(rows)
+        self.size = self.score.size
+        self._sampled = self.score.sample_rows(_SAMPLED_ROWS)
         nothing = np.zeros((self.size, self.size), dtype=np.bool_)
         self._free = CompiledConstraints(nothing, ~nothing, self.size)
 
-    def gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
+    def parent_gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
         """What the best variable gains as one more parent in a structure with these edges; local losses of others."""
-        local = np.where(among, self.score.additions(child, parents), -np.inf)
-        found = np.where(local > 0.0, -np.inf, local)
-        search = _TracedClimber(self.score, SearchGraph(self._free, edges), self._some)
+        local = np.where(among, self.score.local_gains(child, parents), -np.inf)
+        gains = np.where(local > 0.0, -np.inf, local)
+        climber = _TracedClimber(self.score, SearchGraph(self._free, edges), self._sampled)
         best = np.argsort(-local, kind="stable")[:_WIDTH].tolist()
-        moves: list[EdgeMove] = [(0, k, child) for k in best if local[k] > 0.0]
-        if self._some is not None:
-            moves.sort(key=lambda move: -search.about(move))
+        moves: list[EdgeMove] = [(_ADD, k, child) for k in best if local[k] > 0.0]
+        if self._sampled is not None:
+            moves.sort(key=lambda move: -climber.estimated_gain(move))
         for move in moves:
-            found[move[1]] = search.gain(move)
-            if self._some is not None and found[move[1]] > 0.0:
+            gains[move[1]] = climber.exact_gain(move)
+            if self._sampled is not None and gains[move[1]] > 0.0:
                 break
-        return found
+        return gains
 
-    def begin(self, required: Bools) -> float:
+    def score_required(self, required: Bools) -> float:
         """Score of the required edges alone."""
-        return self.score.total(parent_sets_of(required))
+        return self.score.score_structure(parent_sets_of(required))
 
-    def finish(self, found: SearchResult, required: Bools) -> None:  # noqa: ARG002
+    def fill_values(self, result: SearchResult, required: Bools) -> None:  # noqa: ARG002
         """EM to its end, and what the score would lose without each edge."""
-        refit_by_em(self.score, found)
-        _value(_TracedClimber(self.score, SearchGraph(self._free, found.edges), self._some), found)
+        refit_by_em(self.score, result)
+        _fill_deletions(_TracedClimber(self.score, SearchGraph(self._free, result.edges), self._sampled), result)
+
+    def grow_tree(self, problem: SearchProblem) -> SearchResult:
+        """The tree by what each variable gains as the only parent of each other, and its score."""
+        weights = np.stack([self.score.local_gains(k, ()) for k in range(self.size)], axis=1)
+        base = self.score.score_structure([()] * self.size)
+        result = spanning_tree(weights, problem.constraints, problem.threshold, problem.names, base)
+        refit_by_em(self.score, result)
+        return result
+
+    def climb_structures(self, problem: SearchProblem) -> SearchResult:
+        """The best structure of a hill climbing from the required edges, and from perturbations of the best."""
+        score, sampled, constraints = self.score, self._sampled, problem.constraints
+        edges, moves = constraints.required, list[MoveRecord]()
+        if sampled is not None:
+            edges, moves = _climb_sample(score, sampled, problem)
+
+        def start(edges: Bools) -> _TracedClimber:
+            return _TracedClimber(score, SearchGraph(constraints, edges), sampled)
+
+        tabu = problem.search.tabu if _is_small(score) else 0
+        best = climb_with_restarts(start, edges, moves, problem, tabu=tabu, perturbations=_PERTURBATIONS)
+        refit_by_em(score, best)
+        climber = start(best.edges)
+        for move in climber.list_additions()[:_WIDTH]:
+            best.gains["add", move[1], move[2]] = climber.estimated_gain(move)
+        _fill_deletions(climber, best)
+        return best
 
 
-def _changed(edges: Bools, move: EdgeMove) -> Bools:
-    """The edges after a move."""
-    action, parent, child = move
-    after = edges.copy()
-    if action < 3:  # add, delete or turn
-        after[parent, child] = action == 0
-        after[child, parent] = action == 2
-    elif action == 6:  # in place of those of its own children that are parents of the child
-        after[edges[parent], child] = False
-        after[parent, child] = True
-    elif action == 5:  # all children of the child hang from the parent
-        after[parent] |= edges[child]
-        after[child] = False
-    else:
-        after[parent] = False
-        after[child] |= edges[parent]
-        after[child, child] = False
-        if action == 4:
-            after[parent] |= edges[:, parent]
-            after[:, parent] = False
-        after[child, parent] = True
-    return after
-
-
-def climb_traced(
-    score: TracedScore, constraints: CompiledConstraints, options: Options, progress: Progress
-) -> SearchResult:
-    """The best structure found from the required edges alone, and from random changes of it."""
-    some = score.some(_SOME)
-    edges, begun = constraints.required, list[MoveRecord]()
-    if some is not None:
-        edges, begun = _climb_on_some(score, some, constraints, options, progress)
-
-    def begin(edges: Bools) -> _TracedClimber:
-        return _TracedClimber(score, SearchGraph(constraints, edges), some)
-
-    tabu = options.tabu if _is_small(score) else 0
-    best = climb_with_restarts(begin, edges, begun, options, tabu=tabu, perturbations=_PERTURBATIONS, progress=progress)
-    refit_by_em(score, best)
-    search = begin(best.edges)
-    for move in search.additions()[:_WIDTH]:
-        best.gains["add", move[1], move[2]] = search.about(move)
-    _value(search, best)
-    return best
+def refit_by_em(score: TracedScore, result: SearchResult) -> None:
+    """Set the score of a structure by EM to its end."""
+    families = parent_sets_of(result.edges)
+    score.refit(families)
+    result.score = score.score_structure(families)
 
 
 def _is_small(score: TracedScore) -> bool:
@@ -233,75 +246,61 @@ def _is_small(score: TracedScore) -> bool:
     return score.size * (score.size - 1) <= _ALL_PAIRS
 
 
-def _climb_on_some(
-    score: TracedScore, some: TracedScore, constraints: CompiledConstraints, options: Options, progress: Progress
-) -> tuple[Bools, list[MoveRecord]]:
-    """Where a climb on some of the rows ends, and its moves; their gains and scores on all rows are estimated."""
-    search = _TracedClimber(some, SearchGraph(constraints), None)
-    first = SearchResult(constraints.required, search.total, [])
-    climb_once(search, first, tabu=0, max_steps=options.max_steps, progress=progress)
-    edges, total = constraints.required, score.total(parent_sets_of(constraints.required))
+def _climb_sample(score: TracedScore, sampled: TracedScore, problem: SearchProblem) -> tuple[Bools, list[MoveRecord]]:
+    """Where a climb on a sample of the rows ends, and its moves; their gains and scores on all rows are estimated."""
+    required = problem.constraints.required
+    climber = _TracedClimber(sampled, SearchGraph(problem.constraints), None)
+    first = SearchResult(required, climber.total, [])
+    climb_once(climber, first, tabu=0, max_steps=problem.search.max_steps, progress=problem.progress)
+    edges, total = required, score.score_structure(parent_sets_of(required))
     moves = []
     for move in first.moves:
-        after = _changed(edges, (ACTIONS.index(move.action), move.parent, move.child))
-        gain = _estimated(score, some, edges, after)
-        edges, total = after, total + gain
+        changed = _edges_after(edges, (ACTIONS.index(move.action), move.parent, move.child))
+        gain = _estimate_gain(score, sampled, edges, changed)
+        edges, total = changed, total + gain
         moves.append(move._replace(gain=gain, score=total))
     return edges, moves
 
 
-def _chosen(
-    search: _TracedClimber, banned: set[frozenset[int]], least: float | None
-) -> tuple[EdgeMove | None, dict[EdgeMove, float]]:
-    """The best move, which must gain at least so much, on all rows too; and the gains of all that were tried."""
-    refused: set[EdgeMove] = set()
-    while True:
-        gains = _gains(search, banned, refused)
-        best = min(gains, key=lambda move: (-gains[move], move), default=None)
-        if best is None or least is None:
-            return best, gains
-        if gains[best] <= least:
-            return None, gains
-        if search.some is None or search.gain(best) > least:
-            return best, gains
-        refused.add(best)
+def _estimate_gain(score: TracedScore, sampled: TracedScore, edges: Bools, changed: Bools) -> float:
+    """What a change of structure gains on all rows, estimated from a sample of them.
 
-
-def _gains(search: _TracedClimber, banned: set[frozenset[int]], refused: set[EdgeMove]) -> dict[EdgeMove, float]:
-    """Gains of moves by EM over components.
-
-    Of all moves where there are few. Otherwise of the additions that look best and of rearrangements around the last
-    change; if none of these is any good, of the deletions and reversals that look best and all rearrangements; then of
-    further additions, a few at a time.
+    A likelihood at its maximum is too high by half a nat for every free parameter, on the sample as on all rows.
     """
-
-    def evaluate(moves: list[EdgeMove]) -> dict[EdgeMove, float]:
-        tried = [move for move in moves if frozenset(move[1:]) not in banned and move not in refused]
-        return {move: search.about(move) for move in tried}
-
-    additions = search.additions()
-    if _is_small(search.score):
-        return evaluate([*additions, *search.removals(), *search.reversals(), *search.rearrangements(everywhere=True)])
-    gains = evaluate([*additions[:_WIDTH], *search.rearrangements(everywhere=False)])
-    if max(gains.values(), default=0.0) <= _LEAST:
-        others = [*search.removals()[: 2 * _WIDTH], *search.reversals()[: 2 * _WIDTH]]
-        gains |= evaluate([*others, *search.rearrangements(everywhere=True)])
-    promising = int((search.local_gains()[search.graph.may_add()] > 0.0).sum())
-    for start in range(_WIDTH, promising + _WIDTH, _WIDTH):
-        if max(gains.values(), default=0.0) > _LEAST:
-            break
-        gains |= evaluate(additions[start : start + _WIDTH])
-    return gains
+    before, after = parent_sets_of(edges), parent_sets_of(changed)
+    raised = sampled.log_likelihood(after) - sampled.log_likelihood(before)
+    price = sum(score.penalty(k, p) for k, p in enumerate(after))
+    price -= sum(score.penalty(k, p) for k, p in enumerate(before))
+    bias = price / score.price / 2.0
+    factor = score.rows.total / max(sampled.rows.total, 1)
+    return factor * (raised - bias) + bias - price
 
 
-def _value(search: _TracedClimber, best: SearchResult) -> None:
+def _edges_after(edges: Bools, move: EdgeMove) -> Bools:
+    """The edges after a move."""
+    action, parent, child = move
+    changed = edges.copy()
+    if action in {_ADD, _DELETE, _REVERSE}:
+        changed[parent, child] = action == _ADD
+        changed[child, parent] = action == _REVERSE
+    elif action == _REPLACE:  # in place of those of its own children that are parents of the child
+        changed[edges[parent], child] = False
+        changed[parent, child] = True
+    elif action == _LIFT:  # all children of the child hang from the parent
+        changed[parent] |= edges[child]
+        changed[child] = False
+    else:  # the child takes the place of its parent
+        changed[parent] = False
+        changed[child] |= edges[parent]
+        changed[child, child] = False
+        if action == _RE_ROOT:
+            changed[parent] |= edges[:, parent]
+            changed[:, parent] = False
+        changed[child, parent] = True
+    return changed
+
+
+def _fill_deletions(climber: _TracedClimber, best: SearchResult) -> None:
     """What the score would lose without each edge."""
     for parent, child in np.argwhere(best.edges).tolist():
-        best.gains["delete", parent, child] = search.about((1, parent, child))
-
-
-def refit_by_em(score: TracedScore, found: SearchResult) -> None:
-    """The score of a structure, by EM to its end."""
-    families = parent_sets_of(found.edges)
-    score.polish(families)
-    found.score = score.total(families)
+        best.gains["delete", parent, child] = climber.estimated_gain((_DELETE, parent, child))

@@ -24,7 +24,7 @@ import numpy as np
 from possnet.em import EmAlgorithm, EmRows, HiddenStateModel, merge_overlapping, run_squarem
 from possnet.graph import Dag
 from possnet.limits import refuse_over
-from possnet.structure.scores import FamilyScore, logged
+from possnet.structure.decomposable_scores import DecomposableScore, n_log_n
 from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
@@ -58,29 +58,28 @@ class FittedComponent(NamedTuple):
 
 def _em_rows(nodes: Iterable[int], score: TracedScore) -> EmRows:
     """The rows of some variables as EM sees them."""
-    columns = score.columns
+    rows = score.rows
     variables, masks, counts, missing = {}, {}, {}, {}
     for k in nodes:
-        name, amounts = score.names[k], score.cell_counts[k]
-        variables[name] = columns.variables[k]
-        masks[name] = columns.masks[k] or [1 << s for s in range(len(columns.variables[k]))]
-        missing[name] = int(amounts[-1]) if columns.has_missing[k] else 0
-        seen = amounts[: len(columns.masks[k])]
+        name, cell_counts = score.names[k], score.cell_counts[k]
+        variables[name] = rows.variables[k]
+        masks[name] = rows.masks[k] or [1 << s for s in range(len(rows.variables[k]))]
+        missing[name] = int(cell_counts[-1]) if rows.has_missing[k] else 0
+        seen = cell_counts[: len(rows.masks[k])]
         counts[name] = seen if len(seen) else np.zeros(len(masks[name]), dtype=np.int64)
 
     def group_rows(parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
         groups = []
         for part in parts:
             chosen = tuple(score.place[name] for name in part)
-            _, combinations = score.tables.group(chosen)
-            rows = combinations.copy()
-            for column, name in zip(rows.T, part, strict=True):
-                if not columns.masks[score.place[name]]:  # never observed
+            distinct = score.tables.group_cells(chosen)[1].copy()
+            for column, name in zip(distinct.T, part, strict=True):
+                if not rows.masks[score.place[name]]:  # never observed
                     column[:] = len(masks[name])
-            groups.append((rows, score.tables.cell_counts(chosen)))
+            groups.append((distinct, score.tables.cell_counts(chosen)))
         return groups
 
-    return EmRows(variables, columns.total, masks, counts, missing, group_rows)
+    return EmRows(variables, rows.total, masks, counts, missing, group_rows)
 
 
 class TracedScore:
@@ -91,36 +90,36 @@ class TracedScore:
     >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
     >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
     >>> score = TracedScore(CodedRows(pn.sample(net, 1000, process="traced", rng=1), missing=True))
-    >>> score.total([(), (0,)]) > score.total([(1,), ()]) > score.total([(), ()])
+    >>> score.score_structure([(), (0,)]) > score.score_structure([(1,), ()]) > score.score_structure([(), ()])
     True
     """
 
-    def __init__(self, columns: CodedRows) -> None:
-        self._cells = FamilyScore(columns, "random-set-bic")
-        self.columns, self.tables = columns, self._cells.tables
-        self._additions: dict[Family, Floats] = {}
-        self.names = [variable.name for variable in columns.variables]
+    def __init__(self, rows: CodedRows) -> None:
+        self._cells = DecomposableScore(rows, counting="cells")
+        self.rows, self.tables = rows, self._cells.tables
+        self._gains: dict[Family, Floats] = {}
+        self.names = [variable.name for variable in rows.variables]
         self.place = {name: k for k, name in enumerate(self.names)}
         self.size = len(self.names)
         self.states = self.tables.states
-        self.cell_counts = [columns.cell_counts(k) for k in range(self.size)]
-        self.price = log(max(columns.total, 2)) / 2.0
+        self.cell_counts = [rows.cell_counts(k) for k in range(self.size)]
+        self.price = log(max(rows.total, 2)) / 2.0
         self._components: SizedCache[FittedComponent] = SizedCache(
             _KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1
         )
         self._local: SizedCache[tuple[float, Floats]] = SizedCache(_KEPT, lambda found: found[1].size + 1)
         self._known: SizedCache[Floats] = SizedCache(_KEPT, lambda masses: masses.size)
 
-    def some(self, most: int) -> TracedScore | None:
+    def sample_rows(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
-        chosen = self.columns.some(most)
+        chosen = self.rows.sample_rows(most)
         return None if chosen is None else TracedScore(chosen)
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """(ln N / 2) q (r - 1)."""
         return self.price * prod(self.states[p] for p in parents) * (self.states[child] - 1)
 
-    def total(self, families: Sequence[tuple[int, ...]]) -> float:
+    def score_structure(self, families: Sequence[tuple[int, ...]]) -> float:
         """Traced BIC of a structure, given the parents of every variable."""
         return self.log_likelihood(families) - sum(self.penalty(k, parents) for k, parents in enumerate(families))
 
@@ -128,16 +127,16 @@ class TracedScore:
         """Log-likelihood at the maximum that EM finds."""
         inside: set[int] = set()
         value = 0.0
-        for component in self.components(families):
+        for component in self.split_components(families):
             inside.update(child for child, _ in component)
-            value += self.component(component).log_likelihood
-        return value + sum(self._alone(k) for k in range(self.size) if k not in inside)
+            value += self.fit_component(component).log_likelihood
+        return value + sum(self._marginal_log_likelihood(k) for k in range(self.size) if k not in inside)
 
-    def components(self, families: Sequence[tuple[int, ...]]) -> list[frozenset[Family]]:
+    def split_components(self, families: Sequence[tuple[int, ...]]) -> list[frozenset[Family]]:
         """Families whose parents' hidden states meet; an active variable with missing cells meets its own parents."""
         active = {p for parents in families for p in parents}
         scopes = [
-            {*parents, *((k,) if self.columns.has_missing[k] and k in active else ())}
+            {*parents, *((k,) if self.rows.has_missing[k] and k in active else ())}
             for k, parents in enumerate(families)
         ]
         return [
@@ -145,92 +144,92 @@ class TracedScore:
             for group in merge_overlapping(scopes)
         ]
 
-    def component(self, families: frozenset[Family]) -> FittedComponent:
+    def fit_component(self, families: frozenset[Family]) -> FittedComponent:
         """What EM makes of a component, from the masses last found for its families."""
         found = self._components.get(families)
         if found is None:
-            found = self._components.put(families, self._run(families))
-            self._know(found)
+            found = self._components.put(families, self._run_em(families))
+            self._keep_masses(found)
         return found
 
-    def _know(self, found: FittedComponent) -> None:
+    def _keep_masses(self, found: FittedComponent) -> None:
         for family, masses in found.masses.items():
             self._known.put(family, masses)
 
-    def polish(self, families: Sequence[tuple[int, ...]]) -> None:
+    def refit(self, families: Sequence[tuple[int, ...]]) -> None:
         """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
-        for component in self.components(families):
-            self._know(self.component(component))
-            ends = [self._run(component, last=True)]
-            if self.columns.rows <= _MANY_ROWS:
-                ends.append(self._run(component, last=True, fresh=True))
+        for component in self.split_components(families):
+            self._keep_masses(self.fit_component(component))
+            ends = [self._run_em(component, last=True)]
+            if self.rows.n_rows <= _MANY_ROWS:
+                ends.append(self._run_em(component, last=True, fresh=True))
             self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
-    def local(self, child: int, parents: tuple[int, ...]) -> float:
+    def local_log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a child's cells given its parents' cells, by EM over this family alone."""
-        return self._local_em((child, parents))[0]
+        return self._fit_local((child, parents))[0]
 
-    def additions(self, child: int, parents: tuple[int, ...]) -> Floats:
+    def local_gains(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Local gain of every variable as one more parent; where even the cells as they stand would not gain, that.
 
         The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be, in
         rows that show the child.
         """
         key = child, parents
-        if key not in self._additions:
+        if key not in self._gains:
             others = [k for k in range(self.size) if k != child and k not in parents]
-            if not self.columns.has_missing[child]:
-                self._cells.prepare(child, parents, others)
-            here = self.local(child, parents) - self.penalty(child, parents)
+            if not self.rows.has_missing[child]:
+                self._cells.count_families(child, parents, others)
+            current = self.local_log_likelihood(child, parents) - self.penalty(child, parents)
             gains = np.full(self.size, -np.inf)
             for k in others:
                 wider = tuple(sorted((*parents, k)))
                 price = self.penalty(child, wider)
-                gains[k] = self._bound(child, wider) - price - here
+                gains[k] = self._bound(child, wider) - price - current
                 if gains[k] > 0.0:
-                    gains[k] = self.local(child, wider) - price - here
-            self._additions[key] = gains
-        return self._additions[key]
+                    gains[k] = self.local_log_likelihood(child, wider) - price - current
+            self._gains[key] = gains
+        return self._gains[key]
 
     def _bound(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a child's cells given its parents' cells as they stand, where the child is seen."""
-        if not self.columns.has_missing[child]:
+        if not self.rows.has_missing[child]:
             return self._cells.log_likelihood(child, parents)
-        counted = self._shown(child, parents)
+        counted = self._count_family(child, parents)
         sums = np.bincount(counted.contexts, counted.cell_counts)
-        return float(logged(counted.cell_counts).sum() - logged(sums).sum())
+        return float(n_log_n(counted.cell_counts).sum() - n_log_n(sums).sum())
 
-    def _shown(self, child: int, parents: tuple[int, ...]) -> _FamilyCounts:
+    def _count_family(self, child: int, parents: tuple[int, ...]) -> _FamilyCounts:
         """Which of the parents' cells occur with which of the child's, missing ones left out, and how often."""
-        _, combinations = self.tables.group((*parents, child))  # in the order of the parents' cells
-        seen = combinations[:, -1] < max(len(self.columns.masks[child]), 1)
+        _, combinations = self.tables.group_cells((*parents, child))  # in the order of the parents' cells
+        seen = combinations[:, -1] < max(len(self.rows.masks[child]), 1)
         cell_counts = self.tables.cell_counts((*parents, child))[seen]
         above, cells = combinations[seen, :-1], combinations[seen, -1]
         first = np.ones(len(above), dtype=np.bool_)
         first[1:] = (above[1:] != above[:-1]).any(axis=1)
         return _FamilyCounts(np.cumsum(first) - 1, cells, cell_counts, above[first])
 
-    def _alone(self, child: int) -> float:
+    def _marginal_log_likelihood(self, child: int) -> float:
         """Log-likelihood of a variable's own cells, missing ones apart."""
-        cell_counts = self.cell_counts[child][: len(self.columns.masks[child])]
-        return float(logged(cell_counts).sum() - logged(cell_counts.sum()))
+        cell_counts = self.cell_counts[child][: len(self.rows.masks[child])]
+        return float(n_log_n(cell_counts).sum() - n_log_n(cell_counts.sum()))
 
-    def _local_em(self, family: Family) -> tuple[float, Floats]:
-        return self._local.get_or_compute(family, lambda: self._run_local(family))
+    def _fit_local(self, family: Family) -> tuple[float, Floats]:
+        return self._local.get_or_compute(family, lambda: self._run_local_em(family))
 
-    def _run_local(self, family: Family) -> tuple[float, Floats]:
+    def _run_local_em(self, family: Family) -> tuple[float, Floats]:
         child, parents = family
-        shown = self._shown(child, parents)
+        shown = self._count_family(child, parents)
         width = prod(self.states[p] for p in parents)
-        n_cells = max(len(self.columns.masks[child]), 1)
+        n_cells = max(len(self.rows.masks[child]), 1)
         dense = len(shown.parents) * n_cells <= _DENSE
         size = width * (len(shown.parents) + n_cells if dense else 2 * len(shown.cell_counts) + n_cells)
         if size > _DENSE:
-            self._refuse(4 * size, [family])
-        shares = self.tables.spread(parents, shown.parents, shared=True)
-        return (_climb_family if dense else _climb_listed)(shown, shares, n_cells)
+            self._refuse_size(4 * size, [family])
+        shares = self.tables.spread_cells(parents, shown.parents, shared=True)
+        return (_fit_dense if dense else _fit_sparse)(shown, shares, n_cells)
 
-    def _refuse(self, numbers: int, families: Iterable[Family]) -> None:
+    def _refuse_size(self, numbers: int, families: Iterable[Family]) -> None:
         widest = max(families, key=lambda family: prod(self.states[p] for p in family[1]))
         refuse_over(
             8 * numbers,
@@ -238,11 +237,11 @@ class TracedScore:
             "set max_parents, or use fewer rows, or states that give fewer distinct cells",
         )
 
-    def _run(self, families: frozenset[Family], *, last: bool = False, fresh: bool = False) -> FittedComponent:
+    def _run_em(self, families: frozenset[Family], *, last: bool = False, fresh: bool = False) -> FittedComponent:
         parents = dict(families)
-        masses_in_all = sum(prod(self.states[p] for p in above) * len(self.columns.masks[k]) for k, above in families)
+        masses_in_all = sum(prod(self.states[p] for p in above) * len(self.rows.masks[k]) for k, above in families)
         if masses_in_all > _DENSE:
-            self._refuse(8 * masses_in_all, families)
+            self._refuse_size(8 * masses_in_all, families)
         nodes = sorted({*parents, *(p for above in parents.values() for p in above)})
         dag = Dag({self.names[k]: [self.names[p] for p in parents.get(k, ())] for k in nodes})
         rows = _em_rows(nodes, self)
@@ -252,7 +251,7 @@ class TracedScore:
             name = self.names[family[0]]
             masses = self._known.get(family)
             if masses is None:
-                masses = self._local_em(family)[1]
+                masses = self._fit_local(family)[1]
             if masses.shape == point[name].shape:
                 mixed = masses + _LEAST + 1e-3 * point[name]
                 point[name] = mixed / mixed.sum(axis=1, keepdims=True)
@@ -261,7 +260,8 @@ class TracedScore:
             tolerance=_LAST_TOLERANCE if last else _TOLERANCE,
             max_steps=_LAST_STEPS if last else _MOST_STEPS,
         )
-        value = run.log_likelihood[-1] - sum(self._alone(self.place[name]) for name in algorithm.model.alone)
+        alone = sum(self._marginal_log_likelihood(self.place[name]) for name in algorithm.model.alone)
+        value = run.log_likelihood[-1] - alone
         return FittedComponent(value, {family: run.masses[self.names[family[0]]] for family in families})
 
 
@@ -274,7 +274,7 @@ class _FamilyCounts(NamedTuple):
     parents: NDArray[np.int32]
 
 
-def _climb_family(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
+def _fit_dense(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
     """Largest sum of n(A, B) ln sum_a W(A, a) m(B | a), and the masses m there."""
     counts = np.zeros((len(shares), n_cells))
     counts[shown.contexts, shown.cells] = shown.cell_counts
@@ -282,15 +282,15 @@ def _climb_family(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[f
 
     def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
         masses = point["m"]
-        chance = shares @ masses
-        value = float((counts * np.log(np.where(there, np.maximum(chance, 1e-300), 1.0))).sum())
-        expected = masses * (shares.T @ np.where(there, counts / np.maximum(chance, 1e-300), 0.0))
-        return value, _normalised(expected, masses)
+        likelihoods = shares @ masses
+        value = float((counts * np.log(np.where(there, np.maximum(likelihoods, 1e-300), 1.0))).sum())
+        expected = masses * (shares.T @ np.where(there, counts / np.maximum(likelihoods, 1e-300), 0.0))
+        return value, _normalise_masses(expected, masses)
 
-    return _climbed(step, shares.shape[1], n_cells)
+    return _maximise(step, shares.shape[1], n_cells)
 
 
-def _climb_listed(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
+def _fit_sparse(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
     """The same where few of the many pairs of cells occur: these are gone through one by one."""
     order = np.argsort(shown.cells, kind="stable")
     cells, cell_counts = shown.cells[order], shown.cell_counts[order]
@@ -299,22 +299,22 @@ def _climb_listed(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[f
 
     def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
         masses = point["m"]
-        chance = np.maximum(np.einsum("es,se->e", listed, masses[:, cells]), 1e-300)
-        value = float(cell_counts @ np.log(chance))
+        likelihoods = np.maximum(np.einsum("es,se->e", listed, masses[:, cells]), 1e-300)
+        value = float(cell_counts @ np.log(likelihoods))
         expected = np.zeros_like(masses)
-        sums = np.add.reduceat(listed * (cell_counts / chance)[:, np.newaxis], starts, axis=0)
+        sums = np.add.reduceat(listed * (cell_counts / likelihoods)[:, np.newaxis], starts, axis=0)
         expected[:, present] = masses[:, present] * sums.T
-        return value, _normalised(expected, masses)
+        return value, _normalise_masses(expected, masses)
 
-    return _climbed(step, shares.shape[1], n_cells)
+    return _maximise(step, shares.shape[1], n_cells)
 
 
-def _normalised(expected: Floats, masses: Floats) -> dict[str, Floats]:
+def _normalise_masses(expected: Floats, masses: Floats) -> dict[str, Floats]:
     sums = expected.sum(axis=1, keepdims=True)
     return {"m": np.divide(expected, sums, out=masses.copy(), where=sums > 0.0)}
 
 
-def _climbed(
+def _maximise(
     step: Callable[[dict[str, Floats]], tuple[float, dict[str, Floats]]], contexts: int, n_cells: int
 ) -> tuple[float, Floats]:
     start = np.full((contexts, n_cells), 1.0 / n_cells)

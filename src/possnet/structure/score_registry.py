@@ -1,0 +1,137 @@
+"""The registry of scores and measures by which structures are searched, and what a search method asks of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from possnet.errors import InputError, listing
+from possnet.registries import Registry
+from possnet.structure.coded_rows import CodedRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from possnet.aliases import Bools, Floats, Progress
+    from possnet.dataset import Batches, Dataset
+    from possnet.possibility import Conjunction
+    from possnet.structure.search_graph import CompiledConstraints
+    from possnet.structure.search_options import Search
+    from possnet.structure.search_result import SearchResult
+
+
+class ParentScorer(Protocol):
+    """A measure or score on the rows of a problem, as K2 asks for it. Variables are numbers, parents sorted tuples."""
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        ...
+
+    def parent_gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
+        """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
+        ...
+
+    def score_required(self, required: Bools) -> float:
+        """The score, or the sum of the measures, of the required edges alone."""
+        ...
+
+    def fill_values(self, result: SearchResult, required: Bools) -> None:
+        """Fill in what the edges of the structure that is kept are worth, and its families."""
+        ...
+
+
+class Scorer(ParentScorer, Protocol):
+    """One that spanning trees can be made by, too."""
+
+    def grow_tree(self, problem: SearchProblem) -> SearchResult:
+        """The heaviest spanning tree."""
+        ...
+
+
+class ClimbingScorer(Scorer, Protocol):
+    """One whose price for parents lets hill climbing end, too."""
+
+    def climb_structures(self, problem: SearchProblem) -> SearchResult:
+        """The best structure of a hill climbing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StructureScore:
+    """A score of structures, or a measure of dependence on contours, as `MEASURES` lists it.
+
+    Attributes
+    ----------
+    name, label
+        Its name in calls, and for people.
+    make_scorer
+        Makes it ready for the rows of a problem.
+    methods
+        The search methods that it goes with. For ``greedy`` the scorer must be a `ClimbingScorer`.
+    penalised
+        Whether it has a price for parents. Without one, methods that take several parents need a bound and a threshold.
+    decomposable
+        Whether the value of a structure is a sum over its families.
+    on_contours
+        Whether it is a measure of the dependence of pairs on contours; the value of a structure is then a sum over edges.
+    takes_imprecise_rows
+        Whether cells may be sets of several states.
+    separates_missing
+        Whether an unknown cell is apart from a cell that holds the whole domain.
+    learner
+        The learner that goes with it for the tables.
+    """
+
+    name: str
+    label: str
+    make_scorer: Callable[[SearchProblem], Scorer]
+    methods: tuple[str, ...] = ("greedy", "mwst", "k2")
+    penalised: bool = True
+    decomposable: bool = True
+    on_contours: bool = False
+    takes_imprecise_rows: bool = True
+    separates_missing: bool = False
+    learner: str = "likelihood"
+
+
+MEASURES: Final = Registry[StructureScore]("measure")
+
+
+@dataclass(frozen=True)
+class SearchProblem:
+    """What a search method is given. Variables are numbers, in the order of the data."""
+
+    data: Dataset | Batches
+    measure: StructureScore
+    conjunction: Conjunction
+    constraints: CompiledConstraints
+    search: Search
+    threshold: float
+    order: list[int] | None
+    seed: int
+    progress: Progress
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables."""
+        return [variable.name for variable in self.data.variables]
+
+    @cached_property
+    def rows(self) -> CodedRows:
+        """The rows, coded when first asked for; an `InputError` if the measure needs precise rows and these are not."""
+        rows = CodedRows(self.data, missing=self.measure.separates_missing)
+        if not self.measure.takes_imprecise_rows and rows.imprecise:
+            others = [name for name, other in MEASURES.items() if other.takes_imprecise_rows and other.penalised]
+            raise InputError(
+                f"learn_structure: measure {self.measure.name!r} with cells of {rows.imprecise[0]!r} that are not single "
+                f"states; expected precise rows, or another measure: {listing(others)}"
+            )
+        return rows
+
+    def make_rng(self) -> np.random.Generator:
+        """A generator that starts from the seed."""
+        return np.random.default_rng(self.seed)

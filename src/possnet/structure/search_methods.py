@@ -1,0 +1,127 @@
+"""The registry of search methods, and which measures go with which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from possnet.errors import InputError, listing
+from possnet.registries import Registry
+from possnet.structure.hybrid import learn_hybrid_dag, learn_hybrid_tree
+from possnet.structure.k2 import search_orders
+from possnet.structure.structure_scores import MEASURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from possnet.structure.score_registry import ClimbingScorer, SearchProblem, StructureScore
+    from possnet.structure.search_result import SearchResult
+
+_UNPENALISED_PARENTS: Final = 2
+_UNPENALISED_THRESHOLD: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMethod:
+    """A way to search structures, as `METHODS` lists it.
+
+    Attributes
+    ----------
+    name, label
+        Its name in calls, and for people.
+    run
+        Searches.
+    refusal
+        Why a measure that does not list this method does not go with it.
+    default_measure
+        The measure where none is named.
+    several_parents
+        Whether a variable may get several parents.
+    uses_order
+        Whether it takes an order of the variables.
+    """
+
+    name: str
+    label: str
+    run: Callable[[SearchProblem], SearchResult]
+    refusal: str
+    default_measure: str = "random-set-bic"
+    several_parents: bool = True
+    uses_order: bool = False
+
+    def default_max_parents(self, measure: StructureScore, variables: int) -> int:
+        """Most parents of a variable: few where the measure has no price for them."""
+        return _UNPENALISED_PARENTS if self.several_parents and not measure.penalised else variables - 1
+
+    def default_threshold(self, measure: StructureScore) -> float:
+        """What an edge must be worth: something where the measure has no price for parents."""
+        return _UNPENALISED_THRESHOLD if self.several_parents and not measure.penalised else 0.0
+
+
+METHODS: Final = Registry[SearchMethod]("method")
+
+
+def fitting_measure(method: str, measure: str | None, owner: str = "learn_structure") -> str:
+    """The measure, or a method's own if there is none; an `InputError` if the two do not go together.
+
+    >>> fitting_measure("greedy", None), fitting_measure("hybrid-dag", None)
+    ('random-set-bic', 'specificity-gain')
+    """
+    entry = METHODS.require(method, owner)
+    if measure is None:
+        return entry.default_measure
+    methods = MEASURES.require(measure, owner).methods
+    if method not in methods:
+        fitting = [name for name, other in MEASURES.items() if method in other.methods]
+        raise InputError(
+            f"{owner}: method {method!r} with measure {measure!r}, {entry.refusal}; expected measure {listing(fitting)}, "
+            f"or method {listing(methods)}"
+        )
+    return measure
+
+
+def _climb(problem: SearchProblem) -> SearchResult:
+    scorer = cast("ClimbingScorer", problem.measure.make_scorer(problem))  # as its entry says by listing this method
+    return scorer.climb_structures(problem)
+
+
+METHODS.register(
+    SearchMethod("greedy", "greedy hill climbing", _climb, "which has no price that would keep it from adding edges")
+)
+METHODS.register(
+    SearchMethod(
+        "mwst",
+        "maximum-weight spanning tree",
+        lambda problem: problem.measure.make_scorer(problem).grow_tree(problem),
+        "which weighs no pairs",
+        several_parents=False,
+    )
+)
+METHODS.register(
+    SearchMethod(
+        "k2",
+        "K2",
+        lambda problem: search_orders(problem.measure.make_scorer(problem), problem),
+        "which weighs no further parent",
+        uses_order=True,
+    )
+)
+METHODS.register(
+    SearchMethod(
+        "hybrid-tree",
+        "hybrid learner of trees",
+        learn_hybrid_tree,
+        "but its search lowers conditional non-specificity",
+        default_measure="specificity-gain",
+        several_parents=False,
+    )
+)
+METHODS.register(
+    SearchMethod(
+        "hybrid-dag",
+        "hybrid learner of DAGs",
+        learn_hybrid_dag,
+        "but its search lowers conditional non-specificity",
+        default_measure="specificity-gain",
+    )
+)

@@ -1,0 +1,95 @@
+"""Options of a search over structures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from possnet.errors import InputError, listing, require_number, require_whole
+from possnet.structure.constraints import number_of, read_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from possnet.aliases import Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How structures are searched. Each option is for the methods named; others leave it unused.
+
+    Attributes
+    ----------
+    order, orders
+        For ``k2``: the order of the variables; without one the best of so many, the first as the data has them, the others
+        random.
+    tabu
+        For ``greedy``: length of the tabu list, and the moves that may go downhill from a local maximum.
+    restarts
+        For ``greedy``: further climbs from random perturbations of the best structure.
+    max_steps
+        For ``greedy``: the most moves of a climb.
+    threshold
+        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must be worth; without it 0, or .01 where several parents are
+        taken and the measure has no price for them.
+    errors
+        For the hybrid methods: standard errors that count as noise in a test of dependence.
+
+    >>> Search(restarts=5).tabu
+    10
+    >>> Search(tabu=-1)
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: search: tabu -1; expected a whole number from 0 on
+    """
+
+    order: Iterable[str] | None = None
+    orders: int = 10
+    tabu: int = 10
+    restarts: int = 0
+    max_steps: int | None = None
+    threshold: float | None = None
+    errors: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.order is not None:
+            names = read_names(self.order, "search: order", "the names of all variables, first to last")
+            object.__setattr__(self, "order", names)
+        require_whole(self.orders, 1, "search: orders")
+        require_whole(self.tabu, 0, "search: tabu")
+        require_whole(self.restarts, 0, "search: restarts")
+        if self.max_steps is not None:
+            require_whole(self.max_steps, 0, "search: max_steps")
+        if self.threshold is not None:
+            require_number(self.threshold, "search: threshold", "a number")
+        require_number(self.errors, "search: errors", "standard errors from 0 on", 0.0)
+
+
+def number_order(order: Iterable[str], names: list[str], required: Bools) -> list[int]:
+    """An order of the variables as numbers; an `InputError` if a required child stands before its parent.
+
+    >>> number_order(["b", "a"], ["a", "b"], np.zeros((2, 2), dtype=bool))
+    [1, 0]
+    >>> number_order(["b", "a"], ["a", "b"], np.array([[False, True], [False, False]]))
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: learn_structure: order has 'b' before 'a', but 'a' -> 'b' is required; expected parents
+    before their children
+    """
+    listed = list(order)
+    numbers = [number_of(name, names, "order") for name in listed]
+    if sorted(numbers) != list(range(len(names))):
+        lacking = [name for name in names if name not in listed]
+        raise InputError(
+            f"learn_structure: order of {len(listed)} names{f' without {listing(lacking)}' if lacking else ''}; expected "
+            "every variable once"
+        )
+    for parent, child in np.argwhere(required).tolist():
+        if numbers.index(child) < numbers.index(parent):
+            raise InputError(
+                f"learn_structure: order has {names[child]!r} before {names[parent]!r}, but {names[parent]!r} -> "
+                f"{names[child]!r} is required; expected parents before their children"
+            )
+    return numbers

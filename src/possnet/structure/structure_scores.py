@@ -1,0 +1,48 @@
+"""The scores and measures that come with possnet; see `possnet.structure.score_registry` for what an entry says."""
+
+from __future__ import annotations
+
+from possnet.dependence import CONTOUR_MEASURES
+from possnet.structure.contour_gains import ContourGains
+from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.score_registry import MEASURES, StructureScore
+from possnet.structure.structural_em import TracedScorer
+
+__all__ = ["MEASURES"]
+
+MEASURES.register(
+    StructureScore(
+        "random-set-bic",
+        "random-set BIC",
+        lambda problem: DecomposableScore(problem.rows, counting="cells"),
+    )
+)
+MEASURES.register(
+    StructureScore(
+        "traced-bic",
+        "traced BIC",
+        lambda problem: TracedScorer(problem.rows),
+        decomposable=False,
+        separates_missing=True,
+        learner="em",
+    )
+)
+MEASURES.register(
+    StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared"))
+)
+MEASURES.register(
+    StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False)
+)
+for _measure in CONTOUR_MEASURES.values():
+    _hybrid = ("hybrid-tree", "hybrid-dag") if _measure.name == "specificity-gain" else ()
+    MEASURES.register(
+        StructureScore(
+            _measure.name,
+            _measure.label,
+            ContourGains,
+            methods=("mwst", "k2", *_hybrid),
+            penalised=False,
+            decomposable=False,
+            on_contours=True,
+        )
+    )
