@@ -72,7 +72,13 @@ def imprecise() -> str:
     ):
         begin = time.perf_counter()
         steps = 50 if measure == "traced-bic" else None  # the climb goes on for minutes
-        found = pn.learn_structure(data, method, measure=measure, max_parents=3, max_steps=steps)  # type: ignore[arg-type]
+        found = pn.learn_structure(
+            data,
+            method,
+            measure=measure,
+            constraints=pn.Constraints(max_parents=3),
+            search=pn.Search(max_steps=steps),
+        )
         seconds = time.perf_counter() - begin
         told = f"{method} by {found.measure}{f', {steps} steps' if steps else ''}"
         rows.append([told, f"{seconds:.2f}", str(len(found.edges)), str(distance(net.dag, found.dag.edges))])

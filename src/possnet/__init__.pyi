@@ -58,7 +58,12 @@ from .sampling import (
     sampling_limit as sampling_limit,
     simulated_limit as simulated_limit,
 )
-from .structure import LearnedStructure as LearnedStructure, learn_structure as learn_structure
+from .structure import (
+    Constraints as Constraints,
+    LearnedStructure as LearnedStructure,
+    Search as Search,
+    learn_structure as learn_structure,
+)
 from .transforms import to_possibility as to_possibility, to_probability as to_probability
 from .variables import Variable as Variable
 

@@ -89,7 +89,7 @@ def test_each_column_is_decoded_once(unknown: float, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(bitmaps, name, counted)
     learned = pn.fit_em(asia.dag, data, tolerance=1.0).network
     pn.learn_structure(data)
-    pn.learn_structure(data, measure="traced-bic", max_parents=1)
+    pn.learn_structure(data, measure="traced-bic", constraints=pn.Constraints(max_parents=1))
     pn.Inference(learned).query_many("lung", data)
     pn.complete(learned, data).resolved()
     pn.fit(asia.dag, data)

@@ -15,7 +15,7 @@ from possnet.errors import InputError, among
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.structure import LearnedStructure, Measure, Method
+    from possnet.structure import LearnedStructure
 
 
 @click.command(short_help="Learn a structure and its tables.")
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="NET", help="Learn the tables too and write the network: a .json file, or -.")
 def learn(
     data: str,
-    method: Method,
-    measure: Measure | None,
+    method: str,
+    measure: str | None,
     conjunction: str,
     required: tuple[str, ...],
     forbidden: tuple[str, ...],
@@ -91,6 +91,7 @@ def learn(
       possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
     """
     from possnet.cli.pages import read_names
+    from possnet.structure import MEASURES
 
     stream = read_stream(data, domain, weights, binnings, without)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
@@ -102,18 +103,19 @@ def learn(
             method,
             measure=measure,
             conjunction=kind,
-            required=_edges(required, names, "--require"),
-            forbidden=_edges(forbidden, names, "--forbid"),
-            tiers=[read_names(tier) for tier in tiers],
-            max_parents=max_parents,
-            order=None if order is None else read_names(order),
-            restarts=restarts,
+            constraints=pn.Constraints(
+                _edges(required, names, "--require"),
+                _edges(forbidden, names, "--forbid"),
+                [read_names(tier) for tier in tiers],
+                max_parents,
+            ),
+            search=pn.Search(order=None if order is None else read_names(order), restarts=restarts),
             bootstrap=bootstrap,
             rng=seed,
             progress=advance,
         )
         if file is not None:
-            if found.measure == "traced-bic":
+            if MEASURES[found.measure].learner == "em":
                 network = pn.fit_em(found.dag, rows, conjunction=kind, progress=advance).network
             else:
                 network = pn.fit(found.dag, rows, conjunction=kind)

@@ -64,7 +64,7 @@ def learner_of(name: str) -> Learner:
     method, _, measure = structure.partition(":")
 
     def learn(_: Dag, data: Dataset, theta: float, conjunction: Conjunction) -> Network:
-        found = learn_structure(data, method, measure=measure or None)  # type: ignore[arg-type]
+        found = learn_structure(data, method, measure=measure or None)
         return LEARNERS[tables](found.dag, data, theta, conjunction)
 
     return learn

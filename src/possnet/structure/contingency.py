@@ -110,7 +110,9 @@ class ContingencyTables:
             found = cross_counts.by_codes(base, contexts_count, columns, sizes, self.rows.weights)
             yield CandidateTables(block, _table_starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
 
-    def count_states(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
+    def count_states(
+        self, parents: tuple[int, ...], child: int, candidates: Sequence[int]
+    ) -> Iterator[CandidateTables]:
         """Rows that contain each configuration of the parents, state of the child and state of the candidate."""
         full = prod(self.states[k] for k in (*parents, child))
         refuse_over(
@@ -133,7 +135,9 @@ class ContingencyTables:
         above = min(prod(self.n_cells[k] for k in parents), max(self.rows.n_rows, 1))
         return above * self.n_cells[child] * self.n_cells[candidate]
 
-    def share_states(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
+    def share_states(
+        self, parents: tuple[int, ...], child: int, candidates: Sequence[int]
+    ) -> Iterator[CandidateTables]:
         """Rows shared equally among the configurations that they contain."""
         yield from self._contract_cells(parents, child, candidates, shared=True)
 

@@ -1,0 +1,81 @@
+"""The command ``possnet learn`` against the library."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import possnet as pn
+from tests.commands import run
+from tests.structure.cases import NAMES, SHAPES, random_tables
+
+
+def test_the_command_learns_what_the_library_learns(tmp_path: Path) -> None:
+    data = pn.sample(pn.load_example("asia"), 2000, process="precise", rng=1)
+    rows, out = tmp_path / "rows.parquet", tmp_path / "learned.json"
+    pn.write_data(data, rows)
+    shown = run("learn", rows, "--out", out)
+    found = pn.learn_structure(data)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout == f"{found}\n"
+    learned = pn.read_network(out)
+    assert learned.dag == found.dag
+    np.testing.assert_allclose(learned.table("dysp"), pn.fit(found.dag, data).table("dysp"))
+    pair = pn.learn_structure(
+        data,
+        "mwst",
+        constraints=pn.Constraints(required=[("xray", "asia")], max_parents=1),
+        search=pn.Search(threshold=1e9),
+    )
+    assert "1 edge of 8 nodes" in str(pair)
+    assert "8 variables, 1 edge," in repr(pair)
+    required = run("learn", rows, "--method", "mwst", "--require", "xray->asia", "--json").stdout
+    assert "Infinity" not in required
+    assert "NaN" not in required
+    document = json.loads(run("learn", rows, "--method", "k2", "--order", ",".join(data.row(0)), "--json", "--bootstrap", 3).stdout)  # fmt: skip
+    assert document["order"] == list(data.row(0))
+    assert {(e["parent"], e["child"]) for e in document["edges"]} == set(
+        pn.learn_structure(data, "k2", search=pn.Search(order=list(data.row(0)))).dag.edges
+    )
+    assert all(0 <= e["confidence"] <= 1 for e in document["edges"])
+
+
+def test_the_command_fits_tables_by_em_for_traced_bic_and_keeps_constraints(tmp_path: Path) -> None:
+    net = random_tables(pn.Dag.from_edges(SHAPES["chain"], nodes=NAMES), 2, 2)
+    data = pn.sample(net, 3000, process="traced", rng=1)
+    rows, out = tmp_path / "rows.csv", tmp_path / "learned.json"
+    pn.write_data(data, rows)
+    done = run("learn", rows, "--measure", "traced-bic", "--conjunction", "min", "--require", "c -> a", "--out", out)
+    assert done.returncode == 0, done.stderr
+    learned = pn.read_network(out)
+    assert ("c", "a") in learned.dag.edges
+    assert learned.conjunction is pn.MIN
+    expected = pn.fit_em(learned.dag, pn.read_data(rows), conjunction=pn.MIN).network
+    np.testing.assert_allclose(learned.table("a"), expected.table("a"), atol=1e-6)
+    tiers = json.loads(run("learn", rows, "--tier", "c", "--tier", "a,b", "--forbid", "c->b", "--json").stdout)
+    assert not {("a", "c"), ("b", "c"), ("c", "b")} & {(e["parent"], e["child"]) for e in tiers["edges"]}
+
+
+def test_mistakes_of_the_command_get_one_line(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    pn.write_data(pn.sample(pn.load_example("asia"), 20, rng=1), rows)
+    for arguments, message in (
+        (("--method", "gredy"), "method 'gredy'"),
+        (("--measure", "chi2"), "no price that would keep it from adding edges"),
+        (("--require", "smoke"), "expected parent->child"),
+        (
+            ("--forbid", "smok->lung"),
+            "no 'smok' (asia, tub, smoke, lung, bronc, either, xray, dysp); did you mean 'smoke'?",
+        ),
+        (("--out", "learned.csv"), "unknown suffix '.csv'; expected .json"),
+        (("--tier", "asia,nowhere"), "tier names 'nowhere'"),
+    ):
+        shown = run("learn", rows, *arguments)
+        assert shown.returncode == 1, arguments
+        assert shown.stderr.startswith("Error: ")
+        assert message in shown.stderr
+        assert shown.stdout == ""
+    assert run("learn", tmp_path / "nowhere.csv").returncode == 1
+    assert run("learn", rows, "--max-parents", "-1").returncode == 2
