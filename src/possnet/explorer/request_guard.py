@@ -1,35 +1,42 @@
-"""Who may ask, and how much: every request passes here first.
+"""Who may ask, and how much: every request passes here first, and every reply leaves here.
 
 A page on the web must not reach a server on this machine. A name that is made to point here (DNS rebinding) shows in
 ``Host``; a form, a script or a picture on another site shows in ``Origin`` or ``Sec-Fetch-Site``. Only the page itself may
 be opened from anywhere, by a link. What comes in is bounded: the head by uvicorn and here, the body here, both in time.
+
+Starlette's ``TrustedHostMiddleware`` does not look at the port of ``Host``, and nothing in it bounds a body.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from possnet.errors import ImpossibleEvidence, PossnetError, TooLarge
-from possnet.explorer.request_types import RefusedRequest, encode_json
+from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarge
+from possnet.io import explain_mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY: Final = 1 << 20
+Struct = TypeVar("Struct", bound=msgspec.Struct)
+_MOST_BODY: Final = 1 << 20
 _MOST_HEAD: Final = 1 << 14
 _MOST_PATH: Final = 2000
 _MOST_AT_ONCE: Final = 32
 _PATIENCE: Final = 10.0
-_KINDS: Final[Mapping[type, str]] = {ImpossibleEvidence: "impossible", TooLarge: "too-large"}
-HEADERS: Final[Mapping[str, str]] = {
+_CLOSE: Final = {"Connection": "close"}
+_ERROR_KINDS: Final[Mapping[type, str]] = {ImpossibleEvidence: "impossible", TooLarge: "too-large"}
+_HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -57,12 +64,18 @@ class RequestGuard:
         """Answer one request, whatever happens."""
         if scope["type"] != "http":
             return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
         self.inside += 1
         try:
             self._check_request(scope)
-            await self.app(scope, receive, send)
-        except RefusedRequest as error:
-            await error_response(error)(scope, receive, send)
+            await self.app(scope, receive, send_guarded)
+        except HTTPException as error:
+            await error_response(error)(scope, receive, send_guarded)
         except Exception as error:  # noqa: BLE001 - answered already; here it is one line on the terminal
             print(f"explore: {scope['path']!r}: {type(error).__name__}: {error}"[:300], file=sys.stderr)  # noqa: T201
         finally:
@@ -70,60 +83,76 @@ class RequestGuard:
 
     def _check_request(self, scope: Scope) -> None:
         """Refuse what no page of ours would send."""
-        head = scope["headers"]
-        if sum(len(name) + len(value) for name, value in head) > _MOST_HEAD:
-            raise RefusedRequest(431, f"request: more than {_MOST_HEAD} bytes of headers")
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEAD:
+            raise HTTPException(431, f"more than {_MOST_HEAD} bytes of headers")
         if len(scope["raw_path"]) + len(scope["query_string"]) > _MOST_PATH:
-            raise RefusedRequest(414, f"request: an address of more than {_MOST_PATH} bytes")
-        given = {name.decode("latin-1"): value.decode("latin-1") for name, value in head}
-        host = given.get("host", "")
+            raise HTTPException(414, f"an address of more than {_MOST_PATH} bytes")
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
         if host.lower() not in self.hosts:
-            raise RefusedRequest(403, f"request: Host {host[:80]!r}; expected {' or '.join(sorted(self.hosts))}")
+            raise HTTPException(403, f"Host {host[:80]!r}; expected {' or '.join(sorted(self.hosts))}")
         if scope["method"] == "GET" and scope["path"] == "/":
             return
-        origin, site = given.get("origin"), given.get("sec-fetch-site", "same-origin")
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
         if origin is not None and origin.lower() not in {f"http://{name}" for name in self.hosts}:
-            raise RefusedRequest(403, f"request: Origin {origin[:80]!r}; expected the explorer's own page")
+            raise HTTPException(403, f"Origin {origin[:80]!r}; expected the explorer's own page")
         if site not in {"same-origin", "none"} or (site == "none" and scope["method"] != "GET"):
-            raise RefusedRequest(403, f"request: from a page that is {site[:20]}; expected the explorer's own page")
+            raise HTTPException(403, f"from a page that is {site[:20]}; expected the explorer's own page")
         if self.inside > _MOST_AT_ONCE:
-            raise RefusedRequest(
-                503, f"request: {_MOST_AT_ONCE} others are being answered; try again", {"Retry-After": "1"}
-            )
+            raise HTTPException(503, f"{_MOST_AT_ONCE} others are being answered; try again", {"Retry-After": "1"})
 
 
-async def read_body(request: Request) -> bytes:
-    """The body of a JSON request, within a size and a time."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RefusedRequest(415, f"request: content type {kind[:80]!r}; expected 'application/json'")
-    told = request.headers.get("content-length", "0")
-    if told.isdigit() and int(told) > MOST_BODY:
-        raise RefusedRequest(413, f"request: {told[:20]} bytes; expected at most {MOST_BODY}", {"Connection": "close"})
+async def read_message(request: Request, kind: type[Struct]) -> Struct:
+    """The body of a JSON request, within a size and a time, checked against its type."""
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raise HTTPException(415, f"content type {content_type[:80]!r}; expected 'application/json'")
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > _MOST_BODY:
+        raise HTTPException(413, f"{length[:20]} bytes; expected at most {_MOST_BODY}", _CLOSE)
     body = bytearray()
     try:
         async with asyncio.timeout(_PATIENCE):
             async for part in request.stream():
                 body += part
-                if len(body) > MOST_BODY:
-                    raise RefusedRequest(413, f"request: more than {MOST_BODY} bytes", {"Connection": "close"})
+                if len(body) > _MOST_BODY:
+                    raise HTTPException(413, f"more than {_MOST_BODY} bytes", _CLOSE)
     except TimeoutError:
-        raise RefusedRequest(408, f"request: not whole after {_PATIENCE:g} seconds", {"Connection": "close"}) from None
-    return bytes(body)
+        raise HTTPException(408, f"not whole after {_PATIENCE:g} seconds", _CLOSE) from None
+    return decode_message(bytes(body), kind)
+
+
+def decode_message(body: bytes, kind: type[Struct]) -> Struct:
+    """A message of its bytes.
+
+    >>> from possnet.explorer.request_types import TableRequest
+    >>> decode_message(b'{"variable": "fever"}', TableRequest).variable
+    'fever'
+    """
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise InputError(f"request: {explain_mismatch(str(error))}") from None
+    except msgspec.DecodeError as error:
+        reason = str(error)
+        raise HTTPException(400, f"{reason[:1].lower()}{reason[1:]}; expected JSON") from None
+    except UnicodeDecodeError:
+        raise HTTPException(400, "not UTF-8 text; expected JSON") from None
+    except RecursionError:
+        raise HTTPException(400, "nested too deeply; expected flat JSON") from None
+
+
+def json_response(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A reply in JSON, in plain ASCII, so that no name can break it."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    return Response(text.encode("ascii"), status, headers, "application/json")
 
 
 def error_response(error: Exception) -> Response:
-    """What the page gets for an error: a status, and one sentence."""
-    headers, document = dict(HEADERS), {"error": "possnet made a mistake in answering this; the network is as before"}
-    status = 500
+    """The reply to a request that failed: a status, and one sentence."""
     if isinstance(error, PossnetError):
-        status, document = 422, {"error": str(error), "kind": _KINDS.get(type(error), "input")}
-    elif isinstance(error, RefusedRequest):
-        status, document = error.status, {"error": str(error)}
-        headers |= error.headers
-    elif isinstance(error, HTTPException):
-        status, document = error.status_code, {"error": f"request: {error.detail.lower()}"}
-        headers |= error.headers or {}
-    elif isinstance(error, ClientDisconnect):
-        status = 400  # nobody reads it
-    return Response(encode_json(document), status, headers, "application/json")
+        return json_response({"error": str(error), "kind": _ERROR_KINDS.get(type(error), "input")}, 422)
+    if isinstance(error, HTTPException):
+        return json_response({"error": f"request: {error.detail}"}, error.status_code, error.headers)
+    status = 400 if isinstance(error, ClientDisconnect) else 500  # nobody reads the former
+    return json_response({"error": "possnet made a mistake in answering this; the network is as before"}, status)

@@ -1,4 +1,4 @@
-"""The server: one socket on this machine, one page, and a quiet end."""
+"""`explore`: a socket on this machine, and the page that is served there until it is interrupted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def explore(
     open_browser: bool = True,
     announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a page on which the network is touched, until it is interrupted. Needs ``possnet[web]``.
+    """Serve a page on which a network is explored, until it is interrupted. Needs ``possnet[web]``.
 
     Only this machine can reach it, and nothing is written to disk.
 
@@ -53,7 +53,7 @@ def explore(
             f"explore: {states:,} states in all; a page holds at most {_MOST_STATES:,}; explore a part of the network"
         )
     with _open_listener(port) as listener:
-        from possnet.explorer.uvicorn_server import serve
+        from possnet.explorer.uvicorn_server import serve_network
 
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         if announce is None:
@@ -64,11 +64,11 @@ def explore(
             import webbrowser
 
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        serve(network, listener)
+        serve_network(network, listener)
 
 
 def _open_listener(port: int | None) -> socket.socket:
-    """A socket on the loopback address."""
+    """Open a socket on the loopback address."""
     if port is not None and not 0 <= port <= 65535:
         raise InputError(f"port {port}; expected 0 (any free one) to 65535")
     try:
@@ -76,7 +76,6 @@ def _open_listener(port: int | None) -> socket.socket:
     except OSError as error:
         if port is None:
             return socket.create_server(("127.0.0.1", 0))
-        why = {errno.EADDRINUSE: "is in use", errno.EACCES: "needs other rights"}.get(
-            error.errno or 0, "cannot be used"
-        )
-        raise InputError(f"port {port} {why}; expected a free one. Leave the port out, and one is found") from None
+        reasons = {errno.EADDRINUSE: "is in use", errno.EACCES: "needs other rights"}
+        reason = reasons.get(error.errno or 0, "cannot be used")
+        raise InputError(f"port {port} {reason}; expected a free one. Leave the port out, and one is found") from None

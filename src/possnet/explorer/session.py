@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log10, prod
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,14 +18,19 @@ from possnet.network import normalise_tables
 from possnet.possibility import necessities
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from possnet.explorer.request_types import (
+        AnswerRequest,
+        EditRequest,
+        HistoryRequest,
+        NormaliseRequest,
+        TableRequest,
+    )
+    from possnet.inference import Evidence
     from possnet.network import Network
 
-Step: TypeAlias = Literal["undo", "redo", "reset"]
-_CELLS: Final = 500
-_KEPT: Final = 200
-_EXACT: Final = 2**53
+_PAGE_DEGREES: Final = 500
+_MOST_EDITS: Final = 200
+_EXACT: Final = 2**53  # the largest whole number up to which JavaScript counts exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,176 +49,180 @@ class Session:
     future: tuple[Network, ...] = ()
 
     @classmethod
-    def of(cls, network: Network) -> Session:
-        """The model of a network that nobody has edited yet.
+    def from_network(cls, network: Network) -> Session:
+        """The session of a network that nobody has edited yet.
 
         >>> import possnet as pn
-        >>> Session.of(pn.load_example("clinic")).revision
+        >>> Session.from_network(pn.load_example("clinic")).revision
         0
         """
         return cls(network, network, Inference(network))
 
-    def now(self, network: Network, past: tuple[Network, ...], future: tuple[Network, ...]) -> Session:
-        """The model after a step."""
+    def with_network(self, network: Network, past: tuple[Network, ...], future: tuple[Network, ...] = ()) -> Session:
+        """The session after a step to another network."""
         return replace(
             self,
             network=network,
             engine=Inference(network),
             revision=self.revision + 1,
             touched=tuple(_changed_tables(network, self.network)),
-            past=past[-_KEPT:],
+            past=past[-_MOST_EDITS:],
             future=future,
         )
 
 
-def summary(model: Session) -> dict[str, Any]:
+def summarise_session(session: Session) -> dict[str, Any]:
     """What may be done next, and which tables differ from the original."""
     return {
-        "revision": model.revision,
-        "touched": model.touched,
-        "undo": bool(model.past),
-        "redo": bool(model.future),
-        "edited": _changed_tables(model.network, model.original),
-        "normal": model.network.is_normalised,
+        "revision": session.revision,
+        "touched": session.touched,
+        "undo": bool(session.past),
+        "redo": bool(session.future),
+        "edited": _changed_tables(session.network, session.original),
+        "normal": session.network.is_normalised,
     }
 
 
-def _changed_tables(now: Network, first: Network) -> list[str]:
-    return [v.name for v in now.variables if not np.array_equal(now.table(v.name), first.table(v.name))]
+def _changed_tables(network: Network, other: Network) -> list[str]:
+    return [v.name for v in network.variables if not np.array_equal(network.table(v.name), other.table(v.name))]
 
 
-def answer(
-    model: Session, evidence: Mapping[str, Sequence[str]], *, before: bool = False, explain: bool = False
-) -> dict[str, Any]:
+def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
     """Marginals given evidence, how possible the evidence is and, on demand, the prior and the best configuration.
 
     >>> import possnet as pn
-    >>> model = Session.of(pn.load_example("clinic"))
-    >>> found = answer(model, {"fever": ["mild", "high"], "rash": ["spots"]})
-    >>> round(found["marginals"]["measles"]["possibility"][0], 6), round(found["degree"], 6)
+    >>> from possnet.explorer.request_types import AnswerRequest
+    >>> session = Session.from_network(pn.load_example("clinic"))
+    >>> answer = answer_evidence(session, AnswerRequest({"fever": ["mild", "high"], "rash": ["spots"]}))
+    >>> round(answer["marginals"]["measles"]["possibility"][0], 6), round(answer["degree"], 6)
     (0.2625, 0.16)
     """
-    given: dict[str, set[str]] = {name: set(states) for name, states in evidence.items()}
-    page: dict[str, Any] = {
-        "marginals": _marginals(model, given),
-        "revision": model.revision,
-        "degree": model.engine.possibility_of(given),
+    engine = session.engine
+    evidence: dict[str, set[str]] = {name: set(states) for name, states in request.evidence.items()}
+    answer: dict[str, Any] = {
+        "marginals": _list_marginals(engine, evidence or None),
+        "revision": session.revision,
+        "degree": engine.possibility_of(evidence),  # from the same calibration as the marginals
     }
-    if explain:
-        best = model.engine.most_possible(given or None)
+    if request.explain:
+        best = engine.most_possible(evidence or None)
         ties = best.ties if best.ties < _EXACT else f"about 10^{log10(best.ties):.0f}"
-        page["best"] = {"configuration": best.configuration, "possibility": best.possibility, "ties": ties}
-    if before:
-        page["before"] = _marginals(model, {}) if given else page["marginals"]
-    return page
+        answer["best"] = {"configuration": best.configuration, "possibility": best.possibility, "ties": ties}
+    if request.before:
+        answer["before"] = _list_marginals(engine, None) if evidence else answer["marginals"]
+    return answer
 
 
-def _marginals(model: Session, given: Mapping[str, set[str]]) -> dict[str, dict[str, list[float] | None]]:
+def _list_marginals(engine: Inference, evidence: Evidence | None) -> dict[str, dict[str, list[float] | None]]:
     return {
         name: {
-            "possibility": found.degrees.tolist(),
-            "necessity": necessities(found.degrees).tolist() if found.is_normalised else None,
+            "possibility": marginal.degrees.tolist(),
+            "necessity": necessities(marginal.degrees).tolist() if marginal.is_normalised else None,
         }
-        for name, found in model.engine.marginals(given or None).items()
+        for name, marginal in engine.marginals(evidence).items()
     }
 
 
-def read_table_page(model: Session, name: str, start: int = 0) -> dict[str, Any]:
+def read_table_page(session: Session, request: TableRequest) -> dict[str, Any]:
     """Some rows of a variable's table: contexts from ``start`` on, as many as hold about 500 degrees.
 
     >>> import possnet as pn
-    >>> found = read_table_page(Session.of(pn.load_example("asia")), "either", 2)
-    >>> found["contexts"], found["rows"]
+    >>> from possnet.explorer.request_types import TableRequest
+    >>> page = read_table_page(Session.from_network(pn.load_example("asia")), TableRequest("either", 2))
+    >>> page["contexts"], page["rows"]
     (4, [{'number': 2, 'context': ['no', 'yes'], 'degrees': [1.0, 0.0], 'support': None}, ...])
     """
-    network = model.network
+    network, name, start = session.network, request.variable, request.start
     variable = network.variable(name)
     parents = [network.variable(parent) for parent in network.dag.parents(name)]
     sizes = tuple(len(parent) for parent in parents)
     contexts = prod(sizes)
-    if not 0 <= start < contexts:
-        raise InputError(f"table of {name!r}: no context number {start}; expected 0 to {contexts - 1}")
+    _require_context(name, start, contexts)
     table = network.table(name).reshape(contexts, len(variable))
     support = None if network.support is None else network.support[name].reshape(contexts)
-    stop = min(contexts, start + max(1, _CELLS // len(variable)))
-    rows = []
-    for number in range(start, stop):
-        places = np.unravel_index(number, sizes)
-        rows.append(
-            {
-                "number": number,
-                "context": [parent.states[int(k)] for parent, k in zip(parents, places, strict=True)],
-                "degrees": table[number, :_CELLS].tolist(),
-                "support": None if support is None else float(support[number]),
-            }
-        )
+    stop = min(contexts, start + max(1, _PAGE_DEGREES // len(variable)))
+    rows = [
+        {
+            "number": number,
+            "context": [p.states[k] for p, k in zip(parents, np.unravel_index(number, sizes), strict=True)],
+            "degrees": table[number, :_PAGE_DEGREES].tolist(),
+            "support": None if support is None else float(support[number]),
+        }
+        for number in range(start, stop)
+    ]
     return {
         "variable": name,
         "parents": [parent.name for parent in parents],
         "contexts": contexts,
         "start": start,
         "rows": rows,
-        "whole": len(variable) <= _CELLS,
-        **summary(model),
+        "whole": len(variable) <= _PAGE_DEGREES,
+        **summarise_session(session),
     }
 
 
-def edit_table(model: Session, name: str, rows: Mapping[int, Sequence[float]]) -> Session:
-    """The model with other degrees in some contexts of a variable's table.
-
-    >>> import possnet as pn
-    >>> found = edit_table(Session.of(pn.load_example("asia")), "smoke", {0: [1, 0.5]})
-    >>> found.network.table("smoke"), found.revision
-    (array([1. , 0.5]), 1)
-    """
-    network = model.network
-    states = len(network.variable(name))
-    old = network.table(name)
-    table = old.reshape(-1, states).copy()
-    if not rows:
-        raise InputError(f"table of {name!r}: no context is edited; expected at least one")
-    for number, degrees in rows.items():
-        if not 0 <= number < len(table):
-            raise InputError(f"table of {name!r}: no context number {number}; expected 0 to {len(table) - 1}")
-        if len(degrees) != states:
-            raise InputError(f"table of {name!r}: {len(degrees)} degrees in context {number}; expected {states}")
-        table[number] = degrees
-    return model.now(network.with_table(name, table.reshape(old.shape)), (*model.past, network), ())
+def _require_context(name: str, number: int, contexts: int) -> None:
+    if not 0 <= number < contexts:
+        raise InputError(f"table of {name!r}: no context number {number}; expected 0 to {contexts - 1}")
 
 
-def normalise_rows(model: Session, name: str, rows: Sequence[Sequence[float]]) -> list[list[float]]:
+def normalise_rows(session: Session, request: NormaliseRequest) -> dict[str, Any]:
     """Rows of a variable's table, each with its peak at 1, by the network's own conjunction.
 
     >>> import possnet as pn
-    >>> normalise_rows(Session.of(pn.load_example("asia")), "smoke", [[0.5, 0.2]])
-    [[1.0, 0.4]]
+    >>> from possnet.explorer.request_types import NormaliseRequest
+    >>> normalise_rows(Session.from_network(pn.load_example("asia")), NormaliseRequest("smoke", [[0.5, 0.2]]))
+    {'rows': [[1.0, 0.4]]}
     """
-    variable = model.network.variable(name)
-    if not rows or any(len(row) != len(variable) for row in rows):
-        raise InputError(f"table of {name!r}: rows of other lengths; expected {len(variable)} degrees in each")
-    found: list[list[float]] = normalise_tables({name: rows}, model.network.conjunction)[name].tolist()
-    return found
+    name, rows, states = request.variable, request.rows, len(session.network.variable(request.variable))
+    if not rows or any(len(row) != states for row in rows):
+        raise InputError(f"table of {name!r}: rows of other lengths; expected {states} degrees in each")
+    return {"rows": normalise_tables({name: rows}, session.network.conjunction)[name].tolist()}
 
 
-def step_history(model: Session, step: Step, name: str | None = None) -> Session:
-    """The model one edit back or forward, or with the original table of a variable (of all, without a name).
+def edit_table(session: Session, request: EditRequest) -> Session:
+    """The session with other degrees in some contexts of a variable's table.
 
     >>> import possnet as pn
-    >>> changed = edit_table(Session.of(pn.load_example("asia")), "smoke", {0: [1, 0.5]})
-    >>> back = step_history(changed, "undo")
-    >>> back.network == back.original, step_history(back, "redo").network == changed.network
+    >>> from possnet.explorer.request_types import EditRequest
+    >>> edited = edit_table(Session.from_network(pn.load_example("asia")), EditRequest("smoke", {0: [1, 0.5]}, 0))
+    >>> edited.network.table("smoke"), edited.revision
+    (array([1. , 0.5]), 1)
+    """
+    network, name = session.network, request.variable
+    states, old = len(network.variable(name)), network.table(name)
+    table = old.reshape(-1, states).copy()
+    if not request.rows:
+        raise InputError(f"table of {name!r}: no context is edited; expected at least one")
+    for number, degrees in request.rows.items():
+        _require_context(name, number, len(table))
+        if len(degrees) != states:
+            raise InputError(f"table of {name!r}: {len(degrees)} degrees in context {number}; expected {states}")
+        table[number] = degrees
+    return session.with_network(network.with_table(name, table.reshape(old.shape)), (*session.past, network))
+
+
+def step_history(session: Session, request: HistoryRequest) -> Session:
+    """The session one edit back or forward, or with the original table of a variable (of all, without a name).
+
+    >>> import possnet as pn
+    >>> from possnet.explorer.request_types import EditRequest, HistoryRequest
+    >>> edited = edit_table(Session.from_network(pn.load_example("asia")), EditRequest("smoke", {0: [1, 0.5]}, 0))
+    >>> undone = step_history(edited, HistoryRequest("undo", 1))
+    >>> undone.network == undone.original, step_history(undone, HistoryRequest("redo", 2)).network == edited.network
     (True, True)
     """
-    if step == "undo":
-        if not model.past:
+    network, past, future = session.network, session.past, session.future
+    if request.step == "undo":
+        if not past:
             raise InputError("undo: no edit is left to undo")
-        return model.now(model.past[-1], model.past[:-1], (model.network, *model.future))
-    if step == "redo":
-        if not model.future:
+        return session.with_network(past[-1], past[:-1], (network, *future))
+    if request.step == "redo":
+        if not future:
             raise InputError("redo: no edit is left to redo")
-        return model.now(model.future[0], (*model.past, model.network), model.future[1:])
-    first = model.original
-    fresh = first if name is None else model.network.with_table(name, first.table(name))
-    if not _changed_tables(fresh, first):
-        fresh = first  # its support, which edits drop, comes back too
-    return model.now(fresh, (*model.past, model.network), ())
+        return session.with_network(future[0], (*past, network), future[1:])
+    original, name = session.original, request.variable
+    reset = original if name is None else network.with_table(name, original.table(name))
+    if not _changed_tables(reset, original):
+        reset = original  # its support, which edits drop, comes back too
+    return session.with_network(reset, (*past, network))

@@ -1,4 +1,4 @@
-"""uvicorn without its log, and with less patience: half a request is not waited for."""
+"""uvicorn without its log, and with a time limit for the head of a request, which uvicorn itself does not have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -29,34 +29,36 @@ _MOST_CONNECTIONS: Final = 64
 class _ImpatientProtocol(H11Protocol):
     """A connection that is closed when the head of a request takes too long."""
 
-    waiting: asyncio.TimerHandle | None = None
+    timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Start the timer with the connection."""
         super().connection_made(transport)
         self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a request that has begun is bounded where its body is read."""
+        """Stop the timer once the head is whole; the body is bounded where it is read."""
         super().data_received(data)
-        busy = self._is_busy()
-        if busy and self.waiting is not None:
-            self.waiting.cancel()
-            self.waiting = None
-        elif not busy and self.waiting is None:
+        if self._is_busy():
+            self._stop_timer()
+        elif self.timer is None:
             self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
-        if self.waiting is not None:
-            self.waiting.cancel()
+        """Stop the timer with the connection."""
+        self._stop_timer()
         super().connection_lost(exc)
 
     def _start_timer(self) -> None:
-        self.waiting = self.loop.call_later(_PATIENCE, self._close_idle)
+        self.timer = self.loop.call_later(_PATIENCE, self._close_idle)
+
+    def _stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
     def _close_idle(self) -> None:
-        self.waiting = None
+        self.timer = None
         if not self._is_busy():
             self.transport.close()
 
@@ -66,34 +68,30 @@ class _ImpatientProtocol(H11Protocol):
 
 
 class _QuietServer(uvicorn.Server):
-    """A server whose loop keeps to itself what went wrong with a connection that is gone."""
+    """A server that ends quietly."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A closed terminal ends the server as an interrupt does; whoever handled the signal before handles it then."""
+        """End the server on a closed terminal as on an interrupt; whoever handled the signal before handles it then."""
         number: int | None = getattr(signal, "SIGHUP", None)
-        before = None if number is None else signal.getsignal(number)
+        handler = None if number is None else signal.getsignal(number)
         with super().capture_signals():
-            if number is None or not callable(before) or threading.current_thread() is not threading.main_thread():
+            if number is None or not callable(handler) or threading.current_thread() is not threading.main_thread():
                 yield
                 return
             signal.signal(number, self.handle_exit)
             try:
                 yield
             finally:
-                signal.signal(number, before)
+                signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Begin to answer."""
-        asyncio.get_running_loop().set_exception_handler(_ignore_error)
+        """Start serving, with a loop that does not print what went wrong with a connection that is gone."""
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
         await super().startup(sockets)
 
 
-def _ignore_error(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
-    """Connections break; requests answer for themselves."""
-
-
-def serve(network: Network, listener: socket) -> None:
+def serve_network(network: Network, listener: socket) -> None:
     """Answer requests on a listening socket until a signal ends it."""
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     config = uvicorn.Config(
