@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.io import carry_columns
-from possnet.io.cell_syntax import CellSyntax
+from possnet.io import CellSyntax, PlainColumns, plain_columns
 from tests.dataset.test_dataset import DATA, FEVER, RASH, rows_of
 from tests.refused import refused
 from tests.strategies import cells, datasets, names, variables
@@ -31,8 +30,9 @@ def told(finding: Any) -> str:
     return finding if isinstance(finding, str) else str(finding())
 
 
-def write(data: pn.Dataset | pn.DataStream, path: Path) -> Path:
-    pn.write_data(data, path, layout="lists" if path.name == "lists.parquet" else "masks", weights="\twéight")
+def write(data: pn.Dataset | pn.DataStream, path: Path, plain: PlainColumns | None = None) -> Path:
+    layout = "lists" if path.name == "lists.parquet" else "masks"
+    pn.write_data(data, path, layout=layout, weights="\twéight", plain=plain)
     return path
 
 
@@ -101,7 +101,7 @@ def test_a_cell_survives_its_text(variable: pn.Variable, data: st.DataObject, se
     states = (
         None if cell is None else tuple(s for s in variable.states if s in ({cell} if isinstance(cell, str) else cell))
     )
-    assert syntax.parse(syntax.write(states)).cell(variable) == (states, "")
+    assert syntax.parse(syntax.write(states)).resolve_states(variable) == (states, "")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_cell_survives_its_text(variable: pn.Variable, data: st.DataObject, se
     ],
 )
 def test_the_grammar_of_a_cell(text: str, states: set[str] | None) -> None:
-    cell, finding = CellSyntax().parse(text).cell(FEVER)
+    cell, finding = CellSyntax().parse(text).resolve_states(FEVER)
     assert finding == ""
     assert (None if cell is None else set(cell)) == states
 
@@ -143,13 +143,13 @@ def test_the_grammar_of_a_cell(text: str, states: set[str] | None) -> None:
     ],
 )
 def test_a_bad_cell_says_what_is_wrong(text: str, finding: str) -> None:
-    assert told(CellSyntax().parse(text).cell(FEVER)[1]).startswith(finding)
+    assert told(CellSyntax().parse(text).resolve_states(FEVER)[1]).startswith(finding)
 
 
 def test_a_range_needs_an_order_and_a_state_may_look_like_one() -> None:
-    assert "have no order; list them, or order them" in told(CellSyntax().parse("yes..no").cell(RASH)[1])
+    assert "have no order; list them, or order them" in told(CellSyntax().parse("yes..no").resolve_states(RASH)[1])
     bins = pn.Variable("bins", ("0..5", "5..9"))
-    assert CellSyntax().parse("0..5|5..9").cell(bins) == (("0..5", "5..9"), "")
+    assert CellSyntax().parse("0..5|5..9").resolve_states(bins) == (("0..5", "5..9"), "")
 
 
 def test_names_with_special_characters_survive_csv(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_csv_read_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     data = pn.Dataset.concatenate([DATA] * 30)
     pn.write_data(data, tmp_path / "a.csv")
     for size in (1, 7, 16, 1000):
-        monkeypatch.setattr("possnet.io.csv_data._PIECE", size)
+        monkeypatch.setattr("possnet.io.data_formats.csv_data._PIECE", size)
         assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv", variables=DATA)) == data
     (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().rstrip() + "\nhihg,no")
     stream = pn.scan_data(tmp_path / "b.csv", variables=DATA)
@@ -365,7 +365,7 @@ def test_options_are_checked_before_anything_is_written(tmp_path: Path) -> None:
 
 def test_a_range_is_told_from_a_state_the_same_way_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "r.csv").write_text("a\nx..y\nx\nx\nx\ny\ny\ny\n")
-    monkeypatch.setattr("possnet.io.csv_data._PIECE", 8)
+    monkeypatch.setattr("possnet.io.data_formats.csv_data._PIECE", 8)
     for reader in (pn.read_data, pn.scan_data):
         refused("row 1, column 'a': 'x..y' looks like a range", reader, tmp_path / "r.csv")
 
@@ -576,8 +576,8 @@ def test_plain_columns_are_carried_to_files_of_any_number_of_rows(tmp_path: Path
     for rows in (0, 3):
         pq.write_table(pa.table({"note": note[:rows], "rash": ["yes", "no", "no"][:rows]}), tmp_path / "in.parquet")
         for name in LAYOUTS:
-            path = write(pn.read_data(tmp_path / "in.parquet", variables=[RASH]), tmp_path / name)
-            carry_columns(path, tmp_path / "in.parquet", ["note"])
+            data = pn.read_data(tmp_path / "in.parquet", variables=[RASH])
+            path = write(data, tmp_path / name, plain=plain_columns(tmp_path / "in.parquet", ["note"]))
             assert len(pn.read_data(path, variables=[RASH])) == rows
             read_back = arrow_csv.read_csv if name == "data.csv" else pq.read_table
             assert read_back(path).column_names == ["note", "rash"]
@@ -588,13 +588,18 @@ def test_columns_that_cannot_be_carried_along_are_named(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     pq.write_table(pa.table({"note": [1], "rash": ["yes"]}), tmp_path / "in" / "a.parquet")
     pq.write_table(pa.table({"note": ["p"], "rash": ["no"]}), tmp_path / "in" / "b.parquet")
-    path = write(pn.scan_data(tmp_path / "in", variables=[RASH]), tmp_path / "data.parquet")
+    stream = pn.scan_data(tmp_path / "in", variables=[RASH])
+    path = write(stream, tmp_path / "data.parquet")
     with pytest.raises(pn.InputError, match=r"note cannot be carried along .*; expected columns of one type in all"):
-        carry_columns(path, tmp_path / "in", ["note"])
+        write(stream, path, plain=plain_columns(tmp_path / "in", ["note"]))
     pn.write_data(DATA, tmp_path / "own.parquet")
     with pytest.raises(pn.InputError, match=r"own.parquet: possnet's own file, .*; expected columns of plain values"):
-        carry_columns(path, tmp_path / "own.parquet", ["rash"])
+        plain_columns(tmp_path / "own.parquet", ["rash"])
+    with pytest.raises(pn.InputError, match=r"fewer rows than are written; expected a file that nobody changes"):
+        write(pn.Dataset.concatenate([DATA] * 2), path, plain=plain_columns(tmp_path / "in", ["note"]))
     assert pn.read_data(path).variables == (RASH,)
+    write(stream, tmp_path / "data.csv", plain=plain_columns(tmp_path / "in", ["note"]))
+    assert (tmp_path / "data.csv").read_text() == "note,rash\n1,yes\np,no\n"
 
 
 def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 import possnet as pn
 from possnet.io import example_names
-from possnet.io.json_network import decode_network, encode_network
+from possnet.io.network_formats.json_network import decode_network, encode_network
 from tests.refused import refused
 from tests.strategies import names, networks
 
@@ -114,7 +114,7 @@ BAD_PAGES: list[tuple[Any, str]] = [
     (page(version=2), "version 2 of possnet-network; this possnet reads version 1; update possnet"),
     (page(version="1"), "version '1' of possnet-network; this possnet reads version 1; check the file"),
     (page(version=True), "version True"),
-    (page(conjunction="mni"), "conjunction 'mni' is unknown (product, min); did you mean 'min'?"),
+    (page(conjunction="mni"), "conjunction 'mni'; expected product, min; did you mean 'min'?"),
     (page(variables=3), "variables: expected array, got int; see the JSON Schema"),
     (page(extra=3), "object contains unknown field extra; see the JSON Schema"),
     (variable(name=3), "variables[0].name: expected str, got int"),

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 import possnet as pn
 from possnet.io import names_file
-from possnet.io.bif import decode_bif
-from possnet.io.xmlbif import decode_xmlbif
+from possnet.io.network_formats.bif import decode_bif
+from possnet.io.network_formats.xmlbif import decode_xmlbif
 from possnet.limits import free_memory, readable_bytes
 from possnet.network import network_of_factors
 from tests import oracles
@@ -229,7 +229,7 @@ def test_a_tiny_file_may_not_ask_for_a_huge_table() -> None:
     ],
 )
 def test_no_text_keeps_the_reader_busy(text: str) -> None:
-    script = "import sys; from possnet.io.bif import decode_bif; decode_bif(sys.stdin.buffer.read(), 'busy.bif')"
+    script = "import sys; from possnet.io.network_formats.bif import decode_bif; decode_bif(sys.stdin.buffer.read(), 'busy.bif')"
     run = subprocess.run(
         [sys.executable, "-c", script], input=text.encode(), capture_output=True, timeout=60, check=False
     )
@@ -426,7 +426,7 @@ def test_what_a_uai_file_cannot_say_is_refused(tmp_path: Path) -> None:
     low = pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.5, 0.2]})
     refused("a subnormal network cannot be a UAI file", pn.write_network, low, tmp_path / "a.uai")
     asia = pn.load_example("asia")
-    refused("preamble 'FOO'; expected MARKOV or BAYES", pn.write_network, asia, tmp_path / "a.uai", preamble="FOO")
+    refused("preamble 'FOO'; expected MARKOV, BAYES", pn.write_network, asia, tmp_path / "a.uai", preamble="FOO")
     assert list(tmp_path.iterdir()) == []
 
 

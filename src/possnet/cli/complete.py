@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import possnet as pn
 from possnet.cli.binnings import read_binnings
-from possnet.cli.inputs import DATA, NET, aside, data_file, progress_bar, read_net, show, writing
+from possnet.cli.inputs import DATA, NET, data_file, progress_bar, read_net, show, writing
 from possnet.cli.options import bin_option, choice_option, weights_option
 from possnet.errors import InputError, among, did_you_mean, listing
 
@@ -63,7 +62,7 @@ def complete(
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
-    from possnet.io import carry_columns, write_long_form
+    from possnet.io import plain_columns, write_long_form
 
     if keep and form == "long":
         raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
@@ -83,10 +82,8 @@ def complete(
         if form == "long":
             write_long_form(found, file, watch=watch)
         else:
-            with aside(file) if keep else nullcontext(file) as written:
-                pn.write_data(found.narrowed(level, watch=watch), written, weights=weights or "weight")
-                if keep:
-                    carry_columns(written, file_of_data, keep, delimiter)
+            plain = plain_columns(file_of_data, keep, delimiter=delimiter) if keep else None
+            pn.write_data(found.narrowed(level, watch=watch), file, weights=weights or "weight", plain=plain)
     if left_out:
         told = f"Columns that {net} lacks were left out: {listing(left_out)}."
         click.echo(told if form == "long" else f"{told} Name those to keep with --keep.", err=True)
@@ -101,7 +98,7 @@ def _stream(
     """Rows with the network's domains, in the order of the file's columns, and the columns that are left out."""
     from possnet.io import column_names
 
-    names = column_names(data, delimiter)
+    names = column_names(data, delimiter=delimiter)
     known = {variable.name: variable for variable in network.variables}
     variables = [known[name] for name in names if name in known]
     if not variables:

@@ -110,7 +110,7 @@ def complete_list(module: str, name: str) -> Callable[[click.Context, click.Para
 
 def read_net(name: str, transform: Transform = "optimal") -> Network:
     """A file, a bundled network, or standard input (JSON)."""
-    from possnet.io import NETWORK_SUFFIXES, example_names, sniff_kind
+    from possnet.io import NETWORK_FORMATS, example_names, has_suffix, sniff_kind
 
     if name == "-":
         file = spooled_input()
@@ -124,7 +124,7 @@ def read_net(name: str, transform: Transform = "optimal") -> Network:
         kind = "data"
     if kind is not None and kind != "network":
         raise _wrong_kind(name, kind, "a network")
-    if kind == "network" and not name.lower().endswith(NETWORK_SUFFIXES):
+    if kind == "network" and not has_suffix(name, NETWORK_FORMATS):
         raise InputError(f"{name} looks like a network, but its name does not say so; rename it to .json, .bif or .uai")
     if Path(name).suffix or _exists(name):
         return pn.read_network(name, transform=transform)
@@ -140,7 +140,7 @@ def read_stream(
     source = data_file(name)
     if domain is None and not without:
         return scan(source, None, weights, binnings)
-    names = column_names(*source)
+    names = column_names(source[0], delimiter=source[1])
     for odd in (column for column in without if column not in names):
         raise InputError(f"--without {odd}: no such column{among(odd, names)}")
     if domain is None:
@@ -214,11 +214,11 @@ def standard_input_name(text: str, ctx: click.Context) -> str:
 
 def is_data(name: str) -> bool:
     """Data by its suffix, or a folder or a pattern that is not a network's file or name."""
-    from possnet.io import NETWORK_SUFFIXES, example_names
+    from possnet.io import NETWORK_FORMATS, example_names, has_suffix
 
     if name.lower().endswith(_DATA_SUFFIXES):
         return True
-    if not name or name.lower().endswith(NETWORK_SUFFIXES) or name in example_names():
+    if not name or has_suffix(name, NETWORK_FORMATS) or name in example_names():
         return False
     return any(mark in name for mark in "*[") or (_exists(name) and Path(name).is_dir())
 
@@ -270,20 +270,6 @@ def writing(name: str, suffixes: tuple[str, ...], option: str = "--out ") -> Ite
     if not Path(name).resolve().parent.is_dir():
         raise InputError(f"{option}{name}: the folder does not exist; make it first, or check the name")
     yield name
-
-
-@contextmanager
-def aside(name: str) -> Iterator[str]:
-    """A file that takes the place of ``name`` at the end, for what is written in steps while ``name`` is still read."""
-    from tempfile import TemporaryDirectory
-
-    from possnet.io import replace_file
-
-    with TemporaryDirectory(prefix=".possnet-", dir=Path(name).resolve().parent) as folder:
-        file = Path(folder) / Path(name).name
-        yield str(file)
-        with replace_file(name) as beside:
-            file.replace(beside)
 
 
 @contextmanager

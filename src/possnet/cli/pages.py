@@ -185,7 +185,7 @@ def read_given(given: Sequence[str], network: Network) -> dict[str, set[str]]:
         name = name.strip()
         if not equals:
             raise InputError(f"--given {text!r}; expected VARIABLE=STATE, for example --given 'fever=mild|high'")
-        states, finding = CellSyntax().parse(cell).cell(network.variable(name))
+        states, finding = CellSyntax().parse(cell).resolve_states(network.variable(name))
         if finding:
             raise InputError(f"--given {text!r}: {finding if isinstance(finding, str) else finding()}")
         if name in evidence:

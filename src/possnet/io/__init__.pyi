@@ -3,12 +3,13 @@
 from .cell_syntax import CellSyntax as CellSyntax
 from .data_files import (
     DataStream as DataStream,
-    carry_columns as carry_columns,
     column_names as column_names,
+    plain_columns as plain_columns,
     read_data as read_data,
     scan_data as scan_data,
     write_data as write_data,
 )
+from .data_source import DataSource as DataSource
 from .examples import example_names as example_names, load_example as load_example
 from .file_access import (
     file_error as file_error,
@@ -16,18 +17,28 @@ from .file_access import (
     replace_file as replace_file,
     write_text as write_text,
 )
+from .format_registries import (
+    DATA_FORMATS as DATA_FORMATS,
+    NETWORK_FORMATS as NETWORK_FORMATS,
+    choose_format as choose_format,
+    has_suffix as has_suffix,
+    join_suffixes as join_suffixes,
+    known_suffixes as known_suffixes,
+)
+from .formats import DataFormat as DataFormat, NetworkFormat as NetworkFormat
 from .json_counts import read_counts as read_counts, write_counts as write_counts
 from .json_files import (
     explain_mismatch as explain_mismatch,
     parse_object as parse_object,
     require_format as require_format,
 )
-from .json_network import decode_network as decode_network, encode_network as encode_network
-from .network_files import (
-    NETWORK_SUFFIXES as NETWORK_SUFFIXES,
-    read_network as read_network,
-    write_network as write_network,
+from .network_files import read_network as read_network, write_network as write_network
+from .network_formats.json_network import decode_network as decode_network, encode_network as encode_network
+from .network_formats.uai import (
+    names_file as names_file,
+    read_evidence as read_evidence,
+    write_evidence as write_evidence,
 )
+from .passthrough_columns import PlainColumns as PlainColumns
 from .result_tables import write_long_form as write_long_form, write_result_table as write_result_table
-from .sniff import FileKind as FileKind, sniff_kind as sniff_kind
-from .uai import names_file as names_file, read_evidence as read_evidence, write_evidence as write_evidence
+from .sniff import FileKind as FileKind, guess_suffix as guess_suffix, sniff_kind as sniff_kind

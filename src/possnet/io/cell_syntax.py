@@ -5,7 +5,7 @@ states from b to d of an ordered variable. Blanks around states do not count. Th
 meaning from the next character, so that any name can be written: ``\?`` is the state named ``?``.
 
 Reading has two steps, because the domain may have to be found first: `CellSyntax.parse` splits a text into a `ParsedCell`,
-and `ParsedCell.cell` turns that into states of a known domain.
+and `ParsedCell.resolve_states` turns that into states of a known domain.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class ParsedCell:
     all_but: bool = False
     finding: str = ""
 
-    def states(self) -> set[str]:
+    def named_states(self) -> set[str]:
         """States that the text names, for a domain made from data; ends of ranges are not among them."""
         return {part for part in self.parts if isinstance(part, str)}
 
-    def ranges(self) -> set[tuple[str, str, str]]:
+    def possible_ranges(self) -> set[tuple[str, str, str]]:
         """Ranges that the text may mean."""
         return {part for part in self.parts if not isinstance(part, str)}
 
-    def cell(self, variable: Variable) -> tuple[Cell, Finding]:
+    def resolve_states(self, variable: Variable) -> tuple[Cell, Finding]:
         """States of the cell in the domain, in order, and what is wrong with it (or nothing)."""
         if self.unknown or self.finding:
             return (None if self.unknown else ()), self.finding
@@ -55,15 +55,15 @@ class ParsedCell:
             return (str(self.parts[0]),), ""
         named: set[str] = set()
         for part in self.parts:
-            found, finding = _states_of(part, variable)
+            states, finding = _resolve_part(part, variable)
             if finding:
                 return (), finding
-            named |= found
+            named |= states
         kept = tuple(s for s in variable.states if (s in named) != self.all_but)
         return kept, "" if kept else f"leaves no state of {listing(variable.states)}; expected at least one"
 
 
-def _states_of(part: str | tuple[str, str, str], variable: Variable) -> tuple[set[str], Finding]:
+def _resolve_part(part: str | tuple[str, str, str], variable: Variable) -> tuple[set[str], Finding]:
     text = part if isinstance(part, str) else part[2]
     if text in variable:
         return {text}, ""
@@ -91,7 +91,7 @@ class CellSyntax:
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
     >>> syntax = CellSyntax()
-    >>> [syntax.parse(text).cell(fever)[0] for text in ("mild|high", "!none", "none..mild", "?")]
+    >>> [syntax.parse(text).resolve_states(fever)[0] for text in ("mild|high", "!none", "none..mild", "?")]
     [('mild', 'high'), ('mild', 'high'), ('none', 'mild'), None]
     >>> syntax.write(("a|b", "?"))
     'a\\|b|?'
@@ -123,7 +123,7 @@ class CellSyntax:
             if self.separator not in bare and bare[0] != "!" and ".." not in bare:
                 return ParsedCell((bare,))
         escape = f"{re.escape(self.escape)}?" if self.escape else ""
-        return self._parse_marks(_strip(re.findall(f"{escape}.", text, re.DOTALL)))
+        return self._parse_marks(_strip_marks(re.findall(f"{escape}.", text, re.DOTALL)))
 
     def _parse_marks(self, marks: list[str]) -> ParsedCell:
         """Split a cell given as its characters, an escaped one with its escape, so that it is not special."""
@@ -131,11 +131,11 @@ class CellSyntax:
             return ParsedCell(unknown=True)
         all_but = marks[0] == "!"
         parts: list[str | tuple[str, str, str]] = []
-        for piece in _split(marks[1:] if all_but else marks, self.separator):
-            stripped = _strip(piece)
+        for piece in _split_marks(marks[1:] if all_but else marks, self.separator):
+            stripped = _strip_marks(piece)
             if not stripped:
                 return ParsedCell(finding=f"an empty place beside {self.separator!r}; expected a state there")
-            ends, text = _range(stripped), _text(stripped)
+            ends, text = _find_range(stripped), _join_marks(stripped)
             parts.append((*ends, text) if ends else text)
         return ParsedCell(tuple(parts), all_but=all_but)
 
@@ -149,7 +149,7 @@ class CellSyntax:
             return "?"
         texts = [state if self._is_bare(state, states) else self._write_state(state) for state in cell]
         if texts[0].startswith("!") or (len(texts) == 1 and texts[0] in _UNKNOWN):
-            texts[0] = self._escaped(texts[0][0], cell) + texts[0][1:]
+            texts[0] = self._escape_character(texts[0][0], cell) + texts[0][1:]
         return self.separator.join(texts)
 
     def _is_bare(self, state: str, states: Sequence[str] | None) -> bool:
@@ -158,7 +158,7 @@ class CellSyntax:
             return False
         if self.separator in state or (self.escape and self.escape in state):
             return False
-        ends = _range(list(state))
+        ends = _find_range(list(state))
         return ends is None or not set(ends) <= set(states)
 
     def _write_state(self, state: str) -> str:
@@ -167,10 +167,10 @@ class CellSyntax:
             at_edge = position in {0, len(state) - 1} and character.isspace()
             dots = character == "." and state[position - 1 : position] == "."
             special = character == self.separator or (character == self.escape and self.escape)
-            written.append(self._escaped(character, (state,)) if special or at_edge or dots else character)
+            written.append(self._escape_character(character, (state,)) if special or at_edge or dots else character)
         return "".join(written)
 
-    def _escaped(self, character: str, cell: tuple[str, ...]) -> str:
+    def _escape_character(self, character: str, cell: tuple[str, ...]) -> str:
         if not self.escape:
             raise InputError(
                 f"state {'|'.join(cell)!r} holds {character!r}, special in a cell; expected an escape character"
@@ -178,7 +178,7 @@ class CellSyntax:
         return self.escape + character
 
 
-def _strip(marks: list[str]) -> list[str]:
+def _strip_marks(marks: list[str]) -> list[str]:
     start, stop = 0, len(marks)
     while start < stop and marks[start].isspace():
         start += 1
@@ -187,7 +187,7 @@ def _strip(marks: list[str]) -> list[str]:
     return marks[start:stop]
 
 
-def _split(marks: list[str], separator: str) -> Iterable[list[str]]:
+def _split_marks(marks: list[str], separator: str) -> Iterable[list[str]]:
     piece: list[str] = []
     for mark in marks:
         if mark == separator:
@@ -198,15 +198,15 @@ def _split(marks: list[str], separator: str) -> Iterable[list[str]]:
     yield piece
 
 
-def _text(marks: list[str]) -> str:
+def _join_marks(marks: list[str]) -> str:
     return "".join(mark[-1] for mark in marks)
 
 
-def _range(marks: list[str]) -> tuple[str, str] | None:
+def _find_range(marks: list[str]) -> tuple[str, str] | None:
     """The two ends around the first plain ``..``, if there is one with something on both sides."""
     for position in range(1, len(marks) - 2):
         if marks[position] == marks[position + 1] == ".":
-            first, last = _strip(marks[:position]), _strip(marks[position + 2 :])
+            first, last = _strip_marks(marks[:position]), _strip_marks(marks[position + 2 :])
             if first and last:
-                return _text(first), _text(last)
+                return _join_marks(first), _join_marks(last)
     return None

@@ -1,4 +1,4 @@
-"""Reading, scanning and writing data, by the suffix of the file's name."""
+"""Reading, scanning and writing data, in the format that the suffix of the file's name stands for."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING
 
 from possnet.arrow import PackedColumn, ProblemReport
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
-from possnet.errors import InputError, require_known
-from possnet.io.cell_syntax import CellSyntax
-from possnet.io.csv_data import CsvColumn, CsvSource, csv_blocks, csv_header
+from possnet.errors import InputError
 from possnet.io.data_source import ColumnBatch
-from possnet.io.file_access import DATA_SUFFIXES, file_error, replace_file, require_suffix
+from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.file_domains import infer_domain, known_domain
+from possnet.io.format_registries import (
+    DATA_FORMATS,
+    choose_format,
+    choose_writer,
+    join_suffixes,
+    known_suffixes,
+    select_options,
+)
 from possnet.io.measured_columns import settle_bins
-from possnet.io.parquet_data import Layout, ParquetSource, parquet_schema, parquet_table
-from possnet.io.passthrough_columns import attach_columns
+from possnet.io.passthrough_columns import PlainColumns
 from possnet.threads import in_order
 
 if TYPE_CHECKING:
@@ -33,21 +38,15 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-_GROUP = 1 << 18
-T = TypeVar("T")
-
-
 def read_data(
     path: str | Path,
     variables: object | None = None,
     *,
     weights: str | None = None,
-    separator: str = "|",
-    escape: str = "\\",
-    delimiter: str = ",",
     binnings: Mapping[str, Binning] | None = None,
+    **options: object,
 ) -> Dataset:
-    r"""Data set of a ``.csv`` or ``.parquet`` file, in memory.
+    r"""Data set of a ``.csv`` or ``.parquet`` file, or of any other format in `possnet.io.DATA_FORMATS`, in memory.
 
     Domains come from ``variables`` (variables, or something that has them, such as a network; other columns are left out),
     or from the file (possnet's own Parquet layout, categories), or else from the cells: those that occur, sorted as text.
@@ -56,13 +55,13 @@ def read_data(
     ----------
     weights
         Name of the column of integer row weights, if there is one. possnet's own Parquet layout knows it by itself.
-    separator, escape, delimiter
-        How a CSV file separates states in a cell, escapes special characters, and separates fields;
-        see `possnet.io.cell_syntax`.
     binnings
         Columns that hold measurements, and how each becomes cells: name -> `possnet.Binning`. Bins take the states of an
         ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile or width are
         computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row.
+    options
+        Options of the format. CSV takes ``separator`` (``|`` between the states of a cell), ``escape`` (a backslash
+        before special characters) and ``delimiter`` (a comma between fields); see `possnet.io.CellSyntax`.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -77,13 +76,12 @@ def read_data(
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
-    syntax = CellSyntax(separator, escape, delimiter)
-    (source,), domain = _opened([path], variables, weights, syntax, binnings, whole=True)
-    batches: Iterable[ColumnBatch] = source.batches({v.name for v in domain} if domain else source.names())
+    (source,), domain = _open_sources([path], variables, weights, binnings, options, whole=True)
+    batches: Iterable[ColumnBatch] = source.read_batches({v.name for v in domain} if domain else source.state_columns())
     if domain is None:
-        batches = list(_kept(source, batches))
+        batches = list(_pack_batches(source, batches))
         domain = infer_domain([(source, batches)])
-    parts = list(_datasets(source, batches, domain, at_once=True))
+    parts = list(_to_datasets(source, batches, domain, at_once=True))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
 
@@ -92,10 +90,8 @@ def scan_data(
     variables: object | None = None,
     *,
     weights: str | None = None,
-    separator: str = "|",
-    escape: str = "\\",
-    delimiter: str = ",",
     binnings: Mapping[str, Binning] | None = None,
+    **options: object,
 ) -> DataStream:
     """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
 
@@ -110,31 +106,28 @@ def scan_data(
     ...     [len(batch) for batch in stream], [len(batch) for batch in stream]
     ([2, 2], [2, 2])
     """
-    syntax = CellSyntax(separator, escape, delimiter)
-    sources, domain = _opened(_files(paths), variables, weights, syntax, binnings, whole=False)
+    sources, domain = _open_sources(_list_files(paths), variables, weights, binnings, options)
     if domain is None:
-        domain = infer_domain([(source, source.batches(source.names())) for source in sources])
+        domain = infer_domain([(source, source.read_batches(source.state_columns())) for source in sources])
     return DataStream(sources, domain)
 
 
-def carry_columns(
-    written: str | Path, paths: str | Path | Iterable[str | Path], names: Sequence[str], delimiter: str = ","
-) -> None:
-    r"""Write a file again with columns of the files that its rows came from, value by value; see `attach_columns`.
+def plain_columns(paths: str | Path | Iterable[str | Path], names: Sequence[str], **options: object) -> PlainColumns:
+    r"""Columns of files for `write_data` to carry along, value by value, beside the rows that were read from them.
 
-    >>> import tempfile
+    >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     source, written = Path(folder) / "a.csv", Path(folder) / "b.csv"
-    ...     _ = source.write_text("note,fever\n!urgent,?\n"), written.write_text("fever\nmild\n")
-    ...     carry_columns(written, source, ["note"])
+    ...     _ = source.write_text("note,fever\n!urgent,mild\n")
+    ...     data = pn.read_data(source, variables=[pn.Variable("fever", ("mild", "high"))])
+    ...     pn.write_data(data, written, plain=plain_columns(source, ["note"]))
     ...     written.read_text()
     'note,fever\n!urgent,mild\n'
     """
-    syntax = CellSyntax(delimiter=delimiter)
-    attach_columns(Path(written), [_source(path, None, syntax, whole=False) for path in _files(paths)], names)
+    return PlainColumns([_open_source(path, None, options) for path in _list_files(paths)], names)
 
 
-def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",") -> tuple[str, ...]:
+def column_names(paths: str | Path | Iterable[str | Path], **options: object) -> tuple[str, ...]:
     """Names of the columns of the first of one or many data files.
 
     >>> import tempfile
@@ -143,7 +136,7 @@ def column_names(paths: str | Path | Iterable[str | Path], delimiter: str = ",")
     ...     column_names(Path(folder) / "a.csv")
     ('fever', 'rash')
     """
-    return tuple(_source(_files(paths)[0], None, CellSyntax(delimiter=delimiter), whole=False).names())
+    return tuple(_open_source(_list_files(paths)[0], None, options).state_columns())
 
 
 class DataStream:
@@ -180,8 +173,10 @@ class DataStream:
 
     def __iter__(self) -> Iterator[Dataset]:
         wanted = {variable.name for variable in self._variables}
-        return _prefetched(
-            batch for source in self._sources for batch in _datasets(source, source.batches(wanted), self._variables)
+        return _prefetch(
+            batch
+            for source in self._sources
+            for batch in _to_datasets(source, source.read_batches(wanted), self._variables)
         )
 
     def __repr__(self) -> str:
@@ -194,23 +189,24 @@ def write_data(
     data: Dataset | Batches,
     path: str | Path,
     *,
-    layout: Layout = "masks",
     weights: str = "weight",
-    separator: str = "|",
-    escape: str = "\\",
-    delimiter: str = ",",
+    plain: PlainColumns | None = None,
     progress: Progress | None = None,
+    **options: object,
 ) -> None:
     r"""Write a data set or a stream to a ``.csv`` or ``.parquet`` file, whole or not at all.
 
     Parameters
     ----------
-    layout
-        For Parquet: ``masks`` keeps the domains and is fastest to read; ``lists`` (lists of strings) is for other programs.
     weights
         Name of the column for row weights, if the rows have any.
+    plain
+        Columns of other files to write beside the rows; see `possnet.io.plain_columns`.
     progress
         Called with the rows written and the rows in all (0 if unknown).
+    options
+        Options of the format. Parquet takes ``layout``: ``masks`` keeps the domains and is fastest to read; ``lists``
+        (lists of strings) is for other programs. CSV takes those of `read_data`.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -218,31 +214,18 @@ def write_data(
     ...     (Path(folder) / "a.csv").read_text()
     'rash\nyes\nno|yes\n?\n'
     """
-    suffix = require_suffix(path, DATA_SUFFIXES)
+    write = choose_writer(path, DATA_FORMATS, options)
     require_rows(data, "write_data")
-    require_known(layout, get_args(Layout), f"{path}: layout")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
     if weighted and (not weights or weights in {v.name for v in data.variables}):
         raise InputError(f"{path}: {weights!r} cannot name the weights; expected a name that no variable has, weights=")
-    batches = _counted(data, progress)
-    if suffix == ".csv":
-        syntax = CellSyntax(separator, escape, delimiter)
-        with replace_file(path) as beside, beside.open("wb") as out:
-            out.write(csv_header(data.variables, syntax, weights if weighted else None))
-            for batch in batches:
-                for block in csv_blocks(batch, syntax, weighted=weighted):
-                    out.write(block)
-    else:
-        import pyarrow.parquet as pq
-
-        schema = parquet_schema(data.variables, weights if weighted else None, layout)
-        with replace_file(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
-            for batch in batches:
-                for start in range(0, len(batch), _GROUP):
-                    writer.write_table(parquet_table(batch[start : start + _GROUP], schema, layout))
+    if plain is not None:
+        choose_format(path, DATA_FORMATS, "plain_columns")
+        write = partial(write, plain=plain)
+    write(_report_progress(data, progress), Path(path), data.variables, weights if weighted else None)
 
 
-def _counted(data: Dataset | Batches, progress: Progress | None) -> Iterator[Dataset]:
+def _report_progress(data: Dataset | Batches, progress: Progress | None) -> Iterator[Dataset]:
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     done = 0
     for batch in batches_of(data):
@@ -252,23 +235,24 @@ def _counted(data: Dataset | Batches, progress: Progress | None) -> Iterator[Dat
             progress(done, total)
 
 
-def _source(path: str | Path, weights: str | None, syntax: CellSyntax, *, whole: bool) -> DataSource:
-    if require_suffix(path, DATA_SUFFIXES) == ".csv":
-        return CsvSource(Path(path), weights, syntax, whole=whole)
-    return ParquetSource(Path(path), weights)
+def _open_source(
+    path: str | Path, weights: str | None, options: Mapping[str, object], *, whole: bool = False
+) -> DataSource:
+    entry = choose_format(path, DATA_FORMATS)
+    return entry.open(Path(path), weights, whole=whole, **select_options(options, entry, DATA_FORMATS, str(path)))
 
 
-def _opened(
+def _open_sources(
     paths: Sequence[str | Path],
     variables: object | None,
     weights: str | None,
-    syntax: CellSyntax,
     binnings: Mapping[str, Binning] | None,
+    options: Mapping[str, object],
     *,
-    whole: bool,
+    whole: bool = False,
 ) -> tuple[list[DataSource], tuple[Variable, ...] | None]:
     """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
-    sources = [_source(path, weights, syntax, whole=whole) for path in paths]
+    sources = [_open_source(path, weights, options, whole=whole) for path in paths]
     given = None if variables is None else variables_of(variables)
     if binnings:
         settled = settle_bins(binnings, sources, given)
@@ -277,57 +261,56 @@ def _opened(
     return sources, known_domain(sources, given)
 
 
-def _files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+def _list_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     """Files of a name, a folder, a glob pattern, or a list of these; folders and patterns in sorted order."""
     if not isinstance(paths, str | Path | Iterable):
         raise InputError(f"{paths!r} is no file; expected a name, a folder, a pattern, or a list of these")
     if not isinstance(paths, str | Path):
-        return [file for path in paths for file in _files(path)] or _none(paths)
+        return [file for path in paths for file in _list_files(path)] or _refuse_none(paths)
     path = Path(paths)
     try:
         if path.is_dir():
-            found = [p for p in path.iterdir() if p.suffix.lower() in DATA_SUFFIXES and p.is_file()]
+            suffixes = known_suffixes(DATA_FORMATS)
+            files = [p for p in path.iterdir() if p.name.lower().endswith(suffixes) and p.is_file()]
         elif path.exists() or not glob.has_magic(str(paths)):
             return [path]
         else:
-            found = [Path(name) for name in glob.glob(str(paths), recursive=True)]  # noqa: PTH207
+            files = [Path(name) for name in glob.glob(str(paths), recursive=True)]  # noqa: PTH207
     except (OSError, ValueError) as error:
         raise file_error(path, error) from None
-    return sorted(found) or _none(paths)
+    return sorted(files) or _refuse_none(paths)
 
 
-def _none(paths: object) -> list[Path]:
-    raise InputError(f"{paths}: no {' or '.join(DATA_SUFFIXES)} file there; expected at least one")
+def _refuse_none(paths: object) -> list[Path]:
+    raise InputError(f"{paths}: no {join_suffixes(known_suffixes(DATA_FORMATS))} file there; expected at least one")
 
 
-def _kept(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterator[ColumnBatch]:
+def _pack_batches(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterator[ColumnBatch]:
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
     report = ProblemReport(source.owner)
     for batch in batches:
-        columns = list(in_order(partial(_keep, report=report), batch.columns, 2))
+        columns = list(in_order(partial(_pack_column, source=source, report=report), batch.columns, 2))
         yield ColumnBatch([partial(lambda column: column, column) for column in columns], batch.weights)
         report.first_row += columns[0].rows
     report.raise_if_any()
 
 
-def _keep(read: Callable[[], RawColumn], report: ProblemReport) -> RawColumn:
+def _pack_column(read: Callable[[], RawColumn], source: DataSource, report: ProblemReport) -> RawColumn:
     column = read()
-    if isinstance(column, CsvColumn):
+    if source.needs_domain and column.name not in source.binnings:
         return column
-    try:
+    with prefix_errors(source.owner):
         return PackedColumn.of(column, report)
-    except InputError as error:
-        raise InputError(f"{report.owner}: {error}") from None
 
 
-def _datasets(
+def _to_datasets(
     source: DataSource, batches: Iterable[ColumnBatch], variables: Sequence[Variable], *, at_once: bool = False
 ) -> Iterator[Dataset]:
-    """Data sets of batches; cells that do not fit are told batch by batch, or all at once after the last one."""
+    """Data sets of batches; cells that do not fit are reported batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}
     report = ProblemReport(source.owner)
     for batch in batches:
-        columns = list(in_order(partial(_bits, domains=domains, report=report), batch.columns, 2))
+        columns = list(in_order(partial(_to_bitmaps, domains=domains, report=report), batch.columns, 2))
         if not at_once:
             report.raise_if_any()
         rows = columns[0][1]
@@ -342,14 +325,14 @@ def _datasets(
     report.raise_if_any()
 
 
-def _bits(
+def _to_bitmaps(
     read: Callable[[], RawColumn], domains: dict[str, Variable], report: ProblemReport
 ) -> tuple[str, int, Words, Words | None]:
     column = read()
     return column.name, column.rows, *column.to_bitmaps(domains[column.name], report)
 
 
-def _prefetched(batches: Iterator[Dataset]) -> Iterator[Dataset]:
+def _prefetch(batches: Iterator[Dataset]) -> Iterator[Dataset]:
     """The same batches, each read by a thread while the one before is in use."""
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="possnet-prefetch") as pool:
         coming = pool.submit(next, batches, None)

@@ -1,12 +1,22 @@
-"""What a reader of tables gives: a declared domain, if there is one, and batches of columns."""
+"""A file of rows as its reader sees it: names of columns, a declared domain if there is one, and batches of columns.
+
+A new data format derives a class from `DataSource` that sets ``header`` and says how tables are read; the rest, from
+cells to weights and measurements, is here.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from possnet.arrow import columns_of_table
+from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
+from possnet.io.measured_columns import measured_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,26 +24,38 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Ints
     from possnet.arrow import RawColumn
+    from possnet.dataset import Dataset
     from possnet.measurements import Binning
     from possnet.variables import Variable
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnBatch:
-    """Some rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
+    """Rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
 
     columns: Sequence[Callable[[], RawColumn]]
     weights: Ints | None = None
 
 
 class DataSource(ABC):
-    """One file of rows: the names of all its columns, and the number of its rows if the file says so."""
+    """One file of rows.
+
+    Attributes
+    ----------
+    header
+        Names of all columns of the file.
+    rows
+        Number of rows, if the file says so.
+    needs_domain
+        Whether cells can be read only when the states are known, as ranges are.
+    """
 
     header: list[str]
     rows: int | None = None
+    needs_domain: bool = False
 
-    def __init__(self, path: Path, weight_column: str | None) -> None:
-        self.path, self.owner, self.weight_column = path, str(path), weight_column
+    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False) -> None:
+        self.path, self.owner, self.weight_column, self.whole = path, str(path), weight_column, whole
         self.binnings: Mapping[str, Binning] = {}
 
     def require_weights(self) -> None:
@@ -43,24 +65,53 @@ class DataSource(ABC):
                 f"{self.owner}: no weight column {self.weight_column!r}{among(self.weight_column, self.header)}"
             )
 
-    def names(self) -> list[str]:
+    def state_columns(self) -> list[str]:
         """Names of the columns of states, those of weights and of errors of measurements left out."""
-        errors = {column for name in self.binnings for column in self.needed(name)} - self.binnings.keys()
+        errors = {column for name in self.binnings for column in self.needed_columns(name)} - self.binnings.keys()
         return [name for name in self.header if name not in errors and name != self.weight_column]
 
-    def needed(self, name: str) -> list[str]:
+    def needed_columns(self, name: str) -> list[str]:
         """Columns that a column of states is made from: itself and, of measurements, that of their errors."""
         binning = self.binnings.get(name)
         return [name, binning.error] if binning is not None and isinstance(binning.error, str) else [name]
 
-    def declared(self) -> tuple[Variable, ...] | None:
+    def declared_variables(self) -> tuple[Variable, ...] | None:
         """Variables that the file itself declares, all of them, or None."""
         return None
 
     @abstractmethod
-    def raw(self, names: Sequence[str]) -> Iterator[Any]:
-        """Arrow tables of some columns as they are written, one at least."""
+    def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of the columns as they are written, a few million rows each; at least one, be it empty."""
 
-    @abstractmethod
-    def batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
+    def read_batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
         """Batches of the wanted columns."""
+        names = [name for name in self.state_columns() if name in wanted]
+        included = [column for name in names for column in self.needed_columns(name)]
+        included += [self.weight_column] if self.weight_column else []
+        first_row = 0
+        for table in self.read_tables(list(dict.fromkeys(included))):
+            weights = self.read_weights(table, first_row)
+            yield ColumnBatch([partial(self.read_column, name, table, first_row) for name in names], weights)
+            first_row += table.num_rows
+
+    def read_column(self, name: str, table: Any, first_row: int) -> RawColumn:
+        """A column of states of a table whose rows follow ``first_row`` others."""
+        if name in self.binnings:
+            return measured_column(name, self.binnings[name], table)
+        return self.decode_column(name, table, first_row)
+
+    def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:  # noqa: ARG002
+        """A column of cells: a state, a list of states, or null where nothing is known."""
+        return columns_of_table(table, [name])[0]
+
+    def read_weights(self, table: Any, first_row: int) -> Ints | None:
+        """The weights of the rows of a table, if the file has any."""
+        if not self.weight_column:
+            return None
+        columns = columns_of_table(table, [self.weight_column])
+        return weights_of_column(columns, self.weight_column, self.owner, first_row)
+
+
+def explicit_weights(data: Dataset) -> Ints:
+    """Weights of rows to be written, 1 each if they have none."""
+    return np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError, among
-from possnet.io.json_network import decode_network
+from possnet.io.network_formats.json_network import decode_network
 
 if TYPE_CHECKING:
     from possnet.network import Network

@@ -13,29 +13,11 @@ from possnet.limits import memory_limit, readable_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DATA_SUFFIXES = (".csv", ".parquet")
 
-
-def require_suffix(path: str | Path, known: tuple[str, ...]) -> str:
-    """The ending of a file's name, which must be one of those known.
-
-    >>> require_suffix("alarm.bif.gz", (".json", ".bif.gz"))
-    '.bif.gz'
-    >>> require_suffix("alarm.txt", (".json", ".bif", ".uai"))
-    Traceback (most recent call last):
-        ...
-    possnet.errors.InputError: alarm.txt: unknown suffix '.txt'; expected .json, .bif or .uai
-    """
-    name = Path(path).name.lower()
-    for suffix in known:
-        if name.endswith(suffix):
-            return suffix
-    listed = f"{', '.join(known[:-1])} or {known[-1]}"
-    raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected {listed}")
-
-
-def read_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path, *, unpack: bool = False) -> bytes:
     """Content of a file; a missing or unreadable one is an `InputError` that names it.
+
+    With ``unpack``, a file whose name ends in ``.gz`` is unpacked, and refused if it unpacks to more than memory allows.
 
     >>> read_bytes("nowhere.json")
     Traceback (most recent call last):
@@ -43,15 +25,26 @@ def read_bytes(path: str | Path) -> bytes:
     possnet.errors.InputError: nowhere.json: no such file; check the name
     """
     try:
-        return Path(path).read_bytes()
+        return _unpack_file(path) if unpack and is_gzipped(path) else Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        raise file_error(path, error) from None
+        raise error if isinstance(error, InputError) else file_error(path, error) from None
 
 
-def read_plain_or_gzipped(path: str | Path) -> bytes:
-    """Content of a file, unpacked if its name ends in ``.gz``; refused if it unpacks to more than memory allows."""
-    if Path(path).suffix.lower() != ".gz":
-        return read_bytes(path)
+def is_gzipped(path: str | Path) -> bool:
+    """Whether a file is gzipped, by its name."""
+    return Path(path).suffix.lower() == ".gz"
+
+
+def file_stem(path: str | Path) -> str:
+    """Name of a file without its folder and all its suffixes.
+
+    >>> file_stem("models/alarm.bif.gz")
+    'alarm'
+    """
+    return Path(path).name.split(".")[0]
+
+
+def _unpack_file(path: str | Path) -> bytes:
     import gzip
     import zlib
 
@@ -61,8 +54,6 @@ def read_plain_or_gzipped(path: str | Path) -> bytes:
             content = packed.read(limit + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}: {str(error) or 'cannot be unpacked'}; expected a gzipped file, whole") from None
-    except (OSError, ValueError) as error:
-        raise file_error(path, error) from None
     if len(content) > limit:
         raise InputError(f"{path}: unpacks to more than {readable_bytes(limit)}; expected less")
     return content
@@ -76,6 +67,22 @@ def file_error(path: str | Path, error: OSError | ValueError) -> InputError:
         return InputError(f"{path}: a folder; expected a file")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return InputError(f"{path}: {reason.lower()}; expected a file that can be opened")
+
+
+@contextmanager
+def prefix_errors(owner: str) -> Iterator[None]:
+    """Put the owner of a value in front of the `InputError` that it causes.
+
+    >>> with prefix_errors("alarm.bif"):
+    ...     raise InputError("no variables; expected at least one")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: alarm.bif: no variables; expected at least one
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{owner}: {error}") from None
 
 
 @contextmanager
@@ -103,7 +110,7 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     beside = Path(name)
     try:
         yield beside
-        beside.chmod(_mode_of(target))
+        beside.chmod(_file_mode(target))
         with beside.open("rb+") as written:
             os.fsync(written.fileno())
         beside.replace(target)
@@ -115,7 +122,7 @@ def replace_file(path: str | Path) -> Iterator[Path]:
         raise
 
 
-def _mode_of(target: Path) -> int:
+def _file_mode(target: Path) -> int:
     """Permissions of the file to be replaced, or those a new file would get."""
     if target.exists():
         return target.stat().st_mode & 0o777

@@ -19,18 +19,19 @@ def known_domain(sources: Sequence[DataSource], given: tuple[Variable, ...] | No
     """Variables that are given, or that every file declares alike; otherwise None."""
     if given is not None:
         for source in sources:
-            require_columns(source.names(), given, source.owner)
+            require_columns(source.state_columns(), given, source.owner)
         return given
     first = sources[0]
-    if not first.names():
+    if not first.state_columns():
         raise InputError(f"{first.owner}: no columns; expected at least one")
     for source in sources[1:]:
-        odd = sorted(set(source.names()) ^ set(first.names()))
+        odd = sorted(set(source.state_columns()) ^ set(first.state_columns()))
         if odd:
             raise InputError(
                 f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
             )
-    return first.declared() if all(source.declared() == first.declared() for source in sources) else None
+    declared = first.declared_variables()
+    return declared if all(source.declared_variables() == declared for source in sources) else None
 
 
 def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> tuple[Variable, ...]:
@@ -39,7 +40,7 @@ def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> t
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
     """
     first, _ = files[0]
-    seen: dict[str, set[DomainHints]] = {name: set() for name in first.names()}
+    seen: dict[str, set[DomainHints]] = {name: set() for name in first.state_columns()}
     for _, batches in files:
         for batch in batches:
             for read in batch.columns:

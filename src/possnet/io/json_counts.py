@@ -15,18 +15,17 @@ import numpy as np
 from possnet.counting import Counts, Focal
 from possnet.errors import InputError
 from possnet.graph import Dag
-from possnet.io.file_access import read_bytes, write_text
-from possnet.io.json_files import convert_document, parse_object, require_format
+from possnet.io.file_access import prefix_errors, read_bytes, write_text
+from possnet.io.json_files import convert_document, parse_object, require_format, restore_variables
 from possnet.kernels.tally import Tally
-from possnet.variables import Variable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from possnet.io.json_schema import CountsJson, FamilyCountsJson, FocalJson
+    from possnet.variables import Variable
 
-FORMAT = "possnet-counts"
-VERSION = 1
+_NAME = "possnet-counts"
 _LARGEST = 2**62
 
 
@@ -57,7 +56,7 @@ def write_counts(counts: Counts, path: str | Path) -> None:
             octets, often = counts.focal_arrays(variable.name)
             entry["focal"] = {"cells": [row.tobytes().hex() for row in octets], "counts": often.tolist()}
         entries.append("    " + json.dumps(entry, ensure_ascii=False))
-    head = f'  "format": "{FORMAT}",\n  "version": {VERSION},\n  "rows": {counts.rows},\n'
+    head = f'  "format": "{_NAME}",\n  "version": 1,\n  "rows": {counts.rows},\n'
     write_text(path, "{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n")
 
 
@@ -71,21 +70,17 @@ def read_counts(path: str | Path) -> Counts:
     """
     owner = str(path)
     document = parse_object(read_bytes(path), owner, "counts as JSON")
-    require_format(document, owner, FORMAT, VERSION)
+    require_format(document, owner, _NAME, 1)
     from possnet.io.json_schema import CountsJson
 
     page = convert_document(document, CountsJson, owner, "expected what write_counts writes")
-    try:
-        return _counts(page)
-    except InputError as error:
-        raise InputError(f"{owner}: {error}") from None
+    with prefix_errors(owner):
+        return _restore_counts(page)
 
 
-def _counts(page: CountsJson) -> Counts:
-    variables = tuple(Variable(e.name, tuple(e.states), ordered=e.ordered) for e in page.variables)
+def _restore_counts(page: CountsJson) -> Counts:
+    variables = restore_variables(page.variables)
     domains = {variable.name: variable for variable in variables}
-    if len(domains) < len(variables):
-        raise InputError("two variables have the same name; expected distinct names")
     if not variables:
         raise InputError("no variables; expected at least one")
     dag = Dag({e.name: e.parents for e in page.variables})
@@ -101,25 +96,25 @@ def _counts(page: CountsJson) -> Counts:
     return Counts(
         variables,
         dag,
-        {e.name: _tally(e, scopes[e.name], page.rows) for e in page.variables},
+        {e.name: _restore_tally(e, scopes[e.name], page.rows) for e in page.variables},
         rows=page.rows,
         cell_sizes={e.name: e.cell_sizes for e in page.variables},
-        focal={name: _focal(name, found, scopes[name], page.rows) for name, found in focal.items()} if focal else None,
+        focal={n: _restore_focal(n, entry, scopes[n], page.rows) for n, entry in focal.items()} if focal else None,
     )
 
 
-def _tally(entry: FamilyCountsJson, scope: list[Variable], rows: int) -> Tally:
+def _restore_tally(entry: FamilyCountsJson, scope: list[Variable], rows: int) -> Tally:
     *parents, child = scope
     owner = f"counts of {entry.name!r}"
-    contexts = _numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
+    contexts = _whole_numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
     for column, parent in zip(contexts.T, parents, strict=True):
         if len(column) and column.max() >= len(parent):
             raise InputError(f"{owner}: state number {column.max()} of {parent.name!r}, which has {len(parent)} states")
     listed = contexts.tolist()
     if any(a >= b for a, b in pairwise(listed)):
         raise InputError(f"{owner}: contexts are not in ascending order, each once; the file is damaged")
-    counts = _numbers(entry.counts, (len(contexts), len(child)), owner)
-    totals = _numbers(entry.totals, (len(contexts),), owner)
+    counts = _whole_numbers(entry.counts, (len(contexts), len(child)), owner)
+    totals = _whole_numbers(entry.totals, (len(contexts),), owner)
     if (totals > rows).any() or bool(rows) != bool(len(totals)) or (not parents and rows and totals[0] != rows):
         raise InputError(f"{owner}: contexts of {totals[:3].tolist()} rows of {rows} in all; the file is damaged")
     if (counts.max(axis=1, initial=0) > totals).any() or not totals.all() or not counts.any(axis=1).all():
@@ -129,10 +124,10 @@ def _tally(entry: FamilyCountsJson, scope: list[Variable], rows: int) -> Tally:
     return Tally(contexts.astype(np.int32), counts, totals)
 
 
-def _focal(name: str, entry: FocalJson, scope: list[Variable], rows: int) -> Focal:
+def _restore_focal(name: str, entry: FocalJson, scope: list[Variable], rows: int) -> Focal:
     owner = f"focal counts of {name!r}"
     width = sum(-(-len(variable) // 8) for variable in scope)
-    counts = _numbers(entry.counts, (len(entry.cells),), owner)
+    counts = _whole_numbers(entry.counts, (len(entry.cells),), owner)
     if not counts.all() or sum(counts.tolist()) != rows:
         raise InputError(f"{owner}: counts that do not add up to {rows} rows; the file is damaged")
     try:
@@ -156,7 +151,7 @@ def _focal(name: str, entry: FocalJson, scope: list[Variable], rows: int) -> Foc
     return Focal(octets, counts)
 
 
-def _numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _whole_numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> np.ndarray[Any, np.dtype[np.int64]]:
     try:
         array = np.array(values, dtype=np.int64).reshape(shape)
     except (ValueError, OverflowError):

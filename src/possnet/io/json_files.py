@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import json
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from possnet.errors import InputError
 from possnet.io.file_access import locate_offset
+from possnet.variables import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Document = TypeVar("Document")
 
@@ -81,3 +86,41 @@ def explain_mismatch(message: str) -> str:
     finding, _, place = message.replace("`", "").partition(" - at ")
     where = place.removeprefix("$").removeprefix(".")
     return f"{where + ': ' if where else ''}{finding[:1].lower()}{finding[1:]}"
+
+
+class VariableFields(Protocol):
+    """What a JSON document says of a variable."""
+
+    name: str
+    states: list[str]
+    ordered: bool
+
+
+def restore_variables(entries: Iterable[VariableFields]) -> tuple[Variable, ...]:
+    """Variables of a document; two of the same name are an `InputError`."""
+    variables = tuple(Variable(entry.name, tuple(entry.states), ordered=entry.ordered) for entry in entries)
+    if len({variable.name for variable in variables}) < len(variables):
+        raise InputError("two variables have the same name; expected distinct names")
+    return variables
+
+
+def encode_variables(
+    variables: Iterable[Variable], format_name: str, number: int, *, indent: int | None = None, **fields: str | None
+) -> str:
+    """Variables as the text of a JSON object that says its format and version, with other fields beside them."""
+    listed = [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in variables]
+    document = {"format": format_name, "version": number, **fields, "variables": listed}
+    return json.dumps(document, ensure_ascii=False, indent=indent)
+
+
+def decode_variables(content: bytes, name: str, number: int) -> tuple[dict[str, Any], list[Variable]]:
+    """The JSON object that `encode_variables` wrote, and its variables; anything else is an `InputError`."""
+    try:
+        document = json.loads(content)
+        if document["format"] != name or document["version"] != number:
+            message = f"{document['format']} {document['version']}; this possnet reads {name} {number}"
+            raise InputError(message)
+        variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(str(error)) from None
+    return document, variables

@@ -77,7 +77,7 @@ def settle_bins(
             for column in (name, binning.error):
                 if isinstance(column, str) and column not in source.header:
                     raise InputError(f"{source.owner}: no column {column!r} to bin{among(column, source.header)}")
-            if source.declared() is not None:
+            if source.declared_variables() is not None:
                 raise InputError(
                     f"{source.owner}: possnet's own file, whose cells are states already; expected numbers to bin"
                 )
@@ -96,7 +96,7 @@ def settle_bins(
 def _numbers(name: str, source: DataSource) -> Floats:
     """What edges are computed from, of all rows of a file."""
     found = []
-    for table in source.raw([name]):
+    for table in source.read_tables([name]):
         try:
             found.append(_readings(name, table.column(name)).middles())
         except InputError as error:

@@ -1,23 +1,22 @@
-"""Reading and writing networks, by the suffix of the file's name."""
+"""Reading and writing networks, in the format that the suffix of the file's name stands for."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.io.file_access import read_plain_or_gzipped, require_suffix, write_text
-from possnet.io.json_network import decode_network, encode_network
+from possnet.io.file_access import read_bytes
+from possnet.io.format_registries import NETWORK_FORMATS, choose_format, choose_writer
 
 if TYPE_CHECKING:
-    from possnet.io.uai import Preamble
     from possnet.network import Network
     from possnet.transforms import Transform
 
-NETWORK_SUFFIXES = (".json", ".uai", ".uai.gz", ".bif", ".bif.gz", ".xmlbif", ".xml")
-
 
 def read_network(path: str | Path, *, transform: Transform = "optimal") -> Network:
-    """Network of a file, by its suffix: ``.json``, ``.uai``, ``.bif``, ``.xmlbif`` (``.bif.gz`` and ``.uai.gz`` too).
+    """Network of a file, by its suffix: ``.json``, ``.uai``, ``.bif``, ``.xmlbif``, gzipped (``.bif.gz``) too.
+
+    Other formats can be added to `possnet.io.NETWORK_FORMATS`.
 
     Parameters
     ----------
@@ -32,32 +31,20 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
     ...     pn.read_network(Path(folder) / "pump.json") == pn.load_example("pump")
     True
     """
-    suffix = require_suffix(path, NETWORK_SUFFIXES)
-    if suffix.startswith(".uai"):
-        from possnet.io.uai import read_uai
-
-        return read_uai(path, transform)
-    content, owner, name = read_plain_or_gzipped(path), str(path), Path(path).name.split(".")[0]
-    if suffix == ".json":
-        return decode_network(content, owner)
-    if suffix.startswith(".bif"):
-        from possnet.io.bif import decode_bif
-
-        return decode_bif(content, owner, transform, name=name)
-    from possnet.io.xmlbif import decode_xmlbif
-
-    return decode_xmlbif(content, owner, transform, name=name)
+    decode = choose_format(path, NETWORK_FORMATS).decode
+    return decode(read_bytes(path, unpack=True), Path(path), transform)
 
 
-def write_network(network: Network, path: str | Path, *, preamble: Preamble = "MARKOV") -> None:
+def write_network(network: Network, path: str | Path, **options: object) -> None:
     """Write a network to a ``.json`` or ``.uai`` file, whole or not at all.
 
     A UAI file has no room for names: they go to a side file, ``NAME.uai.names.json``; support is not written at all.
 
     Parameters
     ----------
-    preamble
-        First word of a UAI file: ``MARKOV`` (the default: degrees are not probabilities) or ``BAYES``.
+    options
+        Options of the format. UAI takes ``preamble``, the first word of the file: ``MARKOV`` (the default: degrees are
+        not probabilities) or ``BAYES``.
 
     >>> import possnet as pn
     >>> pn.write_network(pn.load_example("pump"), "pump.txt")
@@ -65,9 +52,4 @@ def write_network(network: Network, path: str | Path, *, preamble: Preamble = "M
         ...
     possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json or .uai
     """
-    if require_suffix(path, (".json", ".uai")) == ".json":
-        write_text(path, encode_network(network))
-    else:
-        from possnet.io.uai import write_uai
-
-        write_uai(network, path, preamble)
+    choose_writer(path, NETWORK_FORMATS, options)(network, Path(path))

@@ -10,6 +10,7 @@ import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.graph import Dag
+from possnet.io.file_access import prefix_errors
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.transforms import Transform, to_possibility
@@ -45,10 +46,10 @@ def parse_numbers(words: Sequence[str] | Sequence[bytes]) -> Floats:
     try:
         return np.array(words, dtype=np.float64)
     except ValueError:
-        return np.array([_number(word) for word in words])
+        return np.array([_parse_number(word) for word in words])
 
 
-def _number(word: str | bytes) -> float:
+def _parse_number(word: str | bytes) -> float:
     try:
         return float(word)
     except ValueError:
@@ -68,7 +69,7 @@ class NetworkDraft:
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tables: dict[str, Floats] = field(default_factory=dict)
 
-    def declare(self, name: str, states: Sequence[str], fail: Fail) -> None:
+    def declare_variable(self, name: str, states: Sequence[str], fail: Fail) -> None:
         """A variable."""
         if name in self.variables:
             fail(f"variable {name!r} is declared twice; expected distinct names")
@@ -77,7 +78,7 @@ class NetworkDraft:
         except InputError as error:
             fail(str(error))
 
-    def shape(self, child: str, given: Sequence[str], fail: Fail) -> list[int]:
+    def table_shape(self, child: str, given: Sequence[str], fail: Fail) -> list[int]:
         """Numbers of states along the axes of a table: the parents, then the child."""
         for name in (child, *given):
             if name not in self.variables:
@@ -89,17 +90,17 @@ class NetworkDraft:
         require_table_fits(self.owner, child, shape)
         return shape
 
-    def network(self, transform: Transform, name: str) -> Network:
-        """The whole, its probabilities turned into possibilities."""
+    def build_network(self, transform: Transform, name: str) -> Network:
+        """The network of all variables and tables, its probabilities turned into possibilities."""
         lacking = [variable for variable in self.variables if variable not in self.tables]
         if lacking:
             raise InputError(f"{self.owner}: no {self.block} for {listing(lacking)}; expected one for every variable")
         variables = list(self.variables.values())
-        return convert_bayesian_network(self.owner, variables, self.parents, self.tables, transform, name=name)
+        with prefix_errors(self.owner):
+            return convert_bayesian_network(variables, self.parents, self.tables, transform, name=name)
 
 
 def convert_bayesian_network(
-    owner: str,
     variables: Sequence[Variable],
     parents: Mapping[str, Sequence[str]],
     tables: Mapping[str, Floats],
@@ -111,27 +112,21 @@ def convert_bayesian_network(
 
     A row must add up to 1 within 1 %, because files round; it is renormalised before it is transformed.
     """
-    try:
-        dag = Dag({variable.name: parents[variable.name] for variable in variables})
-    except InputError as error:
-        raise InputError(f"{owner}: {error}") from None
+    dag = Dag({variable.name: parents[variable.name] for variable in variables})
+    domains = {variable.name: variable for variable in variables}
     degrees = {}
-    for variable in variables:
-        table = tables[variable.name]
+    for child, table in ((variable.name, tables[variable.name]) for variable in variables):
         off = np.argwhere(~(np.abs(table.sum(axis=-1) - 1.0) <= _SUM_TOLERANCE))
         negative = np.argwhere((table < 0.0).any(axis=-1))
         if len(off) or len(negative):
             place = off[0] if len(off) else negative[0]
             row = table[tuple(place)]
-            found = (
+            finding = (
                 f"add up to {row.sum():.6g}; expected 1" if len(off) else f"hold {row.min():.6g}; expected numbers >= 0"
             )
-            by_name = {v.name: v for v in variables}
-            context = ", ".join(
-                f"{parent}={by_name[parent].states[k]}" for parent, k in zip(parents[variable.name], place, strict=True)
-            )
-            given = f" given ({context})" if context else ""
-            raise InputError(f"{owner}: the probabilities of {variable.name!r}{given} {found}")
-        degrees[variable.name] = to_possibility(table, transform)
+            states = [f"{parent}={domains[parent].states[k]}" for parent, k in zip(parents[child], place, strict=True)]
+            given = f" given ({', '.join(states)})" if states else ""
+            raise InputError(f"the probabilities of {child!r}{given} {finding}")
+        degrees[child] = to_possibility(table, transform)
     description = f"Probabilities turned into possibilities with the transformation '{transform}'."
     return Network.unchecked(variables, dag, degrees, name=name, description=description)

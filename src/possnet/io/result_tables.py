@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from possnet.io.file_access import DATA_SUFFIXES, replace_file, require_suffix
+from possnet.io.format_registries import DATA_FORMATS, choose_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from possnet.completion import Completion
 
 
 def write_result_table(columns: Mapping[str, type], rows: Sequence[Sequence[Any]], path: str | Path) -> None:
-    """Write rows as a Parquet file, whole or not at all; ``columns`` maps names to ``str``, ``int`` or ``float``.
+    """Write rows as a ``.csv`` or ``.parquet`` file, whole or not at all; ``columns`` gives names, and the types of values.
+
+    A type is ``str``, ``int`` or ``float``.
 
     >>> import tempfile, pathlib, pyarrow.parquet as pq
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -23,16 +25,15 @@ def write_result_table(columns: Mapping[str, type], rows: Sequence[Sequence[Any]
     [{'name': 'a', 'value': 0.5}, {'name': 'b', 'value': None}]
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-    arrays = [pa.array([row[k] for row in rows], type=kinds[kind]) for k, kind in enumerate(columns.values())]
-    with replace_file(path) as beside:
-        pq.write_table(pa.table(arrays, names=list(columns)), beside, compression="zstd")
+    schema = pa.schema({name: kinds[kind] for name, kind in columns.items()})
+    arrays = [pa.array([row[k] for row in rows], type=field.type) for k, field in enumerate(schema)]
+    choose_writer(path, DATA_FORMATS, {}, "write_tables")([pa.table(arrays, schema=schema)], schema, path)
 
 
 def write_long_form(
-    found: Completion | Iterable[Completion],
+    completion: Completion | Iterable[Completion],
     path: str | Path,
     *,
     watch: Callable[[Completion], None] | None = None,
@@ -61,25 +62,18 @@ def write_long_form(
     """
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.csv as arrow_csv
-    import pyarrow.parquet as pq
 
     from possnet.completion import Completion
 
-    suffix = require_suffix(path, DATA_SUFFIXES)
     kinds = {"row": pa.int64(), "variable": pa.string(), "state": pa.string(), "possibility": pa.float64()}
     kinds |= {"necessity": pa.float64(), "most_possible": pa.bool_(), "tied": pa.bool_(), "impossible": pa.bool_()}
     schema = pa.schema(kinds)
-    with replace_file(path) as beside:
-        if suffix == ".csv":
-            style = arrow_csv.WriteOptions(quoting_style="needed", quoting_header="none")
-            writer = arrow_csv.CSVWriter(beside, schema, write_options=style)
-        else:
-            writer = pq.ParquetWriter(beside, schema, compression="zstd")
-        with writer:
-            for part in (found,) if isinstance(found, Completion) else found:
-                if watch is not None:
-                    watch(part)
-                table = part.to_arrow()
-                table = table.set_column(0, "row", pc.add(table.column("row"), 1))
-                writer.write_table(table.cast(schema))
+
+    def number_rows() -> Iterator[Any]:
+        for part in (completion,) if isinstance(completion, Completion) else completion:
+            if watch is not None:
+                watch(part)
+            table = part.to_arrow()
+            yield table.set_column(0, "row", pc.add(table.column("row"), 1)).cast(schema)
+
+    choose_writer(path, DATA_FORMATS, {}, "write_tables")(number_rows(), schema, path)

@@ -1,20 +1,25 @@
-"""What a file looks like, whatever it is called: for messages that say which command reads it."""
+"""What a file holds, whatever it is called: for messages that say which command reads it, and for standard input."""
 
 from __future__ import annotations
 
 import gzip
 import re
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from possnet.io.examples import example_names
-from possnet.io.file_access import DATA_SUFFIXES
+from possnet.io.format_registries import DATA_FORMATS, NETWORK_FORMATS, has_suffix, sniff_format
+from possnet.io.formats import NetworkFormat
+
+if TYPE_CHECKING:
+    from possnet.io.formats import DataFormat
+    from possnet.registries import Registry
 
 FileKind: TypeAlias = Literal["network", "data", "counts", "experiment", "report"]
-_FORMATS: dict[str, FileKind] = {
-    "possnet-network": "network",
-    "possnet-counts": "counts",
-    "possnet-experiment": "experiment",
+_OTHERS: dict[bytes, FileKind] = {
+    rb'\s*\{.*"format"\s*:\s*"possnet-counts"': "counts",
+    rb'\s*\{.*"format"\s*:\s*"possnet-experiment"': "experiment",
+    rb"(?i)\s*<!doctype html": "report",
 }
 _HEAD = 4096
 
@@ -30,7 +35,7 @@ def sniff_kind(name: str) -> FileKind | None:
         if path.is_dir():
             if (path / "experiment.json").is_file():
                 return "experiment"
-            return "data" if any(p.suffix.lower() in DATA_SUFFIXES for p in path.iterdir()) else None
+            return "data" if any(has_suffix(file, DATA_FORMATS) for file in path.iterdir()) else None
         if not path.is_file():
             return "network" if name in example_names() else None
         with path.open("rb") as file:
@@ -40,21 +45,24 @@ def sniff_kind(name: str) -> FileKind | None:
                 head = packed.read(_HEAD)
     except (OSError, ValueError, EOFError):
         return None
-    return _by_content(head, path.suffix.lower())
+    return _sniff_content(head, path)
 
 
-def _by_content(head: bytes, suffix: str) -> FileKind | None:
-    if head[:4] == b"PAR1":
-        return "data"
-    text = head.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip()
-    if text.startswith("{"):
-        found = re.search(r'"format"\s*:\s*"([\w-]+)"', text)
-        return _FORMATS.get(found[1]) if found else None
-    if re.match(r"(?i)<!doctype html", text):
-        return "report"
-    if re.match(r"(network\s|variable\s|<\?xml|<BIF|MARKOV|BAYES)", text) or suffix in {".bif", ".uai", ".xmlbif"}:
+def _sniff_content(head: bytes, path: Path) -> FileKind | None:
+    for pattern, kind in _OTHERS.items():
+        if re.match(pattern, head, re.DOTALL):
+            return kind
+    entry = sniff_format(head)
+    if isinstance(entry, NetworkFormat) or (entry is None and has_suffix(path, NETWORK_FORMATS)):
         return "network"
-    lines = text.splitlines()
-    if suffix == ".csv" or (len(lines) > 1 and all("," in line for line in lines[:3])):
-        return "data"
-    return None
+    return "data" if entry is not None or has_suffix(path, DATA_FORMATS) else None
+
+
+def guess_suffix(head: bytes, fallback: Registry[NetworkFormat] | Registry[DataFormat]) -> str:
+    """Suffix for a file without a name, by its first bytes; that of the first format of ``fallback`` if they say nothing.
+
+    >>> guess_suffix(b"PAR1...", NETWORK_FORMATS), guess_suffix(b"{", NETWORK_FORMATS), guess_suffix(b"a", DATA_FORMATS)
+    ('.parquet', '.json', '.csv')
+    """
+    entry = sniff_format(head) or next(iter(fallback.values()))
+    return entry.suffixes[0]

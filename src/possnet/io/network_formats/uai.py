@@ -1,7 +1,7 @@
 """Networks as UAI files, the format of probabilistic solvers; evidence files too.
 
 A UAI file knows no names: variables and states are numbers. `write_uai` keeps the names in a side file,
-``NAME.uai.names.json``, and `read_uai` takes them from there if it exists; otherwise variables are called ``v0``,
+``NAME.uai.names.json``, and `decode_uai` takes them from there if it exists; otherwise variables are called ``v0``,
 ``v1``, ... and states ``s0``, ``s1``, ...
 
 Tables are written with the parents in order and the variable itself last, the last one varying fastest: our own
@@ -17,15 +17,16 @@ factors are potentials: they become a network with the same joint distribution, 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.errors import InputError, TooLarge
+from possnet.errors import InputError, TooLarge, require_known
 from possnet.graph import Dag
-from possnet.io.file_access import locate_offset, read_bytes, read_plain_or_gzipped, write_text
+from possnet.io.file_access import file_stem, is_gzipped, locate_offset, prefix_errors, read_bytes, write_text
+from possnet.io.formats import NetworkFormat
+from possnet.io.json_files import decode_variables, encode_variables
 from possnet.io.probability_tables import convert_bayesian_network, parse_numbers, require_table_fits
 from possnet.network import Network, network_of_factors
 from possnet.possibility import PRODUCT, SNAP
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     Factor: TypeAlias = tuple[tuple[int, ...], Floats]
 
 Preamble: TypeAlias = Literal["MARKOV", "BAYES"]
-_FORMAT = "possnet-uai-names"
-_VERSION = 1
+_NAMES = "possnet-uai-names"
 _MOST_STATES = 1_000_000
 
 
@@ -51,8 +51,8 @@ def names_file(path: str | Path) -> Path:
     >>> names_file("asia.uai").name, names_file("asia.uai.gz").name
     ('asia.uai.names.json', 'asia.uai.names.json')
     """
-    plain = Path(path)
-    return Path(f"{plain.with_suffix('') if plain.suffix.lower() == '.gz' else plain}.names.json")
+    plain = Path(path).with_suffix("") if is_gzipped(path) else path
+    return Path(f"{plain}.names.json")
 
 
 def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV") -> None:
@@ -62,8 +62,7 @@ def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV")
             f"{path}: a {network.conjunction.name}-based network cannot be a UAI file, which multiplies; "
             "expected a product-based one"
         )
-    if preamble not in get_args(Preamble):
-        raise InputError(f"{path}: preamble {preamble!r}; expected MARKOV or BAYES")
+    require_known(preamble, get_args(Preamble), f"{path}: preamble")
     if not network.is_normalised:
         raise InputError(
             f"{path}: a subnormal network cannot be a UAI file, which is read up to scale; normalise it first"
@@ -78,49 +77,46 @@ def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV")
         blocks.append(f"{table.size}\n{rows}\n")
     sizes = " ".join(str(len(variable)) for variable in network.variables)
     head = f"{preamble}\n{len(place)}\n{sizes}\n{len(place)}\n"
-    document = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "name": network.name,
-        "description": network.description,
-        "variables": [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in network.variables],
-    }
-    write_text(names_file(path), json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    names = {"name": network.name, "description": network.description}
+    write_text(names_file(path), encode_variables(network.variables, _NAMES, 1, indent=1, **names) + "\n")
     write_text(path, head + "\n".join(scopes) + "\n\n" + "\n".join(blocks))
 
 
-def read_uai(path: str | Path, transform: Transform = "optimal") -> Network:
-    """Network of a ``.uai`` or ``.uai.gz`` file, with the names of its side file if there is one."""
+def decode_uai(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
+    """Network of the bytes of a UAI file, with the names of its side file if there is one."""
     owner = str(path)
-    preamble, sizes, factors = _parse(read_plain_or_gzipped(path), owner)
-    name, description = Path(path).name.split(".")[0], ""
+    preamble, sizes, factors = _parse_factors(content, owner)
+    name, description = file_stem(path), ""
     variables = [Variable(f"v{k}", tuple(f"s{j}" for j in range(size))) for k, size in enumerate(sizes)]
     if names_file(path).exists():
         name, description, variables = _read_names(names_file(path), sizes)
-    families = _families(factors, [variable.name for variable in variables])
-    if families is not None:
-        parents, tables = families
-        try:
-            dag = Dag(parents)
-        except InputError as error:
-            if preamble == "BAYES":
-                raise InputError(f"{owner}: {error}") from None
-        else:
-            if all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
-                return Network(variables, dag, tables, name=name, description=description)
-            if preamble == "BAYES":
-                return convert_bayesian_network(owner, variables, parents, tables, transform, name=name)
-    elif preamble == "BAYES":
+    families = _group_families(factors, [variable.name for variable in variables])
+    if families is None and preamble == "BAYES":
         raise InputError(
             f"{owner}: some variable is not last in exactly one factor; expected a table for every variable"
         )
-    try:
+    with prefix_errors(owner):
+        if families is not None:
+            parents, tables = families
+            dag = _build_dag(parents, cyclic=preamble == "MARKOV")
+            if dag and all((np.abs(table.max(axis=-1) - 1.0) <= SNAP).all() for table in tables.values()):
+                return Network(variables, dag, tables, name=name, description=description)
+            if preamble == "BAYES":
+                return convert_bayesian_network(variables, parents, tables, transform, name=name)
         return network_of_factors(variables, factors, name=name, description=description)
-    except InputError as error:
-        raise InputError(f"{owner}: {error}") from None
 
 
-def _families(
+def _build_dag(parents: Mapping[str, Sequence[str]], *, cyclic: bool) -> Dag | None:
+    """Graph of the last variables of factors; None for a cycle where that is allowed, as it is among potentials."""
+    try:
+        return Dag(parents)
+    except InputError:
+        if cyclic:
+            return None
+        raise
+
+
+def _group_families(
     factors: Sequence[Factor], names: Sequence[str]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Floats]] | None:
     """Parents and tables of all variables, if every one is the last of exactly one factor."""
@@ -130,7 +126,7 @@ def _families(
     return parents, {names[scope[-1]]: table for scope, table in factors}
 
 
-def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor]]:
+def _parse_factors(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor]]:
     """Preamble, numbers of states, and factors of a UAI file."""
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected a UAI file")
@@ -139,25 +135,25 @@ def _parse(content: bytes, owner: str) -> tuple[Preamble, list[int], list[Factor
     if preamble not in get_args(Preamble):
         raise InputError(f"{owner}, line 1: {preamble[:40]!r}; expected MARKOV or BAYES")
     reader.position = 1
-    count = reader.number("the number of variables", 1)
-    sizes = [reader.number(f"the number of states of variable {k}", 1) for k in reader.each(count)]
+    count = reader.read_number("the number of variables", 1)
+    sizes = [reader.read_number(f"the number of states of variable {k}", 1) for k in reader.announce(count)]
     if sum(sizes) > _MOST_STATES + len(reader.tokens):
         raise TooLarge(f"{owner}: {sum(sizes):,} states in all; expected no more than the file could speak of")
     scopes = []
-    for factor in reader.each(reader.number("the number of factors", 0)):
-        size = reader.number(f"the number of variables of factor {factor}", 0)
-        scope = tuple(reader.number(f"a variable of factor {factor}", 0, count - 1) for _ in reader.each(size))
+    for factor in reader.announce(reader.read_number("the number of factors", 0)):
+        size = reader.read_number(f"the number of variables of factor {factor}", 0)
+        scope = tuple(reader.read_number(f"a variable of factor {factor}", 0, count - 1) for _ in reader.announce(size))
         if len(set(scope)) < len(scope):
             reader.fail(f"factor {factor} names a variable twice", "distinct variables")
         scopes.append(scope)
     factors = []
     for number, scope in enumerate(scopes):
         entries = require_table_fits(owner, f"factor {number}", [*(sizes[k] for k in scope), 1])
-        found = reader.number(f"the number of entries of factor {number}", 0)
-        if found != entries:
-            reader.fail(f"factor {number} has {found} entries", f"{entries}, the product of its numbers of states")
-        factors.append((scope, reader.values(entries, number).reshape([sizes[k] for k in scope])))
-    reader.end("factor")
+        n_entries = reader.read_number(f"the number of entries of factor {number}", 0)
+        if n_entries != entries:
+            reader.fail(f"factor {number} has {n_entries} entries", f"{entries}, the product of its numbers of states")
+        factors.append((scope, reader.read_entries(entries, number).reshape([sizes[k] for k in scope])))
+    reader.require_end("factor")
     return preamble, sizes, factors
 
 
@@ -167,14 +163,14 @@ class _Tokens:
     def __init__(self, content: bytes, owner: str) -> None:
         self.tokens, self.owner, self.content, self.position = content.split(), owner, content, 0
 
-    def each(self, count: int) -> range:
+    def announce(self, count: int) -> range:
         """Range of so many things, each of at least one word; refused at once if the file has fewer words left."""
         if count > len(self.tokens) - self.position:
             self.position = len(self.tokens)
             self.fail(f"{count} announced and the file ends before them", "the rest of the file")
         return range(count)
 
-    def number(self, what: str, least: int, most: int | None = None) -> int:
+    def read_number(self, what: str, least: int, most: int | None = None) -> int:
         """A whole number."""
         if self.position >= len(self.tokens):
             self.fail(f"the file ends before {what}", "the rest of the file")
@@ -182,22 +178,22 @@ class _Tokens:
         self.position += 1
         if not token.isdigit() or len(token) > 18 or int(token) < least or (most is not None and int(token) > most):
             limits = f"from {least} to {most}" if most is not None else f">= {least}"
-            self.fail(f"{_shown(token)} for {what}", f"a whole number {limits}")
+            self.fail(f"{_quote_token(token)} for {what}", f"a whole number {limits}")
         return int(token)
 
-    def values(self, count: int, factor: int) -> Floats:
+    def read_entries(self, count: int, factor: int) -> Floats:
         """So many entries of a factor."""
-        self.each(count)
+        self.announce(count)
         words = self.tokens[self.position : self.position + count]
         values = parse_numbers(words)
         wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
         if len(wrong):
             self.position += int(wrong[0]) + 1
-            self.fail(f"{_shown(words[wrong[0]])} in factor {factor}", "a number >= 0")
+            self.fail(f"{_quote_token(words[wrong[0]])} in factor {factor}", "a number >= 0")
         self.position += count
         return values + 0.0
 
-    def end(self, what: str) -> None:
+    def require_end(self, what: str) -> None:
         """Nothing is left."""
         if self.position < len(self.tokens):
             self.position += 1
@@ -213,18 +209,15 @@ class _Tokens:
         raise InputError(f"{self.owner}, {where}: {finding}; expected {expected}")
 
 
-def _shown(token: bytes) -> str:
+def _quote_token(token: bytes) -> str:
     return repr(token.decode(errors="replace")[:40])
 
 
 def _read_names(path: Path, sizes: list[int]) -> tuple[str, str, list[Variable]]:
     try:
-        document: Any = json.loads(read_bytes(path))
-        if document["format"] != _FORMAT or document["version"] != _VERSION:
-            raise InputError(f"{document['format']} {document['version']}; this possnet reads {_FORMAT} {_VERSION}")
-        variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
+        document, variables = decode_variables(read_bytes(path), _NAMES, 1)
         name, description = str(document["name"]), str(document["description"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (InputError, KeyError) as error:
         raise InputError(f"{path}: no names in it ({error}); remove it to read the network without names") from None
     if [len(variable) for variable in variables] != sizes or len({v.name for v in variables}) < len(sizes):
         raise InputError(
@@ -264,15 +257,30 @@ def read_evidence(path: str | Path, network: Network) -> dict[str, str]:
     reader = _Tokens(read_bytes(path), str(path))
     if not reader.tokens:
         raise InputError(f"{path}: the file is empty; expected the number of observations, then pairs")
-    count = reader.number("the number of observations", 0)
+    count = reader.read_number("the number of observations", 0)
     if count == 1 and len(reader.tokens) % 2 == 0:  # pairs and one number in front are odd in number
-        count = reader.number("the number of observations", 0)
+        count = reader.read_number("the number of observations", 0)
     variables = network.variables
     evidence: dict[str, str] = {}
     for _ in range(count):
-        variable = variables[reader.number("a variable", 0, len(variables) - 1)]
+        variable = variables[reader.read_number("a variable", 0, len(variables) - 1)]
         if variable.name in evidence:
             reader.fail(f"{variable.name!r} is observed twice", "every variable once")
-        evidence[variable.name] = variable.states[reader.number(f"a state of {variable.name!r}", 0, len(variable) - 1)]
-    reader.end("observation")
+        evidence[variable.name] = variable.states[
+            reader.read_number(f"a state of {variable.name!r}", 0, len(variable) - 1)
+        ]
+    reader.require_end("observation")
     return evidence
+
+
+FORMAT = NetworkFormat(
+    name="uai",
+    label="UAI",
+    suffixes=(".uai",),
+    sniff=lambda head: head.startswith((b"MARKOV", b"BAYES")),
+    options=("preamble",),
+    decode=decode_uai,
+    write=write_uai,
+    probabilities=True,
+    names_file=names_file,
+)

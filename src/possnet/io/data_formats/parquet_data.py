@@ -10,46 +10,46 @@ A file is read one row group and one column at a time, so that memory holds litt
 
 from __future__ import annotations
 
-import json
 import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from possnet.arrow import ListColumn, MaskColumn, TextColumn, columns_of_table, first_line, require_distinct
-from possnet.dataset import weights_of_column
-from possnet.errors import InputError
-from possnet.io.data_source import ColumnBatch, DataSource
-from possnet.io.file_access import file_error
-from possnet.io.measured_columns import measured_column
+from possnet.arrow import ListColumn, MaskColumn, TextColumn, first_line, require_distinct
+from possnet.errors import InputError, listing, require_known
+from possnet.io.data_source import ColumnBatch, DataSource, explicit_weights
+from possnet.io.file_access import file_error, prefix_errors, replace_file
+from possnet.io.formats import DataFormat
+from possnet.io.json_files import decode_variables, encode_variables
 from possnet.kernels import bitmaps
-from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
     from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
+    from possnet.io.passthrough_columns import PlainColumns
+    from possnet.variables import Variable
 
 Layout = Literal["masks", "lists"]
 _KEY = b"possnet"
-_FORMAT = "possnet-data"
-_VERSION = 1
+_NAME = "possnet-data"
+_GROUP = 1 << 18
 _INDEX_PREFIX = "__index_level_"
 
 
 class ParquetSource(DataSource):
     """A Parquet file of set-valued cells, in any layout."""
 
-    def __init__(self, path: Path, weight_column: str | None) -> None:
-        super().__init__(path, weight_column)
+    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False) -> None:
+        super().__init__(path, weight_column, whole=whole)
         self._domains: dict[str, Variable] | None = None
         self._layout = ""
         with self._open() as opened:
@@ -77,27 +77,27 @@ class ParquetSource(DataSource):
                 )
         self.require_weights()
 
-    def names(self) -> list[str]:
+    def state_columns(self) -> list[str]:
         """Names of the columns of states: those of the domains in the metadata, if there are any."""
-        return super().names() if self._domains is None else list(self._domains)
+        return super().state_columns() if self._domains is None else list(self._domains)
 
-    def raw(self, names: Sequence[str]) -> Iterator[Any]:
-        """Arrow tables of some columns as they are written, a row group at a time."""
+    def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of the columns as they are written, a row group at a time."""
         if not self._groups:
             yield self._schema.empty_table().select(names)
         with self._open() as opened:
             for group in range(self._groups):
-                yield self._read(opened, group, names)
+                yield self._read_group(opened, group, names)
 
-    def declared(self) -> tuple[Variable, ...] | None:
+    def declared_variables(self) -> tuple[Variable, ...] | None:
         """The domains in the metadata of possnet's own layout, otherwise None."""
         return None if self._domains is None else tuple(self._domains.values())
 
-    def batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
+    def read_batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
         """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
         import pyarrow as pa
 
-        names = [name for name in self.names() if name in wanted]
+        names = [name for name in self.state_columns() if name in wanted]
         # text is handed over as dictionaries, so that no string is hashed twice
         leaves = [leaf for name in names if name in self._texts for leaf in self._leaves[name]]
         handles: dict[int, Any] = {}
@@ -113,10 +113,9 @@ class ParquetSource(DataSource):
             for group in range(self._groups):
                 weights = None
                 if self.weight_column:
-                    columns = columns_of_table(self._read(handle(), group, [self.weight_column]))
-                    weights = weights_of_column(columns, self.weight_column, self.owner, first_row)
-                    first_row += len(weights)
-                yield ColumnBatch([partial(self._column, handle, group, name) for name in names], weights)
+                    weights = self.read_weights(self._read_group(handle(), group, [self.weight_column]), first_row)
+                yield ColumnBatch([partial(self._read_column, handle, group, name) for name in names], weights)
+                first_row += 0 if weights is None else len(weights)
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
@@ -126,16 +125,16 @@ class ParquetSource(DataSource):
             for opened in handles.values():
                 opened.close()
 
-    def _column(self, handle: Callable[[], Any], group: int, name: str) -> RawColumn:
-        table = self._read(handle(), group, self.needed(name))
-        try:
-            if name in self.binnings:
-                return measured_column(name, self.binnings[name], table)
-            if self._domains is not None and self._layout == "masks":
-                return _mask_column(self._domains[name], table.column(name))
-            (column,) = columns_of_table(table, [name])
-        except InputError as error:
-            raise InputError(f"{self.owner}, row group {group + 1}: {error}") from None
+    def _read_column(self, handle: Callable[[], Any], group: int, name: str) -> RawColumn:
+        table = self._read_group(handle(), group, self.needed_columns(name))
+        with prefix_errors(f"{self.owner}, row group {group + 1}"):
+            return self.read_column(name, table, 0)
+
+    def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:
+        """A column of masks, of lists of states, or of states."""
+        if self._domains is not None and self._layout == "masks":
+            return _read_masks(self._domains[name], table.column(name))
+        column = super().decode_column(name, table, first_row)
         if name in self._categories or not isinstance(column, TextColumn | ListColumn):
             return column
         return replace(column, states=None, ordered=False)
@@ -152,7 +151,7 @@ class ParquetSource(DataSource):
             finding = "the file is empty" if _is_empty(self.path) else first_line(error)
             raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
 
-    def _read(self, opened: Any, group: int, names: Sequence[str]) -> Any:
+    def _read_group(self, opened: Any, group: int, names: Sequence[str]) -> Any:
         """Table of some columns of a row group."""
         import pyarrow as pa
 
@@ -183,7 +182,7 @@ def _count_leaves(kind: Any) -> int:
     return sum(_count_leaves(kind.field(k).type) for k in range(kind.num_fields))
 
 
-def _mask_column(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:
+def _read_masks(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:
     import pyarrow.compute as pc
 
     array = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
@@ -208,7 +207,7 @@ def _mask_type(states: int) -> Any:
     return pa.binary(-(-states // 8))
 
 
-def _masks(data: Dataset, name: str) -> pa.Array:
+def _write_masks(data: Dataset, name: str) -> pa.Array:
     """A column as masks."""
     import pyarrow as pa
 
@@ -221,54 +220,96 @@ def _masks(data: Dataset, name: str) -> pa.Array:
 
 
 def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None, str]:
+    """Domains, name of the weight column, and layout of a file of our own."""
     try:
-        document = json.loads(content)
-        if document["format"] != _FORMAT or document["version"] != _VERSION:
-            raise InputError(
-                f"{owner}: {document['format']} {document['version']}; this possnet reads {_FORMAT} {_VERSION}; update it"
-            )
-        variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
-        weights = document["weights"]
-        layout = str(document["layout"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        if isinstance(error, InputError) and str(error).startswith(owner):
-            raise
+        document, variables = decode_variables(content, _NAME, 1)
+        weights, layout = document["weights"], str(document["layout"])
+    except (InputError, KeyError) as error:
         raise InputError(
-            f"{owner}: its possnet metadata cannot be read ({first_line(error)}); the file is damaged"
+            f"{owner}: its possnet metadata cannot be read ({first_line(error)}); update possnet, or the file is damaged"
         ) from None
     return {v.name: v for v in variables}, weights if isinstance(weights, str) else None, layout
 
 
-def parquet_schema(variables: Sequence[Variable], weight_column: str | None, layout: Layout) -> Any:
+def write_parquet(
+    batches: Iterable[Dataset],
+    path: Path,
+    variables: Sequence[Variable],
+    weight_column: str | None,
+    *,
+    layout: Layout = "masks",
+    plain: PlainColumns | None = None,
+) -> None:
+    """Write rows in a layout, with plain columns of other files beside them if there are any."""
+    require_known(layout, get_args(Layout), f"{path}: layout")
+    schema = _layout_schema(variables, weight_column, layout, plain)
+    groups = (batch[start : start + _GROUP] for batch in batches for start in range(0, len(batch), _GROUP))
+    write_parquet_tables((_layout_table(group, schema, layout, weight_column, plain) for group in groups), schema, path)
+
+
+def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None:
+    """Write Arrow tables of plain values, such as results; each becomes a row group."""
+    import pyarrow.parquet as pq
+
+    with replace_file(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def _layout_schema(
+    variables: Sequence[Variable], weight_column: str | None, layout: Layout, plain: PlainColumns | None
+) -> Any:
     """Arrow schema of a layout, with the domains in its metadata."""
     import pyarrow as pa
 
     kinds = [_mask_type(len(v)) if layout == "masks" else pa.list_(pa.string()) for v in variables]
-    fields = [pa.field(v.name, kind) for v, kind in zip(variables, kinds, strict=True)]
+    fields = {v.name: pa.field(v.name, kind) for v, kind in zip(variables, kinds, strict=True)}
     if weight_column:
-        fields.append(pa.field(weight_column, pa.int64(), nullable=False))
-    if layout == "lists":
-        for field_ in fields:
-            if "\0" in field_.name:
-                raise InputError(f"{field_.name!r} holds a NUL character, which others cannot read; rename it")
-    document = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "layout": layout,
-        "variables": [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in variables],
-        "weights": weight_column,
-    }
-    return pa.schema(fields, metadata={_KEY: json.dumps(document, ensure_ascii=False).encode()})
+        fields[weight_column] = pa.field(weight_column, pa.int64(), nullable=False)
+    for name in fields if layout == "lists" else ():
+        if "\0" in name:
+            raise InputError(f"{name!r} holds a NUL character, which others cannot read; rename it")
+    order = list(fields)
+    if plain is not None:
+        order = plain.order_columns(order)
+        fields |= {field.name: field for field in plain.schema if field.name not in fields}
+    metadata = encode_variables(variables, _NAME, 1, layout=layout, weights=weight_column).encode()
+    return pa.schema([fields[name] for name in order], metadata={_KEY: metadata})
 
 
-def parquet_table(data: Dataset, schema: Any, layout: Layout) -> Any:
-    """Arrow table of a data set in a layout."""
+def _layout_table(
+    data: Dataset, schema: Any, layout: Layout, weight_column: str | None, plain: PlainColumns | None
+) -> Any:
+    """Arrow table of rows in a layout."""
     import pyarrow as pa
 
     if layout == "masks":
-        arrays = [_masks(data, v.name) for v in data.variables]
+        columns = {v.name: _write_masks(data, v.name) for v in data.variables}
     else:
-        arrays = [column.combine_chunks() for column in data.to_arrow(lists=True).columns]
-    if len(schema) > len(arrays):
-        arrays.append(pa.array(np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights))
-    return pa.table(arrays, schema=schema)
+        lists = data.to_arrow(lists=True)
+        columns = {name: lists.column(name).combine_chunks() for name in lists.column_names}
+    if weight_column:
+        columns[weight_column] = pa.array(explicit_weights(data))
+    if plain is not None:
+        try:
+            parts = [part.cast(plain.schema) for part in plain.take_rows(len(data))]
+        except pa.ArrowException as error:
+            finding = f"{listing(plain.names)} cannot be carried along ({first_line(error)})"
+            raise InputError(f"{plain.owner}: {finding}; expected columns of one type in all files") from None
+        carried = pa.concat_tables(parts)
+        columns = {**{name: carried.column(name) for name in plain.names}, **columns}
+    return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+FORMAT = DataFormat(
+    name="parquet",
+    label="Parquet",
+    suffixes=(".parquet",),
+    sniff=lambda head: head.startswith(b"PAR1"),
+    options=("layout",),
+    open=ParquetSource,
+    write=write_parquet,
+    write_tables=write_parquet_tables,
+    declares_domains=True,
+    plain_columns=True,
+)

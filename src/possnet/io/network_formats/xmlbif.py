@@ -16,9 +16,13 @@ from xml.parsers import expat
 import numpy as np
 
 from possnet.errors import InputError
+from possnet.io.file_access import file_stem
+from possnet.io.formats import NetworkFormat
 from possnet.io.probability_tables import NetworkDraft
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from possnet.network import Network
     from possnet.transforms import Transform
 
@@ -34,27 +38,28 @@ class _Element:
     texts: dict[str, list[str]] = field(default_factory=dict)
 
 
-def decode_xmlbif(content: bytes, owner: str, transform: Transform = "optimal", *, name: str = "") -> Network:
-    """Network of the bytes of an XMLBIF file; ``owner`` is named in errors."""
+def decode_xmlbif(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
+    """Network of the bytes of an XMLBIF file; its path is named in errors, and names a network that has no name."""
+    owner = str(path)
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected an XMLBIF file")
-    blocks, title = _parse(content, owner)
+    elements, title = _parse_elements(content, owner)
     draft = NetworkDraft(owner, "DEFINITION")
-    for block in blocks:
-        if block.kind == "VARIABLE":
-            states = block.texts.get("OUTCOME") or block.texts.get("VALUE") or ()
-            draft.declare("".join(block.texts.get("NAME", [])), states, partial(_fail, owner, block))
+    for element in elements:
+        if element.kind == "VARIABLE":
+            states = element.texts.get("OUTCOME") or element.texts.get("VALUE") or ()
+            draft.declare_variable("".join(element.texts.get("NAME", [])), states, partial(_fail, owner, element))
     if not draft.variables:
         raise InputError(f"{owner}: no VARIABLE element; expected an XMLBIF file")
-    for block in blocks:
-        if block.kind == "DEFINITION":
-            _define(draft, block)
-    return draft.network(transform, title or name)
+    for element in elements:
+        if element.kind == "DEFINITION":
+            _read_definition(draft, element)
+    return draft.build_network(transform, title or file_stem(path))
 
 
-def _parse(content: bytes, owner: str) -> tuple[list[_Element], str]:
-    """Blocks of the file and the name of the network."""
-    blocks: list[_Element] = []
+def _parse_elements(content: bytes, owner: str) -> tuple[list[_Element], str]:
+    """Elements of the file and the name of the network."""
+    elements: list[_Element] = []
     path: list[str] = []
     texts: list[str] = []
     titles: list[str] = []
@@ -64,12 +69,12 @@ def _parse(content: bytes, owner: str) -> tuple[list[_Element], str]:
         path.append(tag.upper())
         texts.clear()
         if path[-1] in {"VARIABLE", "DEFINITION"}:
-            blocks.append(_Element(path[-1], parser.CurrentLineNumber))
+            elements.append(_Element(path[-1], parser.CurrentLineNumber))
 
     def end(_: str) -> None:
         tag = path.pop()
         if tag in _TEXT and path and path[-1] in {"VARIABLE", "DEFINITION"}:
-            blocks[-1].texts.setdefault(tag, []).append("".join(texts).strip())
+            elements[-1].texts.setdefault(tag, []).append("".join(texts).strip())
         elif tag == "NAME" and path and path[-1] == "NETWORK":
             titles.append("".join(texts).strip())
         texts.clear()
@@ -90,18 +95,18 @@ def _parse(content: bytes, owner: str) -> tuple[list[_Element], str]:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{owner}: {error}; expected an XMLBIF file") from None
-    return blocks, "".join(titles[:1])
+    return elements, "".join(titles[:1])
 
 
-def _define(draft: NetworkDraft, block: _Element) -> None:
+def _read_definition(draft: NetworkDraft, element: _Element) -> None:
     """One table."""
-    fail = partial(_fail, draft.owner, block)
-    names = block.texts.get("FOR", [])
+    fail = partial(_fail, draft.owner, element)
+    names = element.texts.get("FOR", [])
     if len(names) != 1:
         fail(f"a DEFINITION for {len(names)} variables; expected one FOR")
-    child, given = names[0], tuple(block.texts.get("GIVEN", []))
-    shape = draft.shape(child, given, fail)
-    words = " ".join(block.texts.get("TABLE", [])).replace(",", " ").split()
+    child, given = names[0], tuple(element.texts.get("GIVEN", []))
+    shape = draft.table_shape(child, given, fail)
+    words = " ".join(element.texts.get("TABLE", [])).replace(",", " ").split()
     try:
         values = np.array(words, dtype=np.float64)
     except ValueError:
@@ -111,5 +116,15 @@ def _define(draft: NetworkDraft, block: _Element) -> None:
     draft.parents[child], draft.tables[child] = given, values.reshape(shape)
 
 
-def _fail(owner: str, block: _Element, sentence: str) -> NoReturn:
-    raise InputError(f"{owner}, line {block.line}: {sentence}")
+def _fail(owner: str, element: _Element, sentence: str) -> NoReturn:
+    raise InputError(f"{owner}, line {element.line}: {sentence}")
+
+
+FORMAT = NetworkFormat(
+    name="xmlbif",
+    label="XMLBIF",
+    suffixes=(".xmlbif", ".xml"),
+    sniff=lambda head: head.startswith((b"<?xml", b"<BIF")),
+    decode=decode_xmlbif,
+    probabilities=True,
+)

@@ -16,21 +16,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow import Cell, DomainHints, ProblemReport, TextColumn, first_line, require_distinct
-from possnet.dataset import Dataset, weights_of_column
+from possnet.dataset import weights_of_column
 from possnet.errors import InputError
-from possnet.io.data_source import ColumnBatch, DataSource
-from possnet.io.file_access import file_error
-from possnet.io.measured_columns import measured_column
+from possnet.io.cell_syntax import CellSyntax
+from possnet.io.data_source import DataSource, explicit_weights
+from possnet.io.file_access import file_error, replace_file
+from possnet.io.formats import DataFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Words
+    from possnet.aliases import Ints, Words
     from possnet.arrow import RawColumn
-    from possnet.io.cell_syntax import CellSyntax, ParsedCell
+    from possnet.dataset import Dataset
+    from possnet.io.cell_syntax import ParsedCell
+    from possnet.io.passthrough_columns import PlainColumns
     from possnet.variables import Variable
 
 
@@ -42,47 +45,38 @@ _ROWS = 1 << 16
 class CsvSource(DataSource):
     """A CSV file: columns named by its first line, one set-valued cell a field; ``whole``: read as one batch."""
 
-    def __init__(self, path: Path, weight_column: str | None, syntax: CellSyntax, *, whole: bool) -> None:
-        super().__init__(path, weight_column)
-        self.syntax, self.whole = syntax, whole
-        self._readings: dict[str, ParsedCell] = {}
+    needs_domain = True
+
+    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False, **syntax: str) -> None:
+        super().__init__(path, weight_column, whole=whole)
+        self.syntax = CellSyntax(**syntax)
+        self._parsed: dict[str, ParsedCell] = {}
         self.header = self._read_header()
         self.require_weights()
 
-    def raw(self, names: Sequence[str]) -> Iterator[Any]:
-        """Arrow tables of some columns as they are written."""
-        return self._tables(list(names))
+    def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:
+        """A column of texts, parsed as far as that is possible without the domain."""
+        codes, texts = _split_dictionary(table.column(name))
+        return CsvColumn(name, codes, [self._parse_cell(text) for text in texts], first_row)
 
-    def batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
-        """Batches of columns; the whole file as one batch if the source was made for that."""
-        names = [name for name in self.names() if name in wanted]
-        included = [column for name in names for column in self.needed(name)]
-        included += [self.weight_column] if self.weight_column else []
-        first_row = 0
-        for table in self._tables(list(dict.fromkeys(included))):
-            weights = None
-            if self.weight_column:
-                codes, texts = _coded(table.column(self.weight_column))
-                column = TextColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
-                weights = weights_of_column([column], self.weight_column, self.owner, first_row)
-            yield ColumnBatch([partial(self._column, name, table, first_row) for name in names], weights)
-            first_row += table.num_rows
+    def read_weights(self, table: Any, first_row: int) -> Ints | None:
+        """The weights of the rows of a table, if the file has any; blanks around them do not count."""
+        if not self.weight_column:
+            return None
+        codes, texts = _split_dictionary(table.column(self.weight_column))
+        column = TextColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
+        return weights_of_column([column], self.weight_column, self.owner, first_row)
 
-    def _column(self, name: str, table: Any, first_row: int) -> RawColumn:
-        if name in self.binnings:
-            return measured_column(name, self.binnings[name], table)
-        codes, texts = _coded(table.column(name))
-        return CsvColumn(name, codes, [self._read(text) for text in texts], first_row)
+    def _parse_cell(self, text: str) -> ParsedCell:
+        """The parsed text of a cell; texts are remembered, up to a number that costs a few megabytes."""
+        parsed = self._parsed.get(text)
+        if parsed is None:
+            parsed = self.syntax.parse(text)
+            if len(self._parsed) < 100_000:
+                self._parsed[text] = parsed
+        return parsed
 
-    def _read(self, text: str) -> ParsedCell:
-        reading = self._readings.get(text)
-        if reading is None:
-            reading = self.syntax.parse(text)
-            if len(self._readings) < 100_000:
-                self._readings[text] = reading
-        return reading
-
-    def _lines(self) -> Iterator[list[str]]:
+    def _read_rows(self) -> Iterator[list[str]]:
         """Rows of fields, read plainly; a byte that is not UTF-8 becomes a lone surrogate."""
         try:
             with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
@@ -92,14 +86,14 @@ class CsvSource(DataSource):
 
     def _read_header(self) -> list[str]:
         try:
-            header = next(self._lines(), None)
+            header = next(self._read_rows(), None)
         except csv.Error as error:
             raise InputError(f"{self.owner}, line 1: {error}; expected a line of column names") from None
-        if any(_undecodable(name) for name in header or ()):
+        if any(_is_undecodable(name) for name in header or ()):
             raise InputError(f"{self.owner}, line 1: not UTF-8 text; expected a CSV file, saved as UTF-8")
         if not header:
-            found = "the file is empty" if header is None else "its first line is blank"
-            raise InputError(f"{self.owner}: {found}; expected a line of column names, then rows")
+            finding = "the file is empty" if header is None else "its first line is blank"
+            raise InputError(f"{self.owner}: {finding}; expected a line of column names, then rows")
         if "" in header:
             raise InputError(
                 f"{self.owner}, line 1: column {header.index('') + 1} has no name; expected a name for every column"
@@ -107,12 +101,12 @@ class CsvSource(DataSource):
         require_distinct(header, f"{self.owner}, line 1")
         return header
 
-    def _tables(self, included: list[str]) -> Iterator[Any]:
+    def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of dictionary-encoded text: the whole file, or a block at a time."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
-        text = pa.dictionary(pa.int32(), pa.string())
+        included, text = list(names), pa.dictionary(pa.int32(), pa.string())
         try:
             quotes = self._has_quotes()
             options = {
@@ -134,24 +128,24 @@ class CsvSource(DataSource):
                 for batch in arrow_csv.open_csv(self.path, read_options=reading, **options):
                     yield pa.Table.from_batches([batch])
             else:
-                for number, piece in enumerate(self._pieces()):
+                for number, piece in enumerate(self._split_lines()):
                     reading = arrow_csv.ReadOptions(
                         column_names=self.header, skip_rows=int(number == 0), block_size=_BLOCK
                     )
                     yield arrow_csv.read_csv(pa.BufferReader(piece), read_options=reading, **options)
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise self._explained(error) from None
+            raise self._explain_error(error) from None
 
     def _has_rows(self) -> bool:
         """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
-        rows = self._lines()
+        rows = self._read_rows()
         next(rows, None)
         try:
             return any(row or len(self.header) == 1 for row in rows)
         except csv.Error:
             return True
 
-    def _pieces(self) -> Iterator[memoryview]:
+    def _split_lines(self) -> Iterator[memoryview]:
         """The file in pieces of whole lines, for two threads to parse; without quotes a line break ends a row.
 
         Every piece is a view of one buffer, good until the next is asked for.
@@ -176,20 +170,20 @@ class CsvSource(DataSource):
         with self.path.open("rb") as content:
             return any(b'"' in block for block in iter(partial(content.read, 1 << 20), b""))
 
-    def _explained(self, error: Exception) -> InputError:
+    def _explain_error(self, error: Exception) -> InputError:
         """What is wrong with a file that cannot be parsed, found by reading it plainly; at most ten findings."""
-        findings = self._findings()
-        told = list(islice(findings, 10))
-        if not told:
+        findings = self._find_errors()
+        first = list(islice(findings, 10))
+        if not first:
             return InputError(f"{self.owner}: {first_line(error)}; expected a CSV file")
         more = sum(1 for _ in findings)
-        return InputError("\n".join([*told, *([f"... and {more:,} more like these"] if more else [])]))
+        return InputError("\n".join([*first, *([f"... and {more:,} more like these"] if more else [])]))
 
-    def _findings(self) -> Iterator[str]:
+    def _find_errors(self) -> Iterator[str]:
         """Rows of too few or too many fields, and cells that are no text, as far as the file can be read."""
         wanted = len(self.header)
         with suppress(csv.Error):
-            rows = (row for row in self._lines() if row or wanted == 1)
+            rows = (row for row in self._read_rows() if row or wanted == 1)
             next(rows, None)
             for number, row in enumerate(rows, start=1):
                 if len(row) != wanted and (row or wanted > 1):
@@ -198,12 +192,12 @@ class CsvSource(DataSource):
                         f"Quote a field that holds {self.syntax.delimiter!r}"
                     )
                 for name, cell in zip(self.header, row, strict=False):
-                    if _undecodable(cell):
-                        found = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
-                        yield f"{self.owner}, row {number}, column {name!r}: {found}"
+                    if _is_undecodable(cell):
+                        finding = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
+                        yield f"{self.owner}, row {number}, column {name!r}: {finding}"
 
 
-def _coded(column: Any) -> tuple[NDArray[np.integer[Any]], list[str]]:
+def _split_dictionary(column: Any) -> tuple[NDArray[np.integer[Any]], list[str]]:
     """For every row of a dictionary-encoded column the number of its text, and the distinct texts."""
     chunks = column.unify_dictionaries().chunks
     texts = chunks[0].dictionary.to_pylist() if chunks else []
@@ -212,7 +206,7 @@ def _coded(column: Any) -> tuple[NDArray[np.integer[Any]], list[str]]:
     return codes, texts
 
 
-def _undecodable(text: str) -> bool:
+def _is_undecodable(text: str) -> bool:
     return any("\udc80" <= character <= "\udcff" for character in text)
 
 
@@ -225,7 +219,7 @@ class CsvColumn:
 
     name: str
     codes: NDArray[np.integer[Any]]
-    readings: list[ParsedCell]
+    parsed_cells: list[ParsedCell]
     first_row: int
 
     @property
@@ -238,55 +232,109 @@ class CsvColumn:
 
         A text with ``..`` names a state, unless it looks like a range of others; that can be told when all are known.
         """
-        states = set().union(*(reading.states() for reading in self.readings))
+        states = set().union(*(parsed.named_states() for parsed in self.parsed_cells))
         ranges = set()
-        for number, reading in enumerate(self.readings):
-            if reading.ranges():
+        for number, parsed in enumerate(self.parsed_cells):
+            if parsed.possible_ranges():
                 row = self.first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
-                ranges |= {(*part, row) for part in reading.ranges()}
+                ranges |= {(*part, row) for part in parsed.possible_ranges()}
         return DomainHints(frozenset(states), ranges=frozenset(ranges))
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps by look-up, after the distinct texts are read in the domain."""
-        found = [reading.cell(variable) for reading in self.readings]
-        findings = {number: finding for number, (_, finding) in enumerate(found) if finding}
-        cells: list[Cell] = [cell for cell, _ in found]
+        read = [parsed.resolve_states(variable) for parsed in self.parsed_cells]
+        findings = {number: finding for number, (_, finding) in enumerate(read) if finding}
+        cells: list[Cell] = [cell for cell, _ in read]
         return TextColumn(self.name, self.codes, cells, findings=findings).to_bitmaps(variable, report)
 
 
-def csv_header(variables: Iterable[Variable], syntax: CellSyntax, weight_column: str | None) -> bytes:
-    """The first line of a CSV file."""
+def write_csv(
+    batches: Iterable[Dataset],
+    path: Path,
+    variables: Iterable[Variable],
+    weight_column: str | None,
+    *,
+    plain: PlainColumns | None = None,
+    **syntax: str,
+) -> None:
+    """Write rows, with plain columns of other files beside them if there are any."""
+    cell_syntax = CellSyntax(**syntax)
     names = [*(v.name for v in variables), *([weight_column] if weight_column else [])]
-    return (syntax.delimiter.join(_quoted(name, syntax.delimiter) for name in names) + "\n").encode()
+    order = names if plain is None else plain.order_columns(names)
+    delimiter = cell_syntax.delimiter
+    with replace_file(path) as beside, beside.open("wb") as out:
+        out.write((delimiter.join(_quote_field(name, delimiter) for name in order) + "\n").encode())
+        for batch in batches:
+            for start in range(0, len(batch), _ROWS):
+                fields = _encode_fields(batch[start : start + _ROWS], cell_syntax, weight_column, plain)
+                out.write(_join_lines([fields[name] for name in order], delimiter))
 
 
-def csv_blocks(data: Dataset, syntax: CellSyntax, *, weighted: bool) -> Iterable[bytes]:
-    """The rows of a CSV file, a block at a time."""
+def _encode_fields(
+    data: Dataset, syntax: CellSyntax, weight_column: str | None, plain: PlainColumns | None
+) -> dict[str, Any]:
+    """Arrow arrays of the texts of all fields, by the names of their columns."""
+    import pyarrow as pa
+
+    fields = {}
+    for variable in data.variables:
+        column = data.column(variable.name)
+        written = [_quote_field(syntax.write(cell, variable.states), syntax.delimiter) for cell in column.cells]
+        fields[variable.name] = pa.array(written, type=pa.large_string()).take(pa.array(column.codes))
+    if weight_column:
+        fields[weight_column] = pa.array(explicit_weights(data)).cast(pa.large_string())
+    if plain is not None:
+        parts = plain.take_rows(len(data))
+        for name in plain.names:
+            values = (value for part in parts for value in part.column(name).to_pylist())
+            texts = (_quote_field("" if value is None else str(value), syntax.delimiter) for value in values)
+            fields[name] = pa.array(texts, type=pa.large_string())
+    return fields
+
+
+def _join_lines(fields: list[Any], delimiter: str) -> memoryview:
+    """The bytes of lines: arrays of texts joined by the delimiter, each line with its end."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    delimiter = syntax.delimiter
-    for start in range(0, len(data), _ROWS):
-        part = data[start : start + _ROWS]
-        fields = []
-        for variable in part.variables:
-            column = part.column(variable.name)
-            written = [_quoted(syntax.write(cell, variable.states), delimiter) for cell in column.cells]
-            texts = pa.array(written, type=pa.large_string())
-            fields.append(texts.take(pa.array(column.codes)))
-        if weighted:
-            weights = np.ones(len(part), dtype=np.int64) if part.weights is None else part.weights
-            fields.append(pa.array(weights).cast(pa.large_string()))
-        fields[-1] = pc.binary_join_element_wise(
-            fields[-1], pa.scalar("\n", pa.large_string()), pa.scalar("", pa.large_string())
-        )
-        lines = pc.binary_join_element_wise(*fields, pa.scalar(delimiter, pa.large_string()))
-        _, offsets, content = lines.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[lines.offset : lines.offset + len(lines) + 1]
-        yield memoryview(content)[ends[0] : ends[-1]].tobytes()
+    text = pa.large_string()
+    fields[-1] = pc.binary_join_element_wise(fields[-1], pa.scalar("\n", text), pa.scalar("", text))
+    lines = pc.binary_join_element_wise(*fields, pa.scalar(delimiter, text))
+    _, offsets, content = lines.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[lines.offset : lines.offset + len(lines) + 1]
+    return memoryview(content)[ends[0] : ends[-1]]
 
 
-def _quoted(text: str, delimiter: str) -> str:
+def write_csv_tables(tables: Iterable[Any], schema: Any, path: Path) -> None:
+    """Write Arrow tables of plain values, such as results."""
+    import pyarrow.csv as arrow_csv
+
+    style = arrow_csv.WriteOptions(quoting_style="needed", quoting_header="none")
+    with replace_file(path) as beside, arrow_csv.CSVWriter(beside, schema, write_options=style) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def _quote_field(text: str, delimiter: str) -> str:
     if text.startswith("\ufeff") or text != text.strip() or any(mark in text for mark in (delimiter, '"', "\n", "\r")):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def _looks_like_csv(head: bytes) -> bool:
+    """Commas in each of the first lines, of which there are two at least."""
+    lines = head.splitlines()[:3]
+    return len(lines) > 1 and head[:1] not in {b"{", b"<"} and all(b"," in line for line in lines)
+
+
+FORMAT = DataFormat(
+    name="csv",
+    label="CSV",
+    suffixes=(".csv",),
+    sniff=_looks_like_csv,
+    options=("separator", "escape", "delimiter"),
+    open=CsvSource,
+    write=write_csv,
+    write_tables=write_csv_tables,
+    plain_columns=True,
+)

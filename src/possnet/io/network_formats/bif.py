@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.io.file_access import locate_offset
+from possnet.io.file_access import file_stem, locate_offset
+from possnet.io.formats import NetworkFormat
 from possnet.io.probability_tables import NetworkDraft, parse_numbers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from possnet.aliases import Floats
     from possnet.network import Network
     from possnet.transforms import Transform
@@ -41,13 +44,14 @@ _SPLIT_NAMES = re.compile(_NAME)
 _ROW = re.compile(r"\s*(?:\(([^()]*)\)|(table|default|property)\b)([^;]*);", re.IGNORECASE)
 
 
-def decode_bif(content: bytes, owner: str, transform: Transform = "optimal", *, name: str = "") -> Network:
-    """Network of the bytes of a BIF file; ``owner`` is named in errors.
+def decode_bif(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
+    """Network of the bytes of a BIF file; its path is named in errors, and names a network that has no name.
 
     >>> text = b"network n { } variable rash { type discrete [ 2 ] { yes, no }; } probability ( rash ) { table .2, .8; }"
     >>> decode_bif(text, "n.bif").table("rash")
     array([0.2, 1. ])
     """
+    owner = str(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,7 +64,7 @@ def decode_bif(content: bytes, owner: str, transform: Transform = "optimal", *, 
     plain = _without_comments(text)
     if '"' in plain:
         plain = _QUOTED.sub(lambda quoted: quoted.group().translate(_HIDE), plain)
-    return _Reader(owner, plain).read(transform, name)
+    return _BifReader(owner, plain).read_network(transform, file_stem(path))
 
 
 def _without_comments(text: str) -> str:
@@ -75,14 +79,14 @@ def _without_comments(text: str) -> str:
     return _COMMENT.sub(blank, text)
 
 
-class _Reader:
+class _BifReader:
     """The blocks of a text, and the network they make."""
 
     def __init__(self, owner: str, text: str) -> None:
         self.owner, self.text = owner, text
         self.draft = NetworkDraft(owner, "probability block")
 
-    def read(self, transform: Transform, name: str) -> Network:
+    def read_network(self, transform: Transform, name: str) -> Network:
         """All blocks, then all tables, because a file may give them in any order."""
         position = 0
         tables: list[re.Match[str]] = []
@@ -93,22 +97,22 @@ class _Reader:
             if block is None:
                 self.fail(match.start(1), f"this {kind} block cannot be read; expected {shape}")
             if kind == "variable":
-                self.variable(block)
+                self.read_variable(block)
             elif kind == "probability":
                 tables.append(block)
-            elif (given := _plain(block.group(1) or "")) not in {"", "unknown"}:
+            elif (given := _unquote(block.group(1) or "")) not in {"", "unknown"}:
                 name = given
             position = block.end()
         self.require_end(position, len(self.text), "; expected a network, variable or probability block")
         if not self.draft.variables:
             raise InputError(f"{self.owner}: no variable block; expected a BIF file")
         for block in tables:
-            self.probability(block)
-        return self.draft.network(transform, name)
+            self.read_table(block)
+        return self.draft.build_network(transform, name)
 
-    def variable(self, block: re.Match[str]) -> None:
+    def read_variable(self, block: re.Match[str]) -> None:
         """One variable and its states."""
-        name = _plain(block.group(1))
+        name = _unquote(block.group(1))
         fail = partial(self.fail, block.start(1))
         kind = _TYPE.search(block.group(2))
         if kind is None:
@@ -117,26 +121,26 @@ class _Reader:
             fail(f"variable {name!r} is {kind.group(1)}; expected a discrete variable")
         if _SPLIT_NAMES.sub("", kind.group(3)).replace(",", "").strip():
             fail(f"the states of {name!r} are not a list of names; expected {{ yes, no }}")
-        states, declared = _names(kind.group(3)), kind.group(2)[:18]
+        states, declared = _split_names(kind.group(3)), kind.group(2)[:18]
         if len(states) != int(declared):
             fail(f"variable {name!r} declares {declared} states and lists {len(states)}; expected the same number")
-        self.draft.declare(name, states, fail)
+        self.draft.declare_variable(name, states, fail)
 
-    def probability(self, block: re.Match[str]) -> None:
+    def read_table(self, block: re.Match[str]) -> None:
         """One table: its rows by context, a default row, or all numbers at once."""
         fail = partial(self.fail, block.start(1))
         first, bar, rest = block.group(1).partition("|")
-        names, given = _names(first), _names(rest)
+        names, given = _split_names(first), _split_names(rest)
         if len(names) > 1 and not bar:  # older files write ( child parent parent )
             names, given = names[:1], names[1:]
         if len(names) != 1:
             fail(f"a probability of {len(names)} variables; expected one variable, then | and its parents")
         (child,) = names
-        sizes = self.draft.shape(child, given, fail)
+        sizes = self.draft.table_shape(child, given, fail)
         self.draft.parents[child] = tuple(given)
-        self.draft.tables[child] = self.table(child, given, sizes, block)
+        self.draft.tables[child] = self.parse_table(child, given, sizes, block)
 
-    def table(self, child: str, given: list[str], sizes: list[int], block: re.Match[str]) -> Floats:
+    def parse_table(self, child: str, given: list[str], sizes: list[int], block: re.Match[str]) -> Floats:
         """The numbers of a block, as a table with the child last."""
         position, end = block.span(2)
         width = sizes[-1]
@@ -149,16 +153,16 @@ class _Reader:
             context, word, numbers = match.groups()
             kind = "row" if word is None else word.lower()
             if kind == "row":
-                number = self.context(context, lookups, given, match.start(1))
+                number = self.parse_context(context, lookups, given, match.start(1))
                 if number in rows:
                     self.fail(
                         match.start(1), f"a context of {child!r} has two rows; expected one row for every context"
                     )
                 rows[number] = numbers, match.start(3)
             elif kind == "default" and default is None:
-                default = self.numbers(numbers, width, match.start(3))
+                default = self.parse_row(numbers, width, match.start(3))
             elif kind == "table" and whole is None:
-                whole = self.numbers(numbers, prod(sizes), match.start(3))
+                whole = self.parse_row(numbers, prod(sizes), match.start(3))
             elif kind != "property":
                 self.fail(match.start(2), f"a second {kind} for {child!r}; expected one")
         self.require_end(position, end, f" in the block of {child!r}; expected rows that end with ;")
@@ -168,40 +172,40 @@ class _Reader:
                 missing = next(k for k in range(contexts) if k not in rows)
                 self.fail(
                     block.start(2),
-                    f"no row for ({self.states_of(missing, given)}) of {child!r} ({contexts - len(rows)} such); "
+                    f"no row for ({self.name_context(missing, given)}) of {child!r} ({contexts - len(rows)} such); "
                     "expected a row for every context, or a default row",
                 )
-            return self.filled(sizes, rows, default)
+            return self.fill_table(sizes, rows, default)
         if rows or default is not None:
             self.fail(block.start(2), f"both a table and rows for {child!r}; expected one or the other")
         return np.ascontiguousarray(np.moveaxis(whole.reshape((width, *sizes[:-1])), 0, -1))
 
-    def filled(self, sizes: list[int], rows: dict[int, tuple[str, int]], default: Floats | None) -> Floats:
+    def fill_table(self, sizes: list[int], rows: dict[int, tuple[str, int]], default: Floats | None) -> Floats:
         """Table of rows by context; contexts that are not named take the default row."""
         width = sizes[-1]
         table = np.empty((prod(sizes[:-1]), width))
         if default is not None:
             table[:] = default
         if rows:
-            words = [_words(text) for text, _ in rows.values()]
+            words = [_split_words(text) for text, _ in rows.values()]
             values = parse_numbers([word for row in words for word in row])
             if not np.isfinite(values).all() or any(len(row) != width for row in words):
                 for text, place in rows.values():
-                    self.numbers(text, width, place)
+                    self.parse_row(text, width, place)
             table[list(rows)] = values.reshape(-1, width)
         return table.reshape(sizes)
 
-    def states_of(self, context: int, given: list[str]) -> str:
-        """The states of the parents that a number stands for; the inverse of `context`."""
+    def name_context(self, context: int, given: list[str]) -> str:
+        """The states of the parents that a number stands for; the inverse of `parse_context`."""
         scope = [self.draft.variables[parent] for parent in given]
         places = np.unravel_index(context, [len(v) for v in scope]) if scope else ()
         return ", ".join(variable.states[k] for variable, k in zip(scope, places, strict=True))
 
-    def context(self, text: str, lookups: list[dict[str, int]], given: list[str], at: int) -> int:
+    def parse_context(self, text: str, lookups: list[dict[str, int]], given: list[str], at: int) -> int:
         """Number of a context from the names of the parents' states."""
         names = [part.strip() for part in text.split(",")]
         if len(names) != len(lookups) or '"' in text:
-            names = _names(text)
+            names = _split_names(text)
         if len(names) != len(lookups):
             expected = f"one for each of {listing(given) or 'no parent at all'}"
             self.fail(at, f"a row names {len(names)} states; expected {expected}")
@@ -214,9 +218,9 @@ class _Reader:
             number = number * len(lookup) + position
         return number
 
-    def numbers(self, text: str, wanted: int, at: int) -> Floats:
+    def parse_row(self, text: str, wanted: int, at: int) -> Floats:
         """Exactly so many numbers."""
-        words = _words(text)
+        words = _split_words(text)
         values = parse_numbers(words)
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
@@ -244,13 +248,23 @@ _BODIES = {
 }
 
 
-def _plain(name: str) -> str:
+def _unquote(name: str) -> str:
     return name[1:-1].translate(_SHOW) if name.startswith('"') else name
 
 
-def _names(text: str) -> list[str]:
-    return [_plain(name) for name in _SPLIT_NAMES.findall(text)]
+def _split_names(text: str) -> list[str]:
+    return [_unquote(name) for name in _SPLIT_NAMES.findall(text)]
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return text.replace(",", " ").split()
+
+
+FORMAT = NetworkFormat(
+    name="bif",
+    label="BIF",
+    suffixes=(".bif",),
+    sniff=lambda head: re.match(rb"(network|variable)\s", head) is not None,
+    decode=decode_bif,
+    probabilities=True,
+)

@@ -1,0 +1,129 @@
+"""The registries of file formats, and finding the format of a file by the suffix of its name or by its first bytes."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from possnet.errors import InputError, require_known
+from possnet.io.formats import DataFormat, NetworkFormat
+from possnet.registries import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+Format = TypeVar("Format", NetworkFormat, DataFormat)
+Ability: TypeAlias = Literal["read", "write", "write_tables", "plain_columns"]
+
+
+def _register_modules(formats: Registry[Format], folder: str) -> Registry[Format]:
+    """Register ``FORMAT`` of every module of a folder beside this one; formats that can be written come first."""
+    package = import_module(f"possnet.io.{folder}")
+    modules = [import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)]
+    for entry in sorted((module.FORMAT for module in modules), key=lambda entry: entry.write is None):
+        formats.register(entry)
+    return formats
+
+
+NETWORK_FORMATS = _register_modules(Registry[NetworkFormat]("network format"), "network_formats")
+DATA_FORMATS = _register_modules(Registry[DataFormat]("data format"), "data_formats")
+
+
+def known_suffixes(formats: Registry[Format], ability: Ability = "read") -> tuple[str, ...]:
+    """Suffixes of all formats, or of those that can be written.
+
+    >>> known_suffixes(DATA_FORMATS), known_suffixes(NETWORK_FORMATS, "write")
+    (('.csv', '.parquet'), ('.json', '.uai'))
+    """
+    return tuple(s for entry in formats.values() if _is_able(entry, ability) for s in entry.suffixes)
+
+
+def _is_able(entry: NetworkFormat | DataFormat, ability: Ability) -> bool:
+    return ability == "read" or bool(getattr(entry, ability, None))
+
+
+def has_suffix(path: str | Path, formats: Registry[Format], ability: Ability = "read") -> bool:
+    """Whether the name of a file ends like those of a format.
+
+    >>> has_suffix("alarm.bif.gz", NETWORK_FORMATS), has_suffix("alarm.bif", NETWORK_FORMATS, "write")
+    (True, False)
+    """
+    return _match_suffix(path, formats, ability) is not None
+
+
+def choose_format(path: str | Path, formats: Registry[Format], ability: Ability = "read") -> Format:
+    """The format that the suffix of a file's name stands for.
+
+    >>> choose_format("alarm.bif.gz", NETWORK_FORMATS).label
+    'BIF'
+    >>> choose_format("alarm.txt", NETWORK_FORMATS, "write")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: alarm.txt: unknown suffix '.txt'; expected .json or .uai
+    """
+    matching = _match_suffix(path, formats, ability)
+    if matching is None:
+        expected = join_suffixes(known_suffixes(formats, ability))
+        raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected {expected}")
+    return matching
+
+
+def _match_suffix(path: str | Path, formats: Registry[Format], ability: Ability) -> Format | None:
+    name = Path(path).name.lower()
+    for entry in formats.values():
+        plain = name.removesuffix(".gz") if entry.gzip and ability == "read" else name
+        if plain.endswith(entry.suffixes) and _is_able(entry, ability):
+            return entry
+    return None
+
+
+def join_suffixes(suffixes: Iterable[str]) -> str:
+    """Suffixes in a sentence.
+
+    >>> join_suffixes([".json", ".bif", ".uai"])
+    '.json, .bif or .uai'
+    """
+    *first, last = suffixes
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def select_options(
+    options: Mapping[str, object], entry: Format, formats: Registry[Format], owner: str
+) -> dict[str, object]:
+    """Those options that a format takes; one that no format takes is an `InputError`.
+
+    >>> select_options({"layout": "lists"}, DATA_FORMATS["csv"], DATA_FORMATS, "write_data")
+    {}
+    >>> select_options({"seperator": "/"}, DATA_FORMATS["csv"], DATA_FORMATS, "read_data")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: read_data: option 'seperator'; expected ...; did you mean 'separator'?
+    """
+    known = [option for other in formats.values() for option in other.options]
+    for name in options:
+        require_known(name, known, f"{owner}: option")
+    return {name: value for name, value in options.items() if name in entry.options}
+
+
+def choose_writer(
+    path: str | Path, formats: Registry[Format], options: Mapping[str, object], ability: Ability = "write"
+) -> Callable[..., None]:
+    """The writer for the suffix of a file's name, with the options that it takes."""
+    entry = choose_format(path, formats, ability)
+    write: Any = getattr(entry, ability)
+    return partial(write, **select_options(options, entry, formats, str(path)))
+
+
+def sniff_format(head: bytes) -> NetworkFormat | DataFormat | None:
+    """The format that the first bytes of a file look like, or None.
+
+    >>> entry = sniff_format(b"network alarm { }")
+    >>> entry and entry.label
+    'BIF'
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    entries: tuple[NetworkFormat | DataFormat, ...] = (*NETWORK_FORMATS.values(), *DATA_FORMATS.values())
+    return next((entry for entry in entries if entry.sniff(start)), None)
