@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from possnet.arrow import PackedColumn, ProblemReport
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError
+from possnet.io.binning_edges import settle_binnings
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.file_domains import infer_domain, known_domain
@@ -23,7 +24,6 @@ from possnet.io.format_registries import (
     known_suffixes,
     select_options,
 )
-from possnet.io.measured_columns import settle_bins
 from possnet.io.passthrough_columns import PlainColumns
 from possnet.threads import in_order
 
@@ -255,7 +255,7 @@ def _open_sources(
     sources = [_open_source(path, weights, options, whole=whole) for path in paths]
     given = None if variables is None else variables_of(variables)
     if binnings:
-        settled = settle_bins(binnings, sources, given)
+        settled = settle_binnings(binnings, sources, given)
         for source in sources:
             source.binnings = settled
     return sources, known_domain(sources, given)
