@@ -222,9 +222,10 @@ def test_small_memory_gives_the_same_answer() -> None:
     net = pn.random_network(12, max_parents=3, states=(2, 4), rng=5)
     data = pn.sample(net, 400, imprecision=0.7, rng=1)
     free, tight = pn.complete(net, data), pn.complete(net, data, limit=60_000)
-    for name, (rows, degrees) in free.found.items():
-        assert np.array_equal(rows, tight.found[name][0])
-        assert degrees == pytest.approx(tight.found[name][1], abs=1e-12)
+    for name, degrees in free.degrees.items():
+        assert np.array_equal(degrees.rows, tight.degrees[name].rows)
+        assert np.array_equal(degrees.numbers, tight.degrees[name].numbers)
+        assert degrees.table == pytest.approx(tight.degrees[name].table, abs=1e-12)
     with pytest.raises(pn.TooLarge, match="inference needs"):
         pn.complete(net, data, limit=1000)
 
@@ -258,7 +259,7 @@ def test_completion_is_a_value_that_cannot_be_changed_by_accident() -> None:
     with pytest.raises(AttributeError):
         found.impossible = np.zeros(0, dtype=np.int64)  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
-        found.found["dysp"][1][0, 0] = 0.0
+        found.degrees["dysp"].table[0, 0] = 0.0
 
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5, float("nan"), "high"])

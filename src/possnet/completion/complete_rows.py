@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from possnet.completion.completion import Completion, check_threshold
-from possnet.dataset import Dataset, require_rows
+from possnet.completion.completion import CellDegrees, Completion, check_threshold
+from possnet.dataset import Dataset, group_rows, require_rows
 from possnet.errors import InputError, listing
 from possnet.inference import Inference
-from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from possnet.aliases import Bools, Floats, Ints, Progress
-    from possnet.dataset import Batches
+    from possnet.aliases import Bools, Progress
+    from possnet.dataset import Batches, CodedColumn
     from possnet.network import Network
     from possnet.variables import Variable
 
@@ -68,7 +68,7 @@ def complete(
     _own_columns(network, data.variables)
     if isinstance(data, Dataset):
         _refuse_if_large(network, data, limit)
-        return _completed(engine, data, 0, len(data), progress)
+        return _complete_batch(engine, data, 0, len(data), progress)
     return CompletionStream(engine, data, progress)
 
 
@@ -96,7 +96,7 @@ class CompletionStream:
         for batch in self._stream:
             for start in range(0, max(len(batch), 1), most):
                 part = batch[start : start + most]
-                yield _completed(self._engine, part, first_row + start, total, self._progress)
+                yield _complete_batch(self._engine, part, first_row + start, total, self._progress)
             first_row += len(batch)
 
     def resolved(self, *, watch: Callable[[Completion], None] | None = None) -> Batches:
@@ -129,40 +129,26 @@ class CompletionStream:
         ([200, 200, 100], 3)
         """
         check_threshold(threshold)
-        return _Narrowed(self, self._stream, threshold, watch)
+        stream = self._stream
+        return _NarrowedBatches(stream.variables, stream.rows, stream.weighted, self, threshold, watch)
 
 
-class _Narrowed:
-    """Batches of narrowed rows."""
+@dataclass(frozen=True, slots=True)
+class _NarrowedBatches:
+    """Batches of narrowed rows, as `possnet.dataset.Batches` describes them."""
 
-    __slots__ = ("_found", "_stream", "_threshold", "_watch")
-
-    def __init__(
-        self,
-        found: CompletionStream,
-        stream: Batches,
-        threshold: float,
-        watch: Callable[[Completion], None] | None,
-    ) -> None:
-        self._found, self._stream, self._threshold, self._watch = found, stream, threshold, watch
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        return self._stream.variables
-
-    @property
-    def rows(self) -> int | None:
-        return self._stream.rows
-
-    @property
-    def weighted(self) -> bool:
-        return self._stream.weighted
+    variables: tuple[Variable, ...]
+    rows: int | None
+    weighted: bool
+    completion: CompletionStream
+    threshold: float
+    watch: Callable[[Completion], None] | None
 
     def __iter__(self) -> Iterator[Dataset]:
-        for part in self._found:
-            if self._watch is not None:
-                self._watch(part)
-            yield part.narrowed(self._threshold)
+        for part in self.completion:
+            if self.watch is not None:
+                self.watch(part)
+            yield part.narrowed(self.threshold)
 
 
 def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]:
@@ -186,73 +172,65 @@ def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]
 
 def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None:
     """Raise `TooLarge` if the degrees of all ambiguous cells would not fit in memory."""
-    needed = 0
-    for name in _own_columns(network, data.variables):
-        ambiguous = data.imprecise_share(name) if data.weights is None else 1.0
-        needed += int(8 * ambiguous * len(data)) * len(data.variable(name))
+    columns = [data.column(name) for name in _own_columns(network, data.variables)]
+    needed = sum(8 * int(column.ambiguous.sum()) * len(column.variable) for column in columns)
     if needed > _BATCH_BYTES:
         remedy = "complete a stream instead, which holds a part at a time: scan_data(...)"
         refuse_over(2 * needed, f"completing {len(data):,} rows", remedy, limit=limit)
 
 
-def _completed(engine: Inference, data: Dataset, first_row: int, total: int, progress: Progress | None) -> Completion:
+def _complete_batch(
+    engine: Inference, data: Dataset, first_row: int, total: int, progress: Progress | None
+) -> Completion:
     """One batch: its ambiguous rows, each distinct one once."""
-    names = _own_columns(engine.network, data.variables)
-    evidence = data.select(names)
-    rows = len(data)
-    masks = {n: bitmaps.unpack(bitmaps.mark_imprecise(data.bitmaps(n)), rows) | data.missing(n) for n in names}
-    asked = np.logical_or.reduce(list(masks.values()))
-    possible, untold = _precise_rows(engine.network, evidence, ~asked)
-    run = np.flatnonzero(asked | untold)
-    picked = evidence[run]
-    groups = picked.group_rows()
-    first, numbers = groups.first, groups.inverse
-    wanted = {name: mask[run[first]] for name, mask in masks.items()}
-    degrees: dict[str, list[Floats]] = {name: [] for name in names}
-    alive = np.ones(len(first), dtype=np.bool_)
-    for start, stop, found, fine in engine.marginal_blocks(picked[first], wanted):
-        alive[start:stop] = fine
-        for name, table in found.items():
-            degrees[name].append(table)
+    evidence = data.select(_own_columns(engine.network, data.variables))
+    columns = {v.name: evidence.column(v.name) for v in evidence.variables}
+    ambiguous = np.logical_or.reduce([column.ambiguous for column in columns.values()])
+    possible, unclear = _check_precise_rows(engine.network, columns, ~ambiguous)
+    asked = np.flatnonzero(ambiguous | unclear)
+    groups = group_rows([c.codes[asked] for c in columns.values()], [len(c) for c in columns.values()], len(asked))
+    distinct = asked[groups.first]
+    wanted = {name: column.ambiguous[distinct] for name, column in columns.items()}
+    tables = {name: [np.zeros((0, len(column.variable)))] for name, column in columns.items()}
+    group_possible = np.ones(len(groups), dtype=np.bool_)
+    for start, stop, marginals, block_possible in engine.marginal_blocks(evidence[distinct], wanted):
+        group_possible[start:stop] = block_possible
+        for name, table in marginals.items():
+            tables[name].append(table)
         if progress is not None:
-            progress(first_row + rows * stop // len(first), total)
-    if progress is not None and not len(first):
-        progress(first_row + rows, total)
-    possible[run] = alive[numbers]
-    number_of = np.zeros(rows, dtype=np.int64)
-    number_of[run] = numbers
-    cells = {}
-    for name in names:
-        place = np.cumsum(wanted[name]) - 1
-        where = np.flatnonzero(masks[name] & possible)
-        tables = degrees[name] or [np.zeros((0, len(data.variable(name))))]
-        cells[name] = where, np.concatenate(tables)[place[number_of[where]]]
-        for array in cells[name]:
+            progress(first_row + len(data) * stop // len(groups), total)
+    if progress is not None and not len(groups):
+        progress(first_row + len(data), total)
+    possible[asked] = group_possible[groups.inverse]
+    group_of_row = np.zeros(len(data), dtype=np.int64)
+    group_of_row[asked] = groups.inverse
+    degrees = {}
+    for name, column in columns.items():
+        rows, kept = np.flatnonzero(column.ambiguous & possible), wanted[name] & group_possible
+        numbers = (np.cumsum(kept) - 1)[group_of_row[rows]]
+        table = np.concatenate(tables[name])[group_possible[wanted[name]]]
+        degrees[name] = CellDegrees(rows, numbers, table, column.codes[distinct[kept]])
+        for array in degrees[name]:
             array.flags.writeable = False
-    ambiguous = {name: int(mask.sum()) for name, mask in masks.items()}
-    return Completion(data, cells, np.flatnonzero(~possible), ambiguous, first_row)
+    n_ambiguous = {name: int(column.ambiguous.sum()) for name, column in columns.items()}
+    return Completion(data, degrees, np.flatnonzero(~possible), n_ambiguous, first_row)
 
 
-def _precise_rows(network: Network, data: Dataset, precise: Bools) -> tuple[Bools, Bools]:
-    """Which rows are possible as far as precise cells tell by look-up, and which precise ones cannot be told that way.
+def _check_precise_rows(network: Network, columns: Mapping[str, CodedColumn], precise: Bools) -> tuple[Bools, Bools]:
+    """Which rows are possible as far as a look-up of precise cells tells, and for which precise rows it cannot tell.
 
     Without a degree of 0 nothing is impossible. With all variables in the data a precise row is impossible if one of its
     degrees is 0; where a variable has no column, inference has to tell.
     """
-    possible = np.ones(len(data), dtype=np.bool_)
-    names = {variable.name for variable in data.variables}
-    zeros = [v.name for v in network.variables if not network.table(v.name).all()]
-    if not zeros:
-        return possible, np.zeros(len(data), dtype=np.bool_)
-    if len(names) < len(network.variables):
+    possible, none = np.ones(len(precise), dtype=np.bool_), np.zeros(len(precise), dtype=np.bool_)
+    with_zeros = [v.name for v in network.variables if not network.table(v.name).all()]
+    if not with_zeros:
+        return possible, none
+    if len(columns) < len(network.variables):
         return possible, precise
     rows = np.flatnonzero(precise)
-    states: dict[str, Ints] = {}
-    for name in zeros:
-        family = (*network.dag.parents(name), name)
-        for member in family:
-            if member not in states:
-                inside = bitmaps.unpack(data.bitmaps(member), len(data))[:, rows]
-                states[member] = np.argmax(inside, axis=0)
-        possible[rows] &= network.table(name)[tuple(states[member] for member in family)] > 0.0
-    return possible, np.zeros(len(data), dtype=np.bool_)
+    for name in with_zeros:
+        family = [columns[member] for member in (*network.dag.parents(name), name)]
+        states = tuple(column.sets.argmax(axis=1)[column.codes[rows]] for column in family)
+        possible[rows] &= network.table(name)[states] > 0.0
+    return possible, none

@@ -8,14 +8,13 @@ they are *tied*: the network and the row cannot tell them apart, and saying so i
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from possnet.arrow import table_of_arrays
-from possnet.dataset import Dataset
+from possnet.dataset import code_column
 from possnet.errors import InputError, among
-from possnet.kernels import bitmaps
 from possnet.possibility import Possibility, necessities
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats, Ints
+    from possnet.dataset import CodedColumn, Dataset
 
 
 _ROUNDING = 1.0 - 1e-12  # a degree that misses a threshold by rounding alone reaches it
@@ -34,6 +34,19 @@ def check_threshold(threshold: float) -> None:
     given: object = threshold
     if not isinstance(given, int | float) or not 0.0 < given <= 1.0:
         raise InputError(f"threshold {threshold!r}; expected a degree above 0, up to 1 (the most possible states only)")
+
+
+class CellDegrees(NamedTuple):
+    """Degrees of the ambiguous cells of a variable in possible rows; equal rows have the same, once.
+
+    ``rows`` are the positions of the cells, ``numbers`` says which degrees of ``table`` (distinct degrees, states) each
+    has, and ``cells`` has the code of the cell behind each of these in the data's column.
+    """
+
+    rows: Ints
+    numbers: Ints
+    table: Floats
+    cells: NDArray[np.unsignedinteger]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +126,8 @@ class Completion:
 
     Made by `possnet.complete`. ``data`` are the rows as they were given; ``impossible`` the positions of the rows that the
     network calls impossible, which stay as they were; ``first_row`` is the number of the first row within a stream.
-    ``found`` maps a variable to the positions of its ambiguous cells (in possible rows) and their degrees (cells, states).
+    ``degrees`` maps a variable to the degrees of its ambiguous cells, and ``ambiguous`` to how many there are, those in
+    impossible rows included.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -126,7 +140,7 @@ class Completion:
     """
 
     data: Dataset
-    found: Mapping[str, tuple[Ints, Floats]]
+    degrees: Mapping[str, CellDegrees]
     impossible: Ints
     ambiguous: Mapping[str, int]
     first_row: int = 0
@@ -141,14 +155,14 @@ class Completion:
         Possibility(bronc: yes 1, no 0.1)
         """
         variable = self.data.variable(name)
-        if name not in self.found:
-            raise InputError(f"of: {name!r} has no ambiguous cell{among(name, self.found)}")
-        rows, degrees = self.found[name]
+        if name not in self.degrees:
+            raise InputError(f"of: {name!r} has no ambiguous cell{among(name, self.degrees)}")
+        rows, numbers, table, _ = self.degrees[name]
         place = int(np.searchsorted(rows, row))
         if place == len(rows) or rows[place] != row:
             what = "impossible in this network" if row in self.impossible else "precise there"
             raise InputError(f"of: row {row} is {what}; expected a row whose cell of {name!r} was ambiguous")
-        return Possibility.unchecked((variable,), degrees[place])
+        return Possibility.unchecked((variable,), table[numbers[place]])
 
     def resolved(self) -> Dataset:
         """The rows with every ambiguous cell cut down to its most possible states: one, or those that tie.
@@ -175,19 +189,18 @@ class Completion:
         [['none', 'spots', 'widespread'], ['spots', 'widespread']]
         """
         check_threshold(threshold)
-        words, unknown = {}, {}
-        for variable in self.data.variables:
-            name = variable.name
-            bits, missing = self.data.bitmaps(name), self.data.missing(name)
-            if name in self.found and len(self.found[name][0]):
-                rows, degrees = self.found[name]
-                kept = degrees >= threshold * _ROUNDING
-                inside = bitmaps.unpack(bits, len(self.data))
-                inside[:, rows] = kept.T
-                bits = bitmaps.pack(inside)
-                missing[rows] &= kept.all(axis=1) & (len(variable) > 1)
-            words[name], unknown[name] = bits, bitmaps.pack(missing)
-        return Dataset.unchecked(self.data.variables, words, len(self.data), unknown=unknown, weights=self.data.weights)
+        changed = [name for name, degrees in self.degrees.items() if len(degrees.rows)]
+        return self.data.with_columns(self._narrow_column(name, threshold) for name in changed)
+
+    def _narrow_column(self, name: str, threshold: float) -> CodedColumn:
+        column, (rows, numbers, table, before) = self.data.column(name), self.degrees[name]
+        kept = table >= threshold * _ROUNDING
+        codes = column.codes.astype(np.int64)
+        codes[rows] = len(column) + numbers  # cells of the column, then what is kept of those that were ambiguous
+        octets = np.vstack([column.octets, np.packbits(kept, axis=1, bitorder="little")])
+        still_unknown = column.unknown_cells[before] & kept.all(axis=1) & (len(column.variable) > 1)
+        unknown = np.concatenate([column.unknown_cells, still_unknown])
+        return code_column(column.variable, codes, octets, unknown, self.data.weights)
 
     def summary(self, threshold: float = 1.0) -> CompletionSummary:
         """How many ambiguous cells were resolved or narrowed, with sets cut at a threshold.
@@ -200,18 +213,19 @@ class Completion:
         """
         check_threshold(threshold)
         tallies = {}
-        for name, (rows, degrees) in self.found.items():
-            left = (degrees >= threshold * _ROUNDING).sum(axis=1)
-            before = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, rows].sum(axis=0)
-            resolved, changed = left == 1, left < before
-            tied = (degrees == 1.0).sum(axis=1) > 1
+        for name, (_, numbers, table, before) in self.degrees.items():
+            n_cells = np.bincount(numbers, minlength=len(table))
+            left = (table >= threshold * _ROUNDING).sum(axis=1)
+            resolved, changed = left == 1, left < self.data.column(name).sizes[before]
+            tied = (table == 1.0).sum(axis=1) > 1
+            certainty = necessities(table[resolved]).max(axis=1) @ n_cells[resolved]
             tallies[name] = CellTally(
-                self.ambiguous[name],
-                int(resolved.sum()),
-                int((changed & ~resolved).sum()),
-                int((~changed & ~resolved).sum()),
-                int(tied.sum()),
-                float(necessities(degrees[resolved]).max(axis=1).sum()),
+                ambiguous=self.ambiguous[name],
+                resolved=int(n_cells[resolved].sum()),
+                narrowed=int(n_cells[changed & ~resolved].sum()),
+                unchanged=int(n_cells[~changed & ~resolved].sum()),
+                tied=int(n_cells[tied].sum()),
+                certainty=float(certainty),
             )
         lost = tuple((self.impossible + self.first_row).tolist())
         return CompletionSummary(len(self.data), lost, tallies)
@@ -274,46 +288,41 @@ class Completion:
 
     def _lines(self) -> dict[str, Any]:
         """Columns of the long form; texts as pairs (codes, texts)."""
-        names = list(self.found)
+        names = list(self.degrees)
         texts = list(dict.fromkeys(state for name in names for state in self.data.variable(name).states))
         place = {text: k for k, text in enumerate(texts)}
-        blocks: list[tuple[NDArray[Any], ...]] = [_no_lines()]
-        for number, name in enumerate(names):
-            rows, degrees = self.found[name]
-            codes = np.array([place[state] for state in self.data.variable(name).states])
-            inside = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, rows].T
-            cell, state = np.nonzero(inside)
+        blocks: list[tuple[NDArray[Any], ...]] = []
+        for number, (name, (rows, numbers, table, _)) in enumerate(self.degrees.items()):
+            column = self.data.column(name)
+            impossible = self.impossible[column.ambiguous[self.impossible]]
+            row = np.concatenate([rows, impossible])
+            cell, state = np.nonzero(column.sets[column.codes[row]])
+            nothing = np.zeros((1, table.shape[1]))  # the degrees in impossible rows
+            degrees, necessity = np.vstack([table, nothing]), np.vstack([necessities(table), nothing])
+            entry = np.concatenate([numbers, np.full(len(impossible), len(table))])[cell]
             tied = (degrees == 1.0).sum(axis=1) > 1
-            shown = degrees[cell, state]
-            variable = np.full(len(cell), number, dtype=np.int64)
-            fine = np.zeros(len(cell), dtype=np.bool_)
-            degree = necessities(degrees)[cell, state]
-            blocks.append((rows[cell], variable, codes[state], shown, degree, shown == 1.0, tied[cell], fine))
-            blocks.append(self._impossible_lines(number, name, codes))
-        row, variable, state, shown, necessity, best, tied, lost = (
-            np.concatenate(parts) for parts in zip(*blocks, strict=True)
-        )
+            codes = np.array([place[text] for text in column.variable.states])
+            variable = np.full(len(cell), number)
+            blocks.append(
+                (
+                    row[cell],
+                    variable,
+                    codes[state],
+                    degrees[entry, state],
+                    necessity[entry, state],
+                    tied[entry],
+                    entry == len(table),
+                )
+            )
+        row, variable, state, degree, necessity, tied, lost = map(np.concatenate, zip(*blocks, strict=True))
         order = np.argsort(row, kind="stable")
         return {
             "row": row[order] + self.first_row,
             "variable": (variable[order], names),
             "state": (state[order], texts),
-            "possibility": shown[order],
+            "possibility": degree[order],
             "necessity": necessity[order],
-            "most_possible": best[order],
+            "most_possible": degree[order] == 1.0,
             "tied": tied[order],
             "impossible": lost[order],
         }
-
-    def _impossible_lines(self, number: int, name: str, codes: Ints) -> tuple[NDArray[Any], ...]:
-        """Lines of the ambiguous cells of a variable in impossible rows."""
-        inside = bitmaps.unpack(self.data.bitmaps(name), len(self.data))[:, self.impossible].T
-        unclear = (inside.sum(axis=1) > 1) | self.data.missing(name)[self.impossible]
-        cell, state = np.nonzero(inside & unclear[:, np.newaxis])
-        no, zero = np.zeros(len(cell), dtype=np.bool_), np.zeros(len(cell))
-        return self.impossible[cell], np.full(len(cell), number), codes[state], zero, zero, no, no, ~no
-
-
-def _no_lines() -> tuple[NDArray[Any], ...]:
-    whole, real, truth = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
-    return whole, whole, whole, real, real, truth, truth, truth

@@ -1,6 +1,6 @@
 """Imprecise data: variables and one set-valued column each."""
 
-from possnet.dataset.coded_column import CodedColumn
+from possnet.dataset.coded_column import CodedColumn, code_column
 from possnet.dataset.dataset import Dataset
 from possnet.dataset.row_weights import weights_of_column
 from possnet.dataset.streams import Batches, batches_of, require_rows
@@ -13,6 +13,7 @@ __all__ = [
     "Dataset",
     "RowGroups",
     "batches_of",
+    "code_column",
     "group_rows",
     "infer_variables",
     "require_columns",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.kernels import bitmaps
-from possnet.kernels.grouping import sum_weights
+from possnet.kernels.grouping import group_rows, sum_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,8 +47,8 @@ class CodedColumn:
     variable: Variable
     codes: NDArray[np.unsignedinteger]
     octets: NDArray[np.uint8]
-    unknown: int | None = None
-    weights: Ints | None = field(default=None, repr=False)
+    unknown: int | None
+    weights: Ints | None
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = self.octets.flags.writeable = False
@@ -90,10 +90,13 @@ class CodedColumn:
     @cached_property
     def ambiguous(self) -> Bools:
         """Which rows have a cell of several states, or one given as unknown."""
-        unclear: Bools = self.sizes > 1
-        if self.unknown is not None:
-            unclear[self.unknown] = True
+        unclear: Bools = (self.sizes > 1) | self.unknown_cells
         return np.take(unclear, self.codes)
+
+    @property
+    def unknown_cells(self) -> Bools:
+        """Which of the cells was given as unknown."""
+        return _mark(self.unknown, len(self))
 
     @property
     def is_precise(self) -> bool:
@@ -108,26 +111,46 @@ class CodedColumn:
     def _filled(self) -> CodedColumn:
         if self.unknown is None:
             return self
-        last = self.unknown - 1  # the whole domain, if it occurs, has the largest mask
-        if last >= 0 and self.sizes[last] == len(self.variable):
-            return replace(
-                self, codes=np.minimum(self.codes, self.codes.dtype.type(last)), octets=self.octets[:-1], unknown=None
-            )
-        return replace(self, unknown=None)
+        return code_column(self.variable, self.codes, self.octets, None, self.weights)
 
     def take_rows(self, rows: Ints | slice, weights: Ints | None) -> CodedColumn:
         """The column of some rows, with the cells that occur among them."""
-        codes = self.codes[rows]
-        occurs = np.bincount(codes, minlength=len(self)) > 0
-        unknown = self.unknown if self.unknown is not None and occurs[-1] else None
-        if occurs.all():
-            return CodedColumn(self.variable, codes.copy(), self.octets, unknown, weights)
-        kept = np.flatnonzero(occurs)
-        numbers = np.zeros(len(self), dtype=_code_type(len(kept)))
-        numbers[kept] = np.arange(len(kept))
-        return CodedColumn(
-            self.variable, numbers[codes], self.octets[kept], None if unknown is None else len(kept) - 1, weights
-        )
+        return code_column(self.variable, self.codes[rows], self.octets, self.unknown, weights)
+
+
+def code_column(
+    variable: Variable,
+    codes: Codes,
+    octets: NDArray[np.uint8],
+    unknown: int | Bools | None,
+    weights: Ints | None,
+    occurs: Bools | None = None,
+) -> CodedColumn:
+    """Column of codes into any list of masks (cells, bytes): equal masks become one cell, those that do not occur none.
+
+    ``unknown`` is the number of the mask that was given as unknown, or marks several; ``occurs`` marks the masks that
+    occur, if that is known.
+
+    >>> import possnet as pn
+    >>> masks = np.array([[3], [1], [3], [2]], dtype=np.uint8)
+    >>> column = code_column(pn.Variable("a", ("x", "y")), np.array([3, 0, 2, 0]), masks, 2, None)
+    >>> column.codes, column.cells
+    (array([0, 1, 2, 1], dtype=uint8), [('y',), ('x', 'y'), None])
+    """
+    apart = unknown if isinstance(unknown, np.ndarray) else _mark(unknown, len(octets))
+    kept = np.flatnonzero(np.bincount(codes, minlength=len(octets)) if occurs is None else occurs)
+    # numbered by the unknown mark, then by the highest byte, and so on down
+    bytes_of_cells = [apart, *octets.T[::-1]]
+    cells = group_rows([column[kept] for column in bytes_of_cells], [2, *[256] * octets.shape[1]], len(kept))
+    kind = np.min_scalar_type(max(len(cells) - 1, 0))
+    numbers = np.zeros(len(octets), dtype=kind)
+    numbers[kept] = cells.inverse
+    if len(cells) == len(octets) and np.array_equal(cells.inverse, kept):  # in order already
+        coded = codes.astype(kind, copy=not codes.flags.owndata)
+    else:
+        coded = np.take(numbers, codes, mode="clip")
+    last = len(cells) - 1 if apart[kept].any() else None
+    return CodedColumn(variable, coded, octets[kept[cells.first]], last, weights)
 
 
 def decode_column(
@@ -136,42 +159,24 @@ def decode_column(
     """Column of bitmaps (states, words), and of the bitmap of the cells given as unknown, if there are any."""
     size = len(variable)
     counts = bitmaps.count_bits(words)
-    missing = None if absent is None else bitmaps.unpack(absent, rows)
-    n_missing = 0 if missing is None else int(missing.sum())
+    n_missing = 0 if absent is None else int(bitmaps.count_bits(absent))
+    codes: Codes
     if int(counts.sum()) == rows + (size - 1) * n_missing:  # single states, for no cell is empty
-        states = np.flatnonzero(counts > n_missing)
-        codes, octets = _number_states(bitmaps.decode_states(words, rows), states, size, missing)
-        unknown = None if missing is None else len(states)
+        states = np.arange(size)
+        octets = np.zeros((size, -(-size // 8)), dtype=np.uint8)
+        octets[states, states >> 3] = 1 << (states & 7)
+        codes, occurs = bitmaps.decode_states(words, rows), counts > n_missing
     else:
-        numbers, octets = bitmaps.decode_cells(words, rows)
-        unknown = None
-        if missing is not None:
-            unknown = len(octets) - 1  # the whole domain has the largest mask
-            if np.count_nonzero(numbers == unknown) > n_missing:
-                unknown += 1
-                octets = np.vstack([octets, octets[-1]])
-                numbers[missing] = unknown
-        codes = numbers.astype(_code_type(len(octets)))
-    return CodedColumn(variable, codes, np.ascontiguousarray(octets), unknown, weights)
+        codes, octets = bitmaps.decode_cells(words, rows)
+        occurs = np.ones(len(octets), dtype=np.bool_)
+        if absent is not None:  # the last one, the whole domain, may stand for unknown cells alone
+            occurs[-1] = np.count_nonzero(codes == len(octets) - 1) > n_missing
+    if absent is None:
+        return code_column(variable, codes, octets, None, weights, occurs)
+    codes = np.where(bitmaps.unpack(absent, rows), len(octets), codes)
+    octets = np.vstack([octets, np.packbits(np.ones(size, dtype=np.bool_), bitorder="little")])
+    return code_column(variable, codes, octets, len(octets) - 1, weights, np.append(occurs, True))
 
 
-def _number_states(
-    numbers: Codes, states: Ints, size: int, missing: Bools | None
-) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
-    """Codes and masks of single states that occur, the whole domain last where cells are missing."""
-    octets = np.zeros((len(states), -(-size // 8)), dtype=np.uint8)
-    octets[np.arange(len(states)), states >> 3] = 1 << (states & 7)
-    kind = _code_type(len(states) + (missing is not None))
-    if len(states) < size:
-        place = np.zeros(1 << max((size - 1).bit_length(), 0), dtype=kind)
-        place[states] = np.arange(len(states))
-        numbers = place[numbers]
-    codes = numbers.astype(kind, copy=False)
-    if missing is not None:
-        codes[missing] = len(states)
-        octets = np.vstack([octets, np.packbits(np.ones(size, dtype=np.bool_), bitorder="little")])
-    return codes, octets
-
-
-def _code_type(size: int) -> np.dtype[np.unsignedinteger]:
-    return np.min_scalar_type(max(size - 1, 0))
+def _mark(number: int | None, size: int) -> Bools:
+    return np.equal(np.arange(size), -1 if number is None else number)

@@ -274,6 +274,23 @@ class Dataset:
         part._columns, part._source = self._columns, self._source
         return part
 
+    def with_columns(self, columns: Iterable[CodedColumn]) -> Dataset:
+        """The same rows with other cells in some columns.
+
+        >>> data = Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})
+        >>> data.with_columns([data[:1].column("a").take_rows([0, 0], None)]).row(1)
+        {'a': frozenset({'x'}), 'b': frozenset({'v'})}
+        """
+        changed = {column.variable.name: column for column in columns}
+        words = {name: bitmaps.encode_cells(column.codes, column.sets) for name, column in changed.items()}
+        unknown = {n: bitmaps.encode_cells(c.codes, c.unknown_cells[:, np.newaxis])[0] for n, c in changed.items()}
+        variables = [changed[v.name].variable if v.name in changed else v for v in self.variables]
+        data = Dataset.unchecked(
+            variables, self._bitmaps | words, self._rows, unknown=self._unknown | unknown, weights=self._weights
+        )
+        data._columns = self._columns | changed
+        return data
+
     def split(self, share: float, *, rng: np.random.Generator | int | None = None) -> tuple[Dataset, Dataset]:
         """Two parts, the first with the given share of the rows; drawn with ``rng``, or cut in order without it.
 

@@ -72,7 +72,7 @@ def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_d
     missing = unknown == "missing"
     n_rows = 0
     counts: dict[str, dict[int, int]] = {name: {} for name in variables}
-    for batch in _split_rows(data):
+    for batch in batches_of(data):
         n_rows += batch.total
         for name in variables:
             _, masks, cell_counts = code_cells(batch, name, missing=missing)
@@ -103,14 +103,15 @@ def _group_rows(
     sizes = [[len(masks[name]) + 1 for name in part] for part in parts]
     needed = {name for part in parts for name in part}
     groups: list[list[DistinctRows]] = [[] for _ in parts]
-    for batch in _split_rows(data):
+    for batch, piece in _split_rows(data):
         ids = {}
         for name in needed:
             codes, batch_masks, _ = code_cells(batch, name, missing=missing)
             table = np.array([numbers[name].get(mask, 0) for mask in batch_masks] or [0], dtype=np.int64)
-            ids[name] = np.take(table, codes)
+            ids[name] = np.take(table, codes[piece])
+        weights = None if batch.weights is None else batch.weights[piece]
         for part, size, merged in zip(parts, sizes, groups, strict=True):
-            merged.append(_group_columns([ids[name] for name in part], size, batch.weights, len(batch)))
+            merged.append(_group_columns([ids[name] for name in part], size, weights, piece.stop - piece.start))
             # Only groups of like sizes are merged, so that a row moves log n times.
             while len(merged) > 1 and len(merged[-2][1]) <= 2 * len(merged[-1][1]):
                 merged[-2:] = [_merge_groups(merged[-2:], size)]
@@ -145,8 +146,8 @@ def code_cells(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list
     return column.codes, column.masks, column.counts
 
 
-def _split_rows(data: Dataset | Batches) -> Iterator[Dataset]:
+def _split_rows(data: Dataset | Batches) -> Iterator[tuple[Dataset, slice]]:
     """The rows in pieces whose codes stay in the caches."""
     for batch in batches_of(data):
         for start in range(0, len(batch), _PIECE):
-            yield batch[start : start + _PIECE] if len(batch) > _PIECE else batch
+            yield batch, slice(start, min(start + _PIECE, len(batch)))

@@ -151,15 +151,21 @@ def _spread(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Word
     return bitmaps
 
 
-def decode_cells(bitmaps: Words, rows: int) -> tuple[Ints, NDArray[np.uint8]]:
+def decode_cells(bitmaps: Words, rows: int) -> tuple[Codes, NDArray[np.uint8]]:
     """Codes (rows) and distinct cells of bitmaps; the inverse of `encode_cells`.
 
     The cells are masks (cells, bytes), low bits first, in the order of the integers that they are.
 
     >>> decode_cells(np.array([[7], [6]], dtype=np.uint64), 3)
-    (array([0, 1, 1]), array([[1], [3]], dtype=uint8))
+    (array([0, 1, 1], dtype=uint8), array([[1], [3]], dtype=uint8))
     """
-    codes, octets = distinct_rows(decode_masks(bitmaps, rows)[:, ::-1])  # the highest byte decides the order
+    masks = decode_masks(bitmaps, rows)
+    if masks.shape[1] == 1:  # a byte a row: twice as fast as numbers of eight bytes
+        octets = np.flatnonzero(np.bincount(masks[:, 0], minlength=256)).astype(np.uint8)
+        numbers = np.zeros(256, dtype=np.uint8)
+        numbers[octets] = np.arange(len(octets))
+        return np.take(numbers, masks[:, 0]), octets[:, np.newaxis]
+    codes, octets = distinct_rows(masks[:, ::-1])  # the highest byte decides the order
     return codes, octets[:, ::-1]
 
 
@@ -232,7 +238,7 @@ def distinct_sets(members: Codes, lengths: Codes, size: int) -> tuple[Ints, list
     else:
         inside = np.zeros((size, len(lengths)), dtype=np.bool_)
         inside[members, np.repeat(np.arange(len(lengths)), lengths)] = True
-        codes, octets = decode_cells(pack(inside), len(lengths))
+        codes, octets = distinct_rows(np.packbits(inside, axis=0, bitorder="little").T)
         bits = unpack_sets(octets, size)
     return codes, [tuple(np.flatnonzero(row).tolist()) for row in bits]
 
