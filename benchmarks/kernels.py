@@ -8,8 +8,8 @@ from networks import load
 
 import possnet as pn
 from possnet.counting.count import tally_family
-from possnet.counting.kernel_choice import Kernel, estimates
-from possnet.counting.row_blocks import Block
+from possnet.counting.kernel_choice import Kernel, estimate_costs
+from possnet.counting.row_blocks import RowBlock
 from possnet.kernels import bitmaps
 
 
@@ -53,15 +53,15 @@ def choices() -> str:
 def _ratio(data: pn.Dataset, rows: int) -> tuple[float, str] | None:
     """Time of the chosen kernel over that of the best, and its name; kernels that would take seconds are not tried."""
     names = [variable.name for variable in data.variables]
-    prices = estimates(Block(data, names, 0, rows), names[:-1], names[-1])
-    other: Kernel = "codes" if Block(data, names, 0, rows).is_precise(names[-1]) else "cells"
+    prices = estimate_costs(RowBlock(data, names, 0, rows), names[:-1], names[-1])
+    other: Kernel = "codes" if RowBlock(data, names, 0, rows).is_precise(names[-1]) else "cells"
     seconds = {}
     for kernel, price in {other: 0.0, **prices}.items():
         if price > 2e9:
             continue
         runs = []
         for _ in range(5 if price < 1e8 else 2):
-            block = Block(data, names, 0, rows)
+            block = RowBlock(data, names, 0, rows)
             for name in names:
                 block.state_counts(name)
             begin = time.perf_counter()

@@ -12,7 +12,7 @@ from networks import load
 
 import possnet as pn
 from possnet.counting.count import tally_family
-from possnet.counting.row_blocks import BLOCK, blocks_of
+from possnet.counting.row_blocks import BLOCK, split_blocks
 from possnet.inference import MAX_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import tally
 
@@ -83,7 +83,7 @@ def friendliest(rounds: int) -> str:
     scopes = [tuple(place[n] for n in (*alarm.dag.parents(name), name)) for name in names]
 
     def kernels() -> None:
-        for block in blocks_of(data, names, tally.Scratch(), BLOCK):
+        for block in split_blocks(data, names, tally.Scratch(), BLOCK):
             for name in names:
                 tally_family(block, list(alarm.dag.parents(name)), name)
 

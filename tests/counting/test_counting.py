@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 import possnet as pn
 from possnet.counting import row_blocks
 from possnet.counting.count import tally_family
-from possnet.counting.kernel_choice import estimates
+from possnet.counting.kernel_choice import estimate_costs
 from possnet.kernels import bitmaps, tally
 from tests import oracles, strategies
 
@@ -70,7 +70,7 @@ def test_every_kernel_counts_the_same(given_data: tuple[pn.Dag, pn.Dataset], dat
     above = list(dag.parents(name))
     expected = oracles.counts(dag, rows, name)
     for kernel in ("bitmaps", "cells", "codes"):
-        block = row_blocks.Block(rows, [*above, name], 0, len(rows))
+        block = row_blocks.RowBlock(rows, [*above, name], 0, len(rows))
         if kernel == "codes" and not all(block.is_precise(n) for n in (*above, name)):
             continue
         found = tally_family(block, above, name, kernel)
@@ -104,9 +104,9 @@ def require_agreement(rows: int, states: int, precise: bool, weighted: bool, see
     sizes = {"v0": states, "v1": 3, "v2": 2, "v3": 4}
     data, inside = random_rows(sizes, rows, 0.0 if precise else 0.3, rng, weights)
     for above in ([], ["v0"], ["v1", "v2"], ["v0", "v1", "v2"], ["v2", "v0", "v1"]):
-        block = row_blocks.Block(data, ["v0", "v1", "v2", "v3"], 0, rows)
+        block = row_blocks.RowBlock(data, ["v0", "v1", "v2", "v3"], 0, rows)
         kernels: list[Any] = ["bitmaps", "cells", *(["codes"] if precise else [])]
-        assert set(estimates(block, above, "v3")) <= set(kernels)
+        assert set(estimate_costs(block, above, "v3")) <= set(kernels)
         tallies = [tally_family(block, above, "v3", kernel) for kernel in kernels]
         for other in tallies[1:]:
             for a, b in zip(tallies[0], other, strict=True):
@@ -317,7 +317,7 @@ def test_sparse_children_and_huge_weights_are_counted_exactly() -> None:
     sizes = {"p": 60, "q": 60, "c": 40}
     for weight in (None, rng.integers(2**48, 2**50, 900)):
         data, inside = random_rows(sizes, 900, 0.02, rng, weight)
-        block = row_blocks.Block(data, list(sizes), 0, 900)
+        block = row_blocks.RowBlock(data, list(sizes), 0, 900)
         found = tally_family(block, ["p", "q"], "c", "cells")
         amounts = np.ones(900, dtype=object) if weight is None else weight.astype(object)
         for k in rng.integers(0, len(found.contexts), 20).tolist():
@@ -333,7 +333,7 @@ def test_the_kernel_is_chosen_by_cost() -> None:
     def chosen(rows: int, states: int, parents: int, share: float) -> str:
         names = [f"v{k}" for k in range(parents + 1)]
         data, _ = random_rows(dict.fromkeys(names, states), rows, share, rng)
-        prices = estimates(row_blocks.Block(data, names, 0, rows), names[:-1], names[-1])
+        prices = estimate_costs(row_blocks.RowBlock(data, names, 0, rows), names[:-1], names[-1])
         return min(prices, key=prices.__getitem__)
 
     assert chosen(100_000, 2, 2, 0.3) == "bitmaps"

@@ -231,6 +231,6 @@ def _check_precise_rows(network: Network, columns: Mapping[str, CodedColumn], pr
     rows = np.flatnonzero(precise)
     for name in with_zeros:
         family = [columns[member] for member in (*network.dag.parents(name), name)]
-        states = tuple(column.sets.argmax(axis=1)[column.codes[rows]] for column in family)
+        states = tuple(column.first_states[column.codes[rows]] for column in family)
         possible[rows] &= network.table(name)[states] > 0.0
     return possible, none

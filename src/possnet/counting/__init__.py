@@ -2,6 +2,6 @@
 
 from possnet.counting.count import count, counts_of, nodes_in
 from possnet.counting.counts import Counts, Focal
-from possnet.counting.row_blocks import Block, blocks_of
+from possnet.counting.row_blocks import RowBlock, split_blocks
 
-__all__ = ["Block", "Counts", "Focal", "blocks_of", "count", "counts_of", "nodes_in"]
+__all__ = ["Counts", "Focal", "RowBlock", "count", "counts_of", "nodes_in", "split_blocks"]

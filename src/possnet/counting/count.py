@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.counting.counts import Counts, Focal, merge_focal, refuse_rows
-from possnet.counting.kernel_choice import Kernel, estimates
-from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, Block, blocks_of
+from possnet.counting.kernel_choice import Kernel, estimate_costs
+from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, RowBlock, split_blocks
 from possnet.dataset import Dataset, batches_of, group_rows, require_rows
 from possnet.errors import InputError, TooLarge, among
 from possnet.graph import require_structure
-from possnet.kernels import bitmaps, tally
+from possnet.kernels import tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -57,41 +57,56 @@ def count(
     (array([2, 2]), array([[1, 2], [2, 1]]))
     """
     variables = nodes_in(dag, data, "count")
-    names = list(variables)
-    parts: dict[str, list[Tally]] = {name: [] for name in names}
-    focal_parts: dict[str, list[Focal]] = {name: [] for name in names}
-    sizes = {name: len(variable) for name, variable in variables.items()}
-    above = {name: list(dag.parents(name)) for name in names}
-    cell_sizes = dict.fromkeys(names, 0)
+    families = [_FamilyCounter([variables[n] for n in (*dag.parents(name), name)], focal=focal) for name in variables]
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     rows = done = 0
     scratch = tally.Scratch()
     for batch in batches_of(data):
-        for block in blocks_of(batch, names, scratch, FOCAL_BLOCK if focal else BLOCK):
+        for block in split_blocks(batch, list(variables), scratch, FOCAL_BLOCK if focal else BLOCK):
             rows += block.total
             refuse_rows(rows)
-            for name in names:
-                cell_sizes[name] += block.cell_size_sum(name)
-                parts[name].append(tally_family(block, above[name], name))
-                if focal:
-                    focal_parts[name].append(_focal(block, [*above[name], name]))
-            if len(parts[names[0]]) >= _MERGE_AT:
-                _merge(parts, focal_parts, above, sizes)
+            for family in families:
+                family.add_block(block)
             done += block.rows
             if progress is not None:
                 progress(done, total)
-    _merge(parts, focal_parts, above, sizes)
-    empty = {name: _nothing(len(above[name]), sizes[name]) for name in names if not parts[name]}
-    widths = {name: sum(-(-sizes[n] // 8) for n in (*above[name], name)) for name in empty}
-    nothing = {name: Focal(np.zeros((0, widths[name]), dtype=np.uint8), np.zeros(0, dtype=np.int64)) for name in empty}
     return Counts(
         tuple(variables.values()),
         dag,
-        {name: empty[name] if name in empty else parts[name][0] for name in names},
+        {family.child: family.merge_tallies() for family in families},
         rows=rows,
-        cell_sizes=cell_sizes,
-        focal={name: nothing[name] if name in empty else focal_parts[name][0] for name in names} if focal else None,
+        cell_sizes={family.child: family.cell_sizes for family in families},
+        focal={family.child: family.merge_focal() for family in families} if focal else None,
     )
+
+
+class _FamilyCounter:
+    """Counts of one family while blocks come in."""
+
+    def __init__(self, scope: list[Variable], *, focal: bool) -> None:
+        *self.parents, self.child = (variable.name for variable in scope)
+        self.sizes = [len(variable) for variable in scope]
+        self.cell_sizes = 0
+        none = np.zeros(0, dtype=np.int64)
+        contexts = np.zeros((0, len(self.parents)), dtype=np.int32)
+        self.tallies = [tally.Tally(contexts, none.reshape(0, self.sizes[-1]), none)]
+        octets = np.zeros((0, sum(-(-size // 8) for size in self.sizes)), dtype=np.uint8)
+        self.focal = [Focal(octets, none)] if focal else []
+
+    def add_block(self, block: RowBlock) -> None:
+        self.cell_sizes += block.cell_size_sum(self.child)
+        self.tallies.append(tally_family(block, self.parents, self.child))
+        if self.focal:
+            self.focal.append(_count_focal(block, [*self.parents, self.child]))
+        if len(self.tallies) > _MERGE_AT:
+            self.tallies = [self.merge_tallies()]
+            self.focal = [self.merge_focal()] if self.focal else []
+
+    def merge_tallies(self) -> Tally:
+        return tally.merge_tallies(self.tallies, self.sizes[:-1])
+
+    def merge_focal(self) -> Focal:
+        return merge_focal(self.focal)
 
 
 def counts_of(
@@ -119,24 +134,6 @@ def counts_of(
     return data
 
 
-def _merge(
-    parts: dict[str, list[Tally]],
-    focal_parts: dict[str, list[Focal]],
-    above: dict[str, list[str]],
-    sizes: dict[str, int],
-) -> None:
-    for name, listed in parts.items():
-        if len(listed) > 1:
-            parts[name] = [tally.merge_tallies(listed, [sizes[parent] for parent in above[name]])]
-        if len(focal_parts[name]) > 1:
-            focal_parts[name] = [merge_focal(focal_parts[name])]
-
-
-def _nothing(parents: int, states: int) -> Tally:
-    none = np.zeros(0, dtype=np.int64)
-    return tally.Tally(np.zeros((0, parents), dtype=np.int32), none.reshape(0, states), none)
-
-
 def nodes_in(dag: Dag, data: Dataset | Batches, owner: str) -> dict[str, Variable]:
     """Variables of the nodes of a structure, as the data has them; an `InputError` if it lacks one.
 
@@ -153,12 +150,12 @@ def nodes_in(dag: Dag, data: Dataset | Batches, owner: str) -> dict[str, Variabl
     return {node: found[node] for node in dag.nodes}
 
 
-def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | None = None) -> Tally:
+def tally_family(block: RowBlock, parents: list[str], child: str, kernel: Kernel | None = None) -> Tally:
     """Counts of one family in one block, by the kernel that is named, or else by the cheapest that fits.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}], "b": ["u", "v"]})
-    >>> block = Block(data, ["a", "b"], 0, 2)
+    >>> block = RowBlock(data, ["a", "b"], 0, 2)
     >>> all(np.array_equal(tally_family(block, ["a"], "b", k).counts, [[1, 1], [0, 1]]) for k in ("bitmaps", "cells"))
     True
     """
@@ -166,43 +163,47 @@ def tally_family(block: Block, parents: list[str], child: str, kernel: Kernel | 
         nothing = np.zeros((1, 0), dtype=np.int32)
         return tally.Tally(nothing, block.state_counts(child)[np.newaxis].copy(), np.array([block.rows]))
     if kernel is None:
-        prices = estimates(block, parents, child)
-        *others, dearest = sorted(prices, key=prices.__getitem__)
+        costs = estimate_costs(block, parents, child)
+        *others, dearest = sorted(costs, key=costs.__getitem__)
         for other in others:
             with suppress(TooLarge):
                 return tally_family(block, parents, child, other)
         kernel = dearest
-    sizes = [len(block.words(parent)) for parent in parents]
-    states = len(block.words(child))
-    if kernel == "codes":
-        codes = [block.codes(parent) for parent in parents]
-        refuse = partial(_refuse, child, each=8)
-        counted = tally.by_codes(codes, sizes, block.codes(child), states, block.weights, refuse)
-    elif kernel == "bitmaps":
-        _refuse(child, prod(sizes), 8 * (states + 1))
-        words = [block.words(parent) for parent in parents]
-        precise = block.is_precise(child)
-        if precise and len(words) == 1 and block.weights is None and block.is_precise(parents[0]):
-            known = block.state_counts(parents[0]), block.state_counts(child)
-            counted = tally.by_difference(words[0], block.words(child), *known, block.scratch)
-        else:
-            counted = tally.by_bitmaps(
-                words, block.words(child), block.rows, block.digits, precise=precise, scratch=block.scratch
-            )
-    else:
-        columns = [block.cells(name) for name in (*parents, child)]
-        groups = group_rows([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
-        refuse = partial(_refuse, child, each=16 * len(columns) + 64)
-        counted = tally.by_cells(
-            groups.combinations, groups.counts(block.weights), [cells for _, cells in columns], refuse
-        )
+    counted = _KERNELS[kernel](block, parents, child)
     if block.weights is not None and not counted.totals.all():  # contexts that only rows of weight 0 have
         kept = counted.totals > 0
         counted = tally.Tally(counted.contexts[kept], counted.counts[kept], counted.totals[kept])
     return counted
 
 
-def _refuse(child: str, entries: int, each: int) -> None:
+def _tally_codes(block: RowBlock, parents: list[str], child: str) -> Tally:
+    codes = [block.state_codes(parent) for parent in parents]
+    sizes = [len(block.words(parent)) for parent in parents]
+    refuse = partial(_refuse_entries, child, each=8)
+    return tally.by_codes(codes, sizes, block.state_codes(child), len(block.words(child)), block.weights, refuse)
+
+
+def _tally_bitmaps(block: RowBlock, parents: list[str], child: str) -> Tally:
+    above, own = [block.words(parent) for parent in parents], block.words(child)
+    _refuse_entries(child, prod(len(words) for words in above), 8 * (len(own) + 1))
+    precise = block.is_precise(child)
+    if precise and len(above) == 1 and block.weights is None and block.is_precise(parents[0]):
+        known = block.state_counts(parents[0]), block.state_counts(child)
+        return tally.by_difference(above[0], own, *known, block.scratch)
+    return tally.by_bitmaps(above, own, block.rows, block.weight_digits, precise=precise, scratch=block.scratch)
+
+
+def _tally_cells(block: RowBlock, parents: list[str], child: str) -> Tally:
+    codes, cells = zip(*(block.cell_codes(name) for name in (*parents, child)), strict=True)
+    groups = group_rows(codes, [len(sets) for sets in cells], block.rows)
+    refuse = partial(_refuse_entries, child, each=16 * len(cells) + 64)
+    return tally.by_cells(groups.combinations, groups.counts(block.weights), cells, refuse)
+
+
+_KERNELS = {"codes": _tally_codes, "bitmaps": _tally_bitmaps, "cells": _tally_cells}
+
+
+def _refuse_entries(child: str, entries: int, each: int) -> None:
     if entries * each > _SURELY_FITS:
         refuse_over(
             entries * each,
@@ -211,16 +212,11 @@ def _refuse(child: str, entries: int, each: int) -> None:
         )
 
 
-def _focal(block: Block, names: list[str]) -> Focal:
-    columns = [block.cells(name) for name in names]
-    groups = group_rows([c for c, _ in columns], [len(cells) for _, cells in columns], block.rows)
-    counts = groups.counts(block.weights)
+def _count_focal(block: RowBlock, names: list[str]) -> Focal:
+    codes, cells = zip(*map(block.cell_codes, names), strict=True)
+    groups = group_rows(codes, [len(sets) for sets in cells], block.rows)
     packed = [
-        np.packbits(cells, axis=1, bitorder="little")[numbers]
-        for (_, cells), numbers in zip(columns, groups.combinations.T, strict=True)
+        np.packbits(sets, axis=1, bitorder="little")[numbers]
+        for sets, numbers in zip(cells, groups.combinations.T, strict=True)
     ]
-    order, octets = bitmaps.distinct_rows(np.hstack(packed))
-    sorted_counts = np.zeros(len(octets), dtype=np.int64)
-    sorted_counts[order] = counts
-    kept = sorted_counts > 0
-    return Focal(octets[kept], sorted_counts[kept])
+    return Focal(np.hstack(packed), groups.counts(block.weights))

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError, among
-from possnet.kernels import bitmaps, grouping, tally
+from possnet.kernels import bitmaps, tally
+from possnet.kernels.grouping import sum_weights
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -50,12 +51,12 @@ def refuse_rows(rows: int) -> None:
         raise InputError(f"counts of {rows:,} rows in all; expected fewer than 2**62, so that every count is exact")
 
 
-def merge_focal(parts: list[Focal]) -> Focal:
-    """One list of combinations of several."""
-    if len(parts) == 1:
-        return parts[0]
-    codes, octets = bitmaps.distinct_rows(np.concatenate([part.octets for part in parts]))
-    return Focal(octets, grouping.sum_weights(codes, np.concatenate([part.counts for part in parts]), len(octets)))
+def merge_focal(parts: Iterable[Focal]) -> Focal:
+    """One sorted list of the combinations of several lists, without those that only rows of weight 0 have."""
+    octets, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    codes, distinct = bitmaps.distinct_rows(octets)
+    totals = sum_weights(codes, counts, len(distinct))
+    return Focal(distinct[totals > 0], totals[totals > 0])
 
 
 class Counts:

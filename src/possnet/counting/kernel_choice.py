@@ -10,7 +10,7 @@ from math import log2, prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from possnet.counting.row_blocks import Block
+    from possnet.counting.row_blocks import RowBlock
 
 Kernel: TypeAlias = Literal["codes", "bitmaps", "cells"]
 
@@ -19,21 +19,21 @@ _CALL = 1500.0  # one numpy call and what Python adds to it
 _WORD = 0.9  # AND, population count and sum of 64 rows
 
 
-def estimates(block: Block, parents: list[str], child: str) -> dict[Kernel, float]:
+def estimate_costs(block: RowBlock, parents: list[str], child: str) -> dict[Kernel, float]:
     """Nanoseconds that each kernel would take; kernels that cannot count these cells, or surely lose, are left out."""
     names = [*parents, child]
     sizes = [len(block.words(name)) for name in names]
     if block.weights is None and prod(sizes) <= _SURELY_BITMAPS:
         return {"bitmaps": 0.0}
-    found: dict[Kernel, float] = {"bitmaps": _bitmaps(block, sizes)}
+    costs: dict[Kernel, float] = {"bitmaps": _bitmap_cost(block, sizes)}
     if all(block.is_precise(name) for name in names):
-        found["codes"] = _codes(block, sizes)
+        costs["codes"] = _code_cost(block, sizes)
     else:
-        found["cells"] = _cells(block, names, sizes)
-    return found
+        costs["cells"] = _cell_cost(block, names, sizes)
+    return costs
 
 
-def _bitmaps(block: Block, sizes: list[int]) -> float:
+def _bitmap_cost(block: RowBlock, sizes: list[int]) -> float:
     *above, states = sizes
     length = -(-block.rows // 64)
     contexts = prod(above)
@@ -45,7 +45,7 @@ def _bitmaps(block: Block, sizes: list[int]) -> float:
     return passes * length * _WORD + contexts * states * 4.0 + calls * _CALL
 
 
-def _codes(block: Block, sizes: list[int]) -> float:
+def _code_cost(block: RowBlock, sizes: list[int]) -> float:
     table = prod(sizes)
     decoding = sum(0.05 * size + 0.25 * max(log2(size), 1.0) for size in sizes)
     if table <= max(2**12, 2 * block.rows):
@@ -55,24 +55,24 @@ def _codes(block: Block, sizes: list[int]) -> float:
     return (decoding + 2.0 * len(sizes) + 8.0 * steps + 4.0) * block.rows + (30 + 6 * len(sizes)) * _CALL
 
 
-def _cells(block: Block, names: list[str], sizes: list[int]) -> float:
+def _cell_cost(block: RowBlock, names: list[str], sizes: list[int]) -> float:
     rows = block.rows
     decoding = sum(
-        0.0 if block.knows_cells(n) else 4.0 + 0.4 * s + 4.0 * (s // 8) for n, s in zip(names, sizes, strict=True)
+        0.0 if block.is_coded(n) else 4.0 + 0.4 * s + 4.0 * (s // 8) for n, s in zip(names, sizes, strict=True)
     )
-    kinds = [min(2.0 ** min(size, 40) - 1.0, float(rows)) if not block.is_precise(n) else float(size)
+    n_cells = [min(2.0 ** min(size, 40) - 1.0, float(rows)) if not block.is_precise(n) else float(size)
              for n, size in zip(names, sizes, strict=True)]  # fmt: skip
-    distinct = min(float(rows), prod(kinds))
-    combining = 2.0 * len(names) + 6.0 * (1 + sum(log2(max(kind, 2.0)) for kind in kinds) / 20.0)
+    distinct = min(float(rows), prod(n_cells))
+    combining = 2.0 * len(names) + 6.0 * (1 + sum(log2(max(size, 2.0)) for size in n_cells) / 20.0)
     entries, expanding = distinct, 0.0
     weighing = 1.0 if block.weights is None else 3.0
     for k, name in enumerate(names[:-1]):
         grown = entries * block.mean_size(name)
         expanding += grown * (10.0 + 3.0 * len(names)) * (2.0 if grown > 1e6 else 1.0) * weighing
-        merged = prod(float(s) for s in sizes[: k + 1]) * prod(kinds[k + 1 :])
+        merged = prod(float(s) for s in sizes[: k + 1]) * prod(n_cells[k + 1 :])
         entries = min(grown, merged)
     contexts = min(entries, prod(float(s) for s in sizes[:-1]))
     expanding += min(
-        contexts * kinds[-1] * (4.0 + 0.1 * sizes[-1]), entries * (block.mean_size(names[-1]) + 1.0) * 15.0
+        contexts * n_cells[-1] * (4.0 + 0.1 * sizes[-1]), entries * (block.mean_size(names[-1]) + 1.0) * 15.0
     )
     return (decoding + combining) * rows + expanding + (60 + 40 * len(names)) * _CALL

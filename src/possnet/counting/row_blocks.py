@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,9 +12,7 @@ from possnet.kernels import bitmaps, tally
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from possnet.aliases import Bools, Ints, Words
+    from possnet.aliases import Bools, Codes, Ints, Words
     from possnet.dataset import Dataset
 
 
@@ -22,11 +21,11 @@ BLOCK: Final = 1 << 20
 
 
 FOCAL_BLOCK: Final = 1 << 17
-"""The same where the cells of every column are numbered, which takes four bytes a cell."""
+"""The same where rows are grouped, with eight bytes a row."""
 
 
-class Block:
-    """Rows of some variables."""
+class RowBlock:
+    """Rows of some variables, from ``start`` on."""
 
     def __init__(
         self, data: Dataset, names: list[str], start: int, rows: int, scratch: tally.Scratch | None = None
@@ -34,12 +33,10 @@ class Block:
         first, last = start // 64, -(-(start + rows) // 64)
         self.rows = rows
         self.scratch = tally.Scratch() if scratch is None else scratch
-        self.weights = None if data.weights is None else data.weights[start : start + rows]
+        self._data, self._rows = data, slice(start, start + rows)
+        self.weights = None if data.weights is None else data.weights[self._rows]
         self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
         self._state_counts: dict[str, Ints] = {}
-        self._codes: dict[str, NDArray[np.unsignedinteger]] = {}
-        self._cells: dict[str, tuple[NDArray[np.int32], Bools]] = {}
-        self._planes: list[Words] | None = None
 
     @property
     def total(self) -> int:
@@ -51,13 +48,12 @@ class Block:
         """Number of binary digits of the largest weight."""
         return 1 if self.weights is None else max(int(self.weights.max(initial=0)).bit_length(), 1)
 
-    @property
-    def digits(self) -> list[Words] | None:
+    @cached_property
+    def weight_digits(self) -> list[Words] | None:
         """Binary digits of the weights as bitmaps, lowest first; None if every row counts once."""
-        if self.weights is not None and self._planes is None:
-            shifts = range(self.digit_count)
-            self._planes = [bitmaps.pack((self.weights >> bit & 1).astype(np.uint8)) for bit in shifts]
-        return self._planes
+        if self.weights is None:
+            return None
+        return [bitmaps.pack((self.weights >> bit & 1).astype(np.uint8)) for bit in range(self.digit_count)]
 
     def words(self, name: str) -> Words:
         """Bitmaps of a column."""
@@ -77,26 +73,20 @@ class Block:
         """Whether every cell is a single state: as many members as rows, for no cell is empty."""
         return int(self.state_counts(name).sum()) == self.rows
 
-    def codes(self, name: str) -> NDArray[np.unsignedinteger]:
+    def state_codes(self, name: str) -> Codes:
         """State number of every row of a precise column."""
-        if name not in self._codes:
-            self._codes[name] = bitmaps.decode_states(self._words[name], self.rows)
-        return self._codes[name]
+        column = self._data.column(name)
+        codes = column.codes[self._rows]
+        return codes if len(column) == len(column.variable) and column.is_precise else column.first_states[codes]
 
-    def cells(self, name: str) -> tuple[NDArray[np.int32], Bools]:
-        """Cell number of every row, and the distinct cells (cells, states)."""
-        if name not in self._cells:
-            if self.is_precise(name):
-                codes = self.codes(name).astype(np.int32)
-                self._cells[name] = codes, np.eye(len(self._words[name]), dtype=np.bool_)
-            else:
-                numbers, octets = bitmaps.decode_cells(self._words[name], self.rows)
-                self._cells[name] = numbers.astype(np.int32), bitmaps.unpack_sets(octets, len(self._words[name]))
-        return self._cells[name]
+    def cell_codes(self, name: str) -> tuple[Codes, Bools]:
+        """Cell number of every row, and the distinct cells (cells, states); an unknown cell is the whole domain."""
+        column = self._data.column(name).fill_unknown()
+        return column.codes[self._rows], column.sets
 
-    def knows_cells(self, name: str) -> bool:
-        """Whether the cell numbers of a column were made already."""
-        return name in self._cells
+    def is_coded(self, name: str) -> bool:
+        """Whether a column was decoded already."""
+        return self._data.is_coded(name)
 
     def cell_size_sum(self, name: str) -> int:
         """Sum of the sizes of all cells, weighted."""
@@ -106,9 +96,9 @@ class Block:
         return sum(int(self.weights[bitmaps.unpack(bitmap, self.rows)].sum()) for bitmap in words)
 
 
-def blocks_of(
+def split_blocks(
     data: Dataset, names: list[str], scratch: tally.Scratch | None = None, size: int = BLOCK
-) -> Iterator[Block]:
+) -> Iterator[RowBlock]:
     """The rows of a data set, block by block."""
     for start in range(0, len(data), size):
-        yield Block(data, names, start, min(size, len(data) - start), scratch)
+        yield RowBlock(data, names, start, min(size, len(data) - start), scratch)

@@ -83,6 +83,14 @@ class CodedColumn:
         return sizes
 
     @cached_property
+    def first_states(self) -> Ints:
+        """The first state of every cell."""
+        place = np.argmax(self.octets != 0, axis=1)
+        octet = self.octets[np.arange(len(self)), place].astype(np.int16)
+        states: Ints = 8 * place + np.bitwise_count((octet & -octet) - 1)
+        return states
+
+    @cached_property
     def counts(self) -> Ints:
         """How often each cell stands, rows counted with their weights."""
         return sum_weights(self.codes, self.weights, len(self))

@@ -232,6 +232,14 @@ class Dataset:
             self._columns[name] = column
         return self._columns[name]
 
+    def is_coded(self, name: str) -> bool:
+        """Whether the column of a variable was asked for already.
+
+        >>> Dataset.from_table({"rash": ["yes", "no"]}).is_coded("rash")
+        False
+        """
+        return name in self._columns
+
     def row(self, number: int) -> dict[str, frozenset[str]]:
         """One row: name -> set of states; an unknown cell shows as the whole domain (see `missing`).
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.counting import blocks_of
+from possnet.counting import split_blocks
 from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, cross_counts, tally
@@ -14,7 +14,7 @@ from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats, Ints, Progress, Words
-    from possnet.counting import Block
+    from possnet.counting import RowBlock
     from possnet.dataset import Batches
     from possnet.variables import Variable
 
@@ -93,7 +93,7 @@ def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) ->
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     rows = done = 0
     for batch in batches_of(data):
-        for block in blocks_of(batch, names, size=_BLOCK):
+        for block in split_blocks(batch, names, size=_BLOCK):
             _add_block(matrix, block, names)
             rows += block.total
             done += block.rows
@@ -102,7 +102,7 @@ def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) ->
     return PairCounts(variables, matrix, rows)
 
 
-def _add_block(matrix: Ints, block: Block, names: list[str]) -> None:
+def _add_block(matrix: Ints, block: RowBlock, names: list[str]) -> None:
     words = np.concatenate([block.words(name) for name in names])
     start = 0
     for number, name in enumerate(names):
@@ -116,7 +116,12 @@ def _add_block(matrix: Ints, block: Block, names: list[str]) -> None:
             if other in apart:
                 _add(matrix, start, stop, first, place, block, words)
                 counted = tally.by_codes(
-                    [block.codes(name)], [len(own)], block.codes(other), width, block.weights, lambda _: None
+                    [block.state_codes(name)],
+                    [len(own)],
+                    block.state_codes(other),
+                    width,
+                    block.weights,
+                    lambda _: None,
                 )
                 place_counts = np.zeros((len(own), width), dtype=np.int64)
                 place_counts[counted.contexts[:, 0]] = counted.counts
@@ -128,7 +133,7 @@ def _add_block(matrix: Ints, block: Block, names: list[str]) -> None:
         start = stop
 
 
-def _add(matrix: Ints, start: int, stop: int, first: int, last: int, block: Block, words: Words) -> None:
+def _add(matrix: Ints, start: int, stop: int, first: int, last: int, block: RowBlock, words: Words) -> None:
     """Add the counts of a variable's states with those from ``first`` to ``last``, both ways round."""
     if first < last:
         if block.weights is None:
@@ -139,14 +144,14 @@ def _add(matrix: Ints, start: int, stop: int, first: int, last: int, block: Bloc
         matrix[first:last, start:stop] += found.T
 
 
-def _own(block: Block, name: str) -> Ints:
+def _own(block: RowBlock, name: str) -> Ints:
     if block.weights is None:
         return block.state_counts(name)
     everything = bitmaps.ones(block.rows)[np.newaxis]
     return np.asarray(cross_counts.by_weights(everything, block.words(name), block.rows, block.weights)[0])
 
 
-def _precise_pairs(block: Block, names: list[str], number: int) -> set[str]:
+def _precise_pairs(block: RowBlock, names: list[str], number: int) -> set[str]:
     own = len(block.words(names[number]))
     wide = [other for other in names[number + 1 :] if own * len(block.words(other)) > _MANY_STATES]
     if not wide or not block.is_precise(names[number]):

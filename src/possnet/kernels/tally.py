@@ -46,8 +46,7 @@ def merge_tallies(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
     >>> merge_tallies([one, one], [2])
     Tally(contexts=array([[1]], dtype=int32), counts=array([[4, 6]]), totals=array([8]))
     """
-    if len(parts) == 1:
-        return parts[0]
+    parts = [part for part in parts if len(part.contexts)] or parts[:1]
     first = parts[0]
     if all(np.array_equal(part.contexts, first.contexts) for part in parts[1:]):
         return Tally(first.contexts, sum(p.counts for p in parts), sum(p.totals for p in parts))  # type: ignore[arg-type]
