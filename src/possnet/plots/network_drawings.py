@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def draw_network(
     network: Network, evidence: Evidence | None = None, *, detail: Detail | None = None, title: str = ""
 ) -> Drawing:
-    """A network as SVG text: every variable a card with the possibility and the necessity of its states, given evidence.
+    """Draw a network as SVG text: every variable a card with possibility and necessity of its states, given evidence.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def draw_network(
     """
     known = evidence or {}
     marginals = Inference(network).marginals(evidence)
-    cards = {name: _card(found, marked=name in known) for name, found in marginals.items()}
-    return draw_graph(_parents(network), cards, detail=detail, title=title or network.name or "network")
+    cards = {name: _marginal_card(marginal, marked=name in known) for name, marginal in marginals.items()}
+    return draw_graph(_parents_of(network), cards, detail=detail, title=title or network.name or "network")
 
 
 def draw_difference(first: Network, second: Network, *, detail: Detail | None = None, title: str = "") -> Drawing:
-    """Two networks over each other: edges that only one has or that the second reverses, and both marginals.
+    """Draw two networks over each other: edges that only one has or that the second reverses, and both marginals.
 
     Bars are the second network's marginals; a tick marks the first one's possibility.
 
@@ -55,20 +55,20 @@ def draw_difference(first: Network, second: Network, *, detail: Detail | None = 
     left, right = ({v.name: v.states for v in net.variables} for net in (first, second))
     if left != right:
         raise InputError("draw_difference: the networks have different variables or states; expected the same")
-    before, after = (Inference(net).marginals() for net in (first, second))
-    cards = {name: _card(after[name], other=before[name]) for name in left}
+    marginals, others = (Inference(network).marginals() for network in (second, first))
+    cards = {name: _marginal_card(marginal, other=others[name]) for name, marginal in marginals.items()}
     names = " and ".join(net.name or "network" for net in (first, second))
-    return draw_graph(_parents(first), cards, over=_parents(second), detail=detail, title=title or names)
+    return draw_graph(_parents_of(first), cards, over=_parents_of(second), detail=detail, title=title or names)
 
 
-def _parents(network: Network) -> Mapping[str, tuple[str, ...]]:
+def _parents_of(network: Network) -> Mapping[str, tuple[str, ...]]:
     return {variable.name: network.dag.parents(variable.name) for variable in network.variables}
 
 
-def _card(found: Possibility, *, marked: bool = False, other: Possibility | None = None) -> Card:
-    certain = necessities(found.degrees).tolist() if found.is_normalised else [0.0] * found.degrees.size
+def _marginal_card(marginal: Possibility, *, marked: bool = False, other: Possibility | None = None) -> Card:
+    necessary = necessities(marginal.degrees).tolist() if marginal.is_normalised else [0.0] * marginal.degrees.size
     bars = (
-        Bar(state, float(found[state]), n, None if other is None else float(other[state]))
-        for state, n in zip(found.variables[0].states, certain, strict=True)
+        Bar(state, float(marginal[state]), degree, None if other is None else float(other[state]))
+        for state, degree in zip(marginal.variables[0].states, necessary, strict=True)
     )
     return Card(tuple(bars), marked)
