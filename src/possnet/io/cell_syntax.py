@@ -19,12 +19,17 @@ from possnet.arrow import misfit
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from possnet.arrow import Cell, Finding
     from possnet.variables import Variable
 
 _UNKNOWN = ("?", "*")
+_RANGE = re.compile(
+    r"(.*?\S)\s*\.\.\s*(\S.*)", re.DOTALL
+)  # the two ends around the first .. with something on both sides
+_PRIVATE = 0xF0000
+_HIDDEN = "[\U000f0000-\U0010ffff]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +127,27 @@ class CellSyntax:
                 return ParsedCell(unknown=True)
             if self.separator not in bare and bare[0] != "!" and ".." not in bare:
                 return ParsedCell((bare,))
-        escape = f"{re.escape(self.escape)}?" if self.escape else ""
-        return self._parse_marks(_strip_marks(re.findall(f"{escape}.", text, re.DOTALL)))
+        escaped: list[str] = []  # while a text is split, letters of a private range stand for these characters
 
-    def _parse_marks(self, marks: list[str]) -> ParsedCell:
-        """Split a cell given as its characters, an escaped one with its escape, so that it is not special."""
-        if not marks or (len(marks) == 1 and marks[0] in _UNKNOWN):
+        def hide_character(match: re.Match[str]) -> str:
+            escaped.append(match[0][-1])
+            return chr(_PRIVATE + len(escaped) - 1)
+
+        def show_characters(text: str) -> str:
+            return re.sub(_HIDDEN, lambda match: escaped[ord(match[0]) - _PRIVATE], text)
+
+        hidden = f"{re.escape(self.escape)}.|{_HIDDEN}" if self.escape else _HIDDEN
+        plain = re.sub(hidden, hide_character, text, flags=re.DOTALL).strip()
+        if plain in {"", *_UNKNOWN}:
             return ParsedCell(unknown=True)
-        all_but = marks[0] == "!"
         parts: list[str | tuple[str, str, str]] = []
-        for piece in _split_marks(marks[1:] if all_but else marks, self.separator):
-            stripped = _strip_marks(piece)
-            if not stripped:
+        for piece in map(str.strip, plain.removeprefix("!").split(self.separator)):
+            if not piece:
                 return ParsedCell(finding=f"an empty place beside {self.separator!r}; expected a state there")
-            ends, text = _find_range(stripped), _join_marks(stripped)
-            parts.append((*ends, text) if ends else text)
-        return ParsedCell(tuple(parts), all_but=all_but)
+            ends = _RANGE.fullmatch(piece)
+            whole = show_characters(piece)
+            parts.append((show_characters(ends[1]), show_characters(ends[2]), whole) if ends else whole)
+        return ParsedCell(tuple(parts), all_but=plain.startswith("!"))
 
     def write(self, cell: Cell, states: Sequence[str] | None = None) -> str:
         """Text of a cell; the inverse of reading it.
@@ -158,17 +168,13 @@ class CellSyntax:
             return False
         if self.separator in state or (self.escape and self.escape in state):
             return False
-        ends = _find_range(list(state))
-        return ends is None or not set(ends) <= set(states)
+        ends = _RANGE.fullmatch(state)
+        return ends is None or not set(ends.groups()) <= set(states)
 
     def _write_state(self, state: str) -> str:
-        written = []
-        for position, character in enumerate(state):
-            at_edge = position in {0, len(state) - 1} and character.isspace()
-            dots = character == "." and state[position - 1 : position] == "."
-            special = character == self.separator or (character == self.escape and self.escape)
-            written.append(self._escape_character(character, (state,)) if special or at_edge or dots else character)
-        return "".join(written)
+        """A state with separators, escapes, blanks at its ends and all but the first of several dots escaped."""
+        special = rf"[{re.escape(self.separator + self.escape)}]|\A\s|\s\Z|(?<=\.)\."
+        return re.sub(special, lambda match: self._escape_character(match[0], (state,)), state)
 
     def _escape_character(self, character: str, cell: tuple[str, ...]) -> str:
         if not self.escape:
@@ -176,37 +182,3 @@ class CellSyntax:
                 f"state {'|'.join(cell)!r} holds {character!r}, special in a cell; expected an escape character"
             )
         return self.escape + character
-
-
-def _strip_marks(marks: list[str]) -> list[str]:
-    start, stop = 0, len(marks)
-    while start < stop and marks[start].isspace():
-        start += 1
-    while stop > start and marks[stop - 1].isspace():
-        stop -= 1
-    return marks[start:stop]
-
-
-def _split_marks(marks: list[str], separator: str) -> Iterable[list[str]]:
-    piece: list[str] = []
-    for mark in marks:
-        if mark == separator:
-            yield piece
-            piece = []
-        else:
-            piece.append(mark)
-    yield piece
-
-
-def _join_marks(marks: list[str]) -> str:
-    return "".join(mark[-1] for mark in marks)
-
-
-def _find_range(marks: list[str]) -> tuple[str, str] | None:
-    """The two ends around the first plain ``..``, if there is one with something on both sides."""
-    for position in range(1, len(marks) - 2):
-        if marks[position] == marks[position + 1] == ".":
-            first, last = _strip_marks(marks[:position]), _strip_marks(marks[position + 2 :])
-            if first and last:
-                return _join_marks(first), _join_marks(last)
-    return None
