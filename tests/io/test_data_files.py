@@ -281,6 +281,20 @@ def test_a_csv_read_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     refused("row 121, column 'fever': 'hihg' is not a state", list, stream)
 
 
+@pytest.mark.parametrize("header", ['a,"b"', '"a",b', "a,b"])
+def test_a_csv_whose_quotes_begin_late_is_streamed_as_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str
+) -> None:
+    plain, quoted = "x,y\n" * 20, '"p\nq","r,s"\nx,"y"\n' * 5
+    for rows in (plain + quoted, quoted + plain, plain + quoted + plain):
+        (tmp_path / "a.csv").write_text(f"{header}\n{rows}")
+        data = pn.read_data(tmp_path / "a.csv")
+        assert {v.name: v.states for v in data.variables} == {"a": ("p\nq", "x"), "b": ("r,s", "y")}
+        for size in (3, 16, 50, 1000):
+            monkeypatch.setattr("possnet.io.data_formats.csv_data._PIECE", size)
+            assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv")) == data
+
+
 def test_a_stream_left_early_leaves_no_thread_behind(tmp_path: Path) -> None:
     pn.write_data(DATA, tmp_path / "a.parquet")
     stream = pn.scan_data([tmp_path / "a.parquet"] * 50)

@@ -28,7 +28,7 @@ def weights_of_column(columns: Sequence[RawColumn], name: str, owner: str, first
         raise InputError(f"{owner}: weight column {name!r} holds lists; expected whole numbers >= 0")
     numbers = []
     for code, cell in enumerate(column.cells):
-        text = cell[0] if cell is not None and len(cell) == 1 else ""
+        text = cell[0].strip() if cell is not None and len(cell) == 1 else ""
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             rows = np.flatnonzero(column.codes == code)
             if len(rows):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow import Cell, DomainHints, ProblemReport, TextColumn, first_line, require_distinct
-from possnet.dataset import weights_of_column
 from possnet.errors import InputError
 from possnet.io.cell_syntax import CellSyntax
 from possnet.io.data_source import DataSource, explicit_weights
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Ints, Words
+    from possnet.aliases import Words
     from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
     from possnet.io.cell_syntax import ParsedCell
@@ -56,16 +55,8 @@ class CsvSource(DataSource):
 
     def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:
         """A column of texts, parsed as far as that is possible without the domain."""
-        codes, texts = _split_dictionary(table.column(name))
-        return CsvColumn(name, codes, [self._parse_cell(text) for text in texts], first_row)
-
-    def read_weights(self, table: Any, first_row: int) -> Ints | None:
-        """The weights of the rows of a table, if the file has any; blanks around them do not count."""
-        if not self.weight_column:
-            return None
-        codes, texts = _split_dictionary(table.column(self.weight_column))
-        column = TextColumn(self.weight_column, codes, [(text.strip(),) for text in texts])
-        return weights_of_column([column], self.weight_column, self.owner, first_row)
+        texts: Any = super().decode_column(name, table, first_row)
+        return CsvColumn(name, texts.codes, [self._parse_cell(text) for (text,) in texts.cells], first_row)
 
     def _parse_cell(self, text: str) -> ParsedCell:
         """The parsed text of a cell; texts are remembered, up to a number that costs a few megabytes."""
@@ -107,34 +98,47 @@ class CsvSource(DataSource):
         import pyarrow.csv as arrow_csv
 
         included, text = list(names), pa.dictionary(pa.int32(), pa.string())
+        columns = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
+        )
         try:
-            quotes = self._has_quotes()
-            options = {
-                "parse_options": arrow_csv.ParseOptions(
-                    delimiter=self.syntax.delimiter,
-                    newlines_in_values=quotes,
-                    ignore_empty_lines=len(self.header) > 1,
-                ),
-                "convert_options": arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
-                ),
-            }
             if not self._has_rows():
                 yield pa.schema([(name, text) for name in included]).empty_table()
             elif self.whole:
-                yield arrow_csv.read_csv(self.path, read_options=arrow_csv.ReadOptions(block_size=_BLOCK), **options)
-            elif quotes:
-                reading = arrow_csv.ReadOptions(block_size=_BLOCK)
-                for batch in arrow_csv.open_csv(self.path, read_options=reading, **options):
-                    yield pa.Table.from_batches([batch])
+                parse = self._parse_options(quoted=self._has_quotes())
+                blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
+                yield arrow_csv.read_csv(self.path, blocks, parse, columns)
             else:
-                for number, piece in enumerate(self._split_lines()):
-                    reading = arrow_csv.ReadOptions(
-                        column_names=self.header, skip_rows=int(number == 0), block_size=_BLOCK
-                    )
-                    yield arrow_csv.read_csv(pa.BufferReader(piece), read_options=reading, **options)
+                yield from self._stream_tables(columns)
         except (pa.ArrowException, OSError, KeyError) as error:
             raise self._explain_error(error) from None
+
+    def _stream_tables(self, columns: Any) -> Iterator[Any]:
+        """A table for every piece of whole lines; from the first quote on, a table for every block."""
+        import pyarrow as pa
+        import pyarrow.csv as arrow_csv
+
+        blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
+        for start, piece in self._split_lines():
+            quoted = piece is None
+            if start or not quoted:  # a header with quotes may have line breaks, which Arrow itself must find
+                blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
+            parse = self._parse_options(quoted=quoted)
+            if not quoted:
+                yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
+                continue
+            with pa.OSFile(str(self.path)) as rest:
+                rest.seek(start)
+                for batch in arrow_csv.open_csv(rest, blocks, parse, columns):
+                    yield pa.Table.from_batches([batch])
+
+    def _parse_options(self, *, quoted: bool) -> Any:
+        """How Arrow parses the file; looking for line breaks inside quotes takes it longer."""
+        import pyarrow.csv as arrow_csv
+
+        return arrow_csv.ParseOptions(
+            delimiter=self.syntax.delimiter, newlines_in_values=quoted, ignore_empty_lines=len(self.header) > 1
+        )
 
     def _has_rows(self) -> bool:
         """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
@@ -145,28 +149,32 @@ class CsvSource(DataSource):
         except csv.Error:
             return True
 
-    def _split_lines(self) -> Iterator[memoryview]:
-        """The file in pieces of whole lines, for two threads to parse; without quotes a line break ends a row.
+    def _split_lines(self) -> Iterator[tuple[int, memoryview | None]]:
+        """The file in pieces of whole lines, for two threads to parse, and where they start.
 
+        Without quotes a line break ends a row; the first piece with a quote in it is given as None, and is the last.
         Every piece is a view of one buffer, good until the next is asked for.
         """
         buffer = bytearray(_PIECE)
-        filled = 0
+        start = filled = 0
         with self.path.open("rb") as content:
             while read := content.readinto(memoryview(buffer)[filled:]):
+                if buffer.find(b'"', filled, filled + read) >= 0:
+                    yield start, None
+                    return
                 filled += read
                 end = buffer.rfind(b"\n", 0, filled) + 1
                 if end:
-                    yield memoryview(buffer)[:end]
+                    yield start, memoryview(buffer)[:end]
                     buffer[: filled - end] = buffer[end:filled]
-                    filled -= end
+                    start, filled = start + end, filled - end
                 elif filled == len(buffer):
                     buffer = buffer + bytes(filled)
         if filled:
-            yield memoryview(buffer)[:filled]
+            yield start, memoryview(buffer)[:filled]
 
     def _has_quotes(self) -> bool:
-        """Whether a field may hold a line break; looking is quicker than parsing as if it did."""
+        """Whether a field may hold a line break."""
         with self.path.open("rb") as content:
             return any(b'"' in block for block in iter(partial(content.read, 1 << 20), b""))
 
@@ -195,15 +203,6 @@ class CsvSource(DataSource):
                     if _is_undecodable(cell):
                         finding = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
                         yield f"{self.owner}, row {number}, column {name!r}: {finding}"
-
-
-def _split_dictionary(column: Any) -> tuple[NDArray[np.integer[Any]], list[str]]:
-    """For every row of a dictionary-encoded column the number of its text, and the distinct texts."""
-    chunks = column.unify_dictionaries().chunks
-    texts = chunks[0].dictionary.to_pylist() if chunks else []
-    indices = [chunk.indices.to_numpy() for chunk in chunks]
-    codes = indices[0] if len(indices) == 1 else np.concatenate(indices or [np.zeros(0, dtype=np.int32)])
-    return codes, texts
 
 
 def _is_undecodable(text: str) -> bool:
