@@ -12,7 +12,17 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import possnet as pn
-from possnet.inference import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, JunctionTree, Semiring, batched, make_plan
+from possnet.inference import (
+    MAX_MIN,
+    MAX_PRODUCT,
+    MAX_SUM,
+    SUM_PRODUCT,
+    JunctionTree,
+    Semiring,
+    batched,
+    make_plan,
+    message_passing,
+)
 from tests.gold import gold_files
 from tests.paths import FIXTURES
 from tests.strategies import levels, networks
@@ -111,7 +121,7 @@ def test_large_tables_are_reduced_step_by_step_to_the_same_answers(question: tup
     if joint.max() == 0.0:
         return
     names = [v.name for v in net.variables]
-    with mock.patch("possnet.inference.junction_tree._SMALL", 0):
+    with mock.patch("possnet.inference.message_passing._SMALL", 0):
         engine = pn.Inference(net)
         for name, pi in engine.marginals(evidence).items():
             table = joint.max(axis=tuple(k for k, n in enumerate(names) if n != name))
@@ -210,9 +220,9 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     table = pn.Dataset.from_rows(columns, rows)
     target = data.draw(st.sampled_from(net.variables)).name
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batched, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
+        patch.setattr(message_passing, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
         patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
-        patch.setattr(batched, "_FEW", data.draw(st.sampled_from([0, 16, 1 << 15])))
+        patch.setattr(message_passing, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))

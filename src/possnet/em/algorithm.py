@@ -160,9 +160,10 @@ class EmAlgorithm:
         ]
 
     def _indicator(self, name: str) -> Floats:
-        """[state in cell], and 1 for a missing cell."""
-        inside = self.model.families[name].cells.T.astype(np.float64)
-        return np.column_stack([inside, np.ones(len(inside))])
+        """[state in cell], and 1 for a missing cell if there are any."""
+        family = self.model.families[name]
+        inside = family.cells.T.astype(np.float64)
+        return np.column_stack([inside, np.ones(len(inside))]) if family.has_missing else inside
 
 
 def _maximise(counts: Masses, masses: Masses) -> Masses:

@@ -3,6 +3,7 @@
 from possnet.inference.engine import Inference
 from possnet.inference.evidence import Evidence
 from possnet.inference.junction_tree import JunctionTree
+from possnet.inference.message_passing import CliqueLayout, Projection, RowPasses, RowSchedule, order_axes
 from possnet.inference.most_possible import Explanation
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
@@ -12,11 +13,16 @@ __all__ = [
     "MAX_PRODUCT",
     "MAX_SUM",
     "SUM_PRODUCT",
+    "CliqueLayout",
     "Evidence",
     "Explanation",
     "Inference",
     "JunctionTree",
     "Plan",
+    "Projection",
+    "RowPasses",
+    "RowSchedule",
     "Semiring",
     "make_plan",
+    "order_axes",
 ]

@@ -177,7 +177,7 @@ class Inference:
         prepared = self._prepare([number], frozenset(columns), last=1 << number)
         semiring = prepared.semiring
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = prepared.answers(number, columns, len(data))
+            rows = prepared.query_rows(number, columns, len(data))
             tops = rows.max(axis=1, keepdims=True)
             return np.where(tops > semiring.zero, conditioned(rows, tops, semiring), np.nan)
 
@@ -223,7 +223,7 @@ class Inference:
         if key not in self._prepared:  # one is kept: batches of a stream have the same columns
             self._prepared = {key: self._prepare(sorted(key[0]), key[1])}
         prepared = self._prepared[key]
-        for start, stop, found, possible in prepared.blocks(columns, len(data), numbers):
+        for start, stop, found, possible in prepared.marginal_blocks(columns, len(data), numbers):
             yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
 
     def _prepare(self, targets: Sequence[int], observed: frozenset[int], *, last: int = 0) -> RowInference:
@@ -234,7 +234,7 @@ class Inference:
         plan.refuse_if_large(self._names, self._limit)
         budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
         tables = [_log(t) if semiring is MAX_SUM else t for t in tables]
-        return RowInference(plan, scopes, tables, semiring, self.network.variables, budget)
+        return RowInference(plan, scopes, tables, semiring, budget)
 
     def _require_own(self, data: Dataset, owner: str) -> None:
         for variable in data.variables:
