@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from possnet.errors import InputError
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from possnet.aliases import Progress
-    from possnet.io.format_registries import Ability
+
+    Ability: TypeAlias = Literal["write", "write_tables", "plain_columns"]
 
 
 @contextmanager

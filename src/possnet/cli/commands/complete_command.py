@@ -17,8 +17,8 @@ from possnet.errors import InputError, among, did_you_mean, listing, warn_user
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from possnet.cli.outputs import Ability
     from possnet.completion import CellTally
-    from possnet.io.format_registries import Ability
 
 
 @click.command(short_help="Fill the ambiguous cells of a table.")
