@@ -1,7 +1,4 @@
-"""The rows while a structure is searched: every column as numbers of its distinct cells, equal rows once where that pays.
-
-A cell that was given as unknown is the whole domain, or (``missing=True``) a kind of its own, numbered last.
-"""
+"""The rows while a structure is searched: every column as codes of its distinct cells, equal rows once where that pays."""
 
 from __future__ import annotations
 
@@ -10,23 +7,21 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dataset import batches_of, group_rows
-from possnet.em import code_cells
-from possnet.kernels import bitmaps, grouping
+from possnet.dataset import Dataset, group_rows
+from possnet.kernels import grouping
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from possnet.aliases import Bools, Codes, Ints
-    from possnet.dataset import Batches, Dataset
-    from possnet.variables import Variable
+    from possnet.aliases import Codes, Ints
+    from possnet.dataset import Batches
 
-
-_TRY_AGAIN: Final = 1 << 20
-_MISSING: Final = 0
+_MERGE_FROM: Final = 1 << 20  # rows of a stream from which equal ones are looked for
 
 
 class CodedRows:
     """Coded rows of a data set or a stream.
+
+    A cell that was given as unknown is the whole domain, or (``missing=True``) a cell of its own, numbered last.
 
     Attributes
     ----------
@@ -39,58 +34,37 @@ class CodedRows:
         The same cells as masks, missing ones left out.
     weights
         How often each row stands, or None.
-    total
-        Rows in all.
+    n_rows, total
+        Rows that are held, and rows in all.
 
     >>> import possnet as pn
-    >>> found = CodedRows(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
-    >>> found.codes[0], found.weights, found.total, found.masks
+    >>> rows = CodedRows(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
+    >>> rows.codes[0], rows.weights, rows.total, rows.masks
     (array([0, 1], dtype=uint8), array([6, 2]), 8, [[1, 3]])
     """
 
     def __init__(self, data: Dataset | Batches, *, missing: bool = False) -> None:
-        self.variables: tuple[Variable, ...] = tuple(data.variables)
-        known: list[dict[int, int]] = [{} for _ in self.variables]
-        parts: list[tuple[list[Codes], Ints | None]] = []
-        held = last = 0
-        for batch in batches_of(data):
-            if not len(batch):
-                continue
-            codes = [
-                _coded(batch, variable.name, found, missing=missing)
-                for variable, found in zip(self.variables, known, strict=True)
-            ]
-            parts.append(_compact(codes, known, batch.weights))
-            held += len(parts[-1][0][0])
-            refuse_over(
-                held * sum(column.itemsize for column in parts[-1][0]),
-                f"learning a structure from {held:,} distinct rows of {len(codes)} variables",
-                "use fewer rows or variables",
-            )
-            if held > max(_TRY_AGAIN, 4 * last):
-                parts = [_joined(parts, known)]
-                held = last = len(parts[0][0][0])
-        columns, weights = _joined(parts, known)
-        self._number(columns or [np.zeros(0, dtype=np.uint8) for _ in self.variables], weights, known)
+        rows = data if isinstance(data, Dataset) else _collect_rows(data)
+        _refuse_rows(rows)
+        self.variables, weights = rows.variables, rows.weights
+        columns = [rows.column(variable.name) for variable in self.variables]
+        if not missing:
+            columns = [column.fill_unknown() for column in columns]
+        if weights is not None and not weights.all():  # cells of rows that count for nothing do not occur
+            kept = np.flatnonzero(weights)
+            weights = weights[kept]
+            columns = [column.take_rows(kept, weights) for column in columns]
+        self.sets = [column.sets for column in columns]
+        self.masks = [[mask for mask in column.masks if mask] for column in columns]
+        self.has_missing = [column.unknown is not None for column in columns]
+        codes: list[Codes] = [column.codes for column in columns]
+        # fewer than a quarter of the rows repay the looking up of weights
+        groups = group_rows(codes, self.n_cells, len(codes[0]), most=len(codes[0]) // 4)
+        if groups is not None:
+            codes, weights = [column[groups.first] for column in codes], groups.counts(weights)
+        self._hold_rows(codes, weights)
 
-    def _number(self, columns: list[Codes], weights: Ints | None, known: list[dict[int, int]]) -> None:
-        """Number cells in the order of their masks, whatever order they came in."""
-        self.sets: list[Bools] = []
-        self.masks: list[list[int]] = []
-        numbered: list[Codes] = []
-        for column, found, variable in zip(columns, known, self.variables, strict=True):
-            order = sorted(found, key=lambda mask: (mask == _MISSING, mask))
-            rank = np.empty(max(len(order), 1), dtype=np.min_scalar_type(max(len(order), 1)))
-            rank[[found[mask] for mask in order]] = np.arange(len(order))
-            in_order = order == list(found)
-            numbered.append(column.astype(rank.dtype, copy=False) if in_order else np.take(rank, column))
-            shown = [mask or (1 << len(variable)) - 1 for mask in order]
-            self.sets.append(bitmaps.sets_of(shown, len(variable)))
-            self.masks.append([mask for mask in order if mask != _MISSING])
-        self.has_missing = [_MISSING in found for found in known]
-        self._hold(numbered, weights)
-
-    def _hold(self, codes: list[Codes], weights: Ints | None) -> None:
+    def _hold_rows(self, codes: list[Codes], weights: Ints | None) -> None:
         self.codes, self.weights = codes, weights
         self.n_rows = len(codes[0])
         self.total = self.n_rows if weights is None else int(weights.sum())
@@ -98,62 +72,47 @@ class CodedRows:
     @property
     def n_cells(self) -> list[int]:
         """Number of distinct cells of every variable."""
-        return [len(found) for found in self.sets]
+        return [len(sets) for sets in self.sets]
 
     @property
     def imprecise(self) -> list[str]:
         """Variables that have cells of several states."""
-        return [v.name for v, found in zip(self.variables, self.sets, strict=True) if (found.sum(axis=1) != 1).any()]
+        return [v.name for v, sets in zip(self.variables, self.sets, strict=True) if (sets.sum(axis=1) != 1).any()]
 
     def sample_rows(self, most: int) -> CodedRows | None:
         """Some of the rows, drawn without replacement and always the same ones; None if there are no more than that."""
         if self.n_rows <= most:
             return None
         chosen = np.sort(np.random.default_rng(0).permutation(self.n_rows)[:most])
-        found = copy(self)
-        found._hold([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
-        return found
+        sample = copy(self)
+        sample._hold_rows([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
+        return sample
 
     def cell_counts(self, number: int) -> Ints:
         """How often each cell of a variable stands."""
         return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))
 
 
-def _coded(batch: Dataset, name: str, known: dict[int, int], *, missing: bool) -> Codes:
-    """Number of every row's cell; cells not seen before get the next numbers, unless only rows of weight 0 have them."""
-    codes, masks, cell_counts = code_cells(batch, name, missing=missing)
-    numbers = [
-        known.setdefault(mask, len(known)) if amount else 0
-        for mask, amount in zip(masks, cell_counts.tolist(), strict=True)
-    ]
-    if numbers == list(range(len(numbers))):
-        return codes.astype(np.min_scalar_type(max(len(numbers), 1)), copy=False)
-    table = np.array(numbers, dtype=np.min_scalar_type(max(len(known), 1)))
-    return np.take(table, codes)
+def _collect_rows(stream: Batches) -> Dataset:
+    """The rows of a stream; equal ones are merged whenever there are four times as many as after the last time."""
+    rows = Dataset.from_rows(stream.variables, [])
+    parts, held, merge_from = [rows], 0, _MERGE_FROM
+    for batch in stream:
+        parts.append(batch)
+        held += len(batch)
+        if held > merge_from:
+            rows = Dataset.concatenate(parts)
+            _refuse_rows(rows)
+            distinct = rows.distinct()
+            parts = [distinct if 4 * len(distinct) <= held else rows]
+            held = len(parts[0])
+            merge_from = 4 * held
+    return Dataset.concatenate(parts)
 
 
-def _compact(
-    columns: list[Codes], known: list[dict[int, int]], weights: Ints | None
-) -> tuple[list[Codes], Ints | None]:
-    """Equal rows once, with their weights, if that leaves less than a quarter of them; rows of weight 0 never."""
-    if weights is not None and not weights.all():
-        kept = weights > 0
-        columns, weights = [column[kept] for column in columns], weights[kept]
-    rows = len(columns[0])
-    groups = group_rows(columns, [len(found) for found in known], rows, most=rows // 4)
-    if groups is None:
-        return columns, weights
-    return [column[groups.first] for column in columns], groups.counts(weights)
-
-
-def _joined(
-    parts: list[tuple[list[Codes], Ints | None]], known: list[dict[int, int]]
-) -> tuple[list[Codes], Ints | None]:
-    """The rows of several parts, equal ones put together again."""
-    if len(parts) <= 1:
-        return parts[0] if parts else ([], None)
-    columns = [np.concatenate(columns) for columns in zip(*(codes for codes, _ in parts), strict=True)]
-    weights = None
-    if any(found is not None for _, found in parts):
-        weights = np.concatenate([np.ones(len(c[0]), dtype=np.int64) if w is None else w for c, w in parts])
-    return _compact(columns, known, weights)
+def _refuse_rows(rows: Dataset) -> None:
+    refuse_over(
+        len(rows) * len(rows.variables),
+        f"learning a structure from {len(rows):,} rows of {len(rows.variables)} variables",
+        "use fewer rows or variables",
+    )
