@@ -1,9 +1,9 @@
-"""Directed acyclic graphs and what they say about independence.
+"""Directed acyclic graphs: order, moral graph, d-separation, v-structures and the CPDAG.
 
 A `Dag` maps every node to its parents, *in the order of the node's table axes*. It answers questions about order
 (ancestors, topological order), about independence (d-separation) and about what data can tell: two DAGs with the same
-edges but for direction and the same v-structures express the same independences, and their common `EssentialGraph`
-keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Meek 1995).
+skeleton and the same v-structures express the same independences (they are Markov equivalent), and their common CPDAG,
+`EssentialGraph`, keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Meek 1995).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Dag:
         self._parents = families
         self._children = {node: tuple(nodes) for node, nodes in children.items()}
         if len(self.topological_order()) < len(families):
-            raise InputError(f"dag: cycle {' -> '.join(self._cycle())}; expected no directed cycle")
+            raise InputError(f"dag: cycle {' -> '.join(self._find_cycle())}; expected no directed cycle")
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], *, nodes: Iterable[str] = ()) -> Dag:
@@ -98,7 +98,7 @@ class Dag:
         >>> Dag({"fever": (), "rash": ("fever",)}).parents("rash")
         ('fever',)
         """
-        return self._parents[self._known(node)]
+        return self._parents[self._require_node(node)]
 
     def children(self, node: str) -> tuple[str, ...]:
         """Children of a node.
@@ -106,7 +106,7 @@ class Dag:
         >>> Dag({"fever": (), "rash": ("fever",)}).children("fever")
         ('rash',)
         """
-        return self._children[self._known(node)]
+        return self._children[self._require_node(node)]
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class Dag:
         >>> sorted(Dag.from_edges([("a", "b"), ("b", "c"), ("d", "c")]).ancestors("c"))
         ['a', 'b', 'd']
         """
-        return self._reach(nodes, self._parents)
+        return self._reach_along(nodes, self._parents)
 
     def descendants(self, nodes: str | Iterable[str]) -> frozenset[str]:
         """All nodes to which a path leads from one of the given nodes.
@@ -132,7 +132,7 @@ class Dag:
         >>> sorted(Dag.from_edges([("a", "b"), ("b", "c"), ("d", "c")]).descendants("a"))
         ['b', 'c']
         """
-        return self._reach(nodes, self._children)
+        return self._reach_along(nodes, self._children)
 
     def topological_order(self) -> tuple[str, ...]:
         """Every node after its parents; among those that are ready, the first given comes first.
@@ -160,7 +160,7 @@ class Dag:
         >>> Dag.from_edges([("a", "b"), ("b", "c"), ("a", "c")]).subgraph({"a", "c"})
         Dag(a; c <- a)
         """
-        kept = {self._known(node) for node in nodes}
+        kept = {self._require_node(node) for node in nodes}
         return Dag({n: [p for p in parents if p in kept] for n, parents in self._parents.items() if n in kept})
 
     def skeleton(self) -> UndirectedGraph:
@@ -172,7 +172,7 @@ class Dag:
         return UndirectedGraph(self.nodes, self.edges)
 
     def moral_graph(self) -> UndirectedGraph:
-        """Edges without directions, and every two parents of a node joined.
+        """The moral graph: edges without directions, and every two parents of a node connected ("married").
 
         >>> Dag({"a": (), "b": (), "c": ("a", "b")}).moral_graph().edges
         (('a', 'b'), ('a', 'c'), ('b', 'c'))
@@ -181,7 +181,7 @@ class Dag:
         return UndirectedGraph(self.nodes, (*self.edges, *married))
 
     def v_structures(self) -> frozenset[tuple[str, str, str]]:
-        """Triples (a, c, b) with a -> c <- b where a and b are not joined; a before b as text.
+        """Triples (a, c, b) with a -> c <- b where a and b are not adjacent; a before b as text.
 
         >>> Dag({"a": (), "b": (), "c": ("a", "b")}).v_structures()
         frozenset({('a', 'c', 'b')})
@@ -195,7 +195,7 @@ class Dag:
         )
 
     def essential_graph(self) -> EssentialGraph:
-        """The Markov equivalence class: an edge stays directed when every equivalent DAG has it so.
+        """The CPDAG of the Markov equivalence class: an edge stays directed when every equivalent DAG has it so.
 
         Directs the v-structures, then applies Meek's first three rules until nothing changes (Meek 1995).
 
@@ -217,7 +217,7 @@ class Dag:
             open_edges -= compelled
             pending = bool(compelled)
         return EssentialGraph(
-            self.nodes, directed=[(p, c) for c, found in into.items() for p in found], undirected=open_edges
+            self.nodes, directed=[(p, c) for c, parents in into.items() for p in parents], undirected=open_edges
         )
 
     def d_separated(
@@ -226,13 +226,13 @@ class Dag:
         """Whether the graph makes two sets of nodes independent once a third set is known.
 
         No path may be open: a path is blocked at a known node that is not a collider on it, and at a collider neither
-        known nor with a known descendant (Pearl 1988; found by one walk over the graph, Shachter 1998).
+        known nor with a known descendant (Pearl 1988; one pass over the graph, Shachter 1998).
 
         >>> dag = Dag({"measles": (), "flu": (), "fever": ("measles", "flu")})
         >>> dag.d_separated("measles", "flu"), dag.d_separated("measles", "flu", given="fever")
         (True, False)
         """
-        sources, targets, known = self._set(first), self._set(second), self._set(given)
+        sources, targets, known = self._require_nodes(first), self._require_nodes(second), self._require_nodes(given)
         if sources & targets or sources & known or targets & known:
             raise InputError(
                 f"d_separated: {listing(sorted(sources & targets | sources & known | targets & known))} "
@@ -275,25 +275,25 @@ class Dag:
             return f"Dag({len(families)} nodes, {len(self.edges)} edges)"
         return f"Dag({'; '.join(families)})"
 
-    def _known(self, node: str) -> str:
+    def _require_node(self, node: str) -> str:
         if node not in self._parents:
             raise InputError(f"{node!r} is not a node{among(node, self._parents)}")
         return node
 
-    def _set(self, nodes: str | Iterable[str]) -> set[str]:
-        return {self._known(node) for node in ((nodes,) if isinstance(nodes, str) else nodes)}
+    def _require_nodes(self, nodes: str | Iterable[str]) -> set[str]:
+        return {self._require_node(node) for node in ((nodes,) if isinstance(nodes, str) else nodes)}
 
-    def _reach(self, nodes: str | Iterable[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-        found: set[str] = set()
-        frontier = list(self._set(nodes))
+    def _reach_along(self, nodes: str | Iterable[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+        reached: set[str] = set()
+        frontier = list(self._require_nodes(nodes))
         while frontier:
             for node in step[frontier.pop()]:
-                if node not in found:
-                    found.add(node)
+                if node not in reached:
+                    reached.add(node)
                     frontier.append(node)
-        return frozenset(found)
+        return frozenset(reached)
 
-    def _cycle(self) -> list[str]:
+    def _find_cycle(self) -> list[str]:
         """Nodes of one directed cycle; only called when there is one."""
         ordered = set(self.topological_order())
         path = [next(node for node in self._parents if node not in ordered)]
@@ -302,8 +302,23 @@ class Dag:
         return path[path.index(path[-1]) :][::-1]
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
-class UndirectedGraph:
+class _ComparedByContent:
+    """Values that are equal when their contents are, in whatever order."""
+
+    __slots__ = ()
+
+    def _content(self) -> tuple[frozenset[object], ...]:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return self._content() == other._content() if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
+class UndirectedGraph(_ComparedByContent):
     """Nodes and undirected edges; each edge once, sorted by the order of the nodes.
 
     >>> UndirectedGraph(("a", "b", "c"), [("c", "a"), ("a", "c")])
@@ -324,30 +339,24 @@ class UndirectedGraph:
         >>> UndirectedGraph(("a", "b"), [("a", "b")]).neighbours()
         {'a': frozenset({'b'}), 'b': frozenset({'a'})}
         """
-        found: dict[str, set[str]] = {node: set() for node in self.nodes}
+        near: dict[str, set[str]] = {node: set() for node in self.nodes}
         for first, second in self.edges:
-            found[first].add(second)
-            found[second].add(first)
-        return {node: frozenset(near) for node, near in found.items()}
+            near[first].add(second)
+            near[second].add(first)
+        return {node: frozenset(neighbours) for node, neighbours in near.items()}
 
-    def __eq__(self, other: object) -> bool:
-        """Same nodes and edges, in whatever order."""
-        if not isinstance(other, UndirectedGraph):
-            return NotImplemented
-        return set(self.nodes) == set(other.nodes) and set(map(frozenset, self.edges)) == set(
-            map(frozenset, other.edges)
-        )
-
-    def __hash__(self) -> int:
-        return hash((frozenset(self.nodes), frozenset(map(frozenset, self.edges))))
+    def _content(self) -> tuple[frozenset[object], ...]:
+        return frozenset(self.nodes), frozenset(map(frozenset, self.edges))
 
     def __repr__(self) -> str:
         return f"UndirectedGraph({len(self.nodes)} nodes: {listing(f'{a} - {b}' for a, b in self.edges)})"
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
-class EssentialGraph:
-    """A Markov equivalence class of DAGs: edges that all its members direct alike, and edges they do not.
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
+class EssentialGraph(_ComparedByContent):
+    """A CPDAG (completed partially directed acyclic graph): a Markov equivalence class of DAGs.
+
+    ``directed`` are the edges that all members of the class direct alike, ``undirected`` those they do not.
 
     >>> graph = EssentialGraph(("a", "b", "c"), directed=[("a", "b")], undirected=[("c", "b")])
     >>> graph
@@ -374,17 +383,8 @@ class EssentialGraph:
         object.__setattr__(self, "directed", arrows)
         object.__setattr__(self, "undirected", _undirected(listed, undirected))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EssentialGraph):
-            return NotImplemented
-        return (
-            set(self.nodes) == set(other.nodes)
-            and self.directed == other.directed
-            and {frozenset(edge) for edge in self.undirected} == {frozenset(edge) for edge in other.undirected}
-        )
-
-    def __hash__(self) -> int:
-        return hash((frozenset(self.nodes), self.directed))
+    def _content(self) -> tuple[frozenset[object], ...]:
+        return frozenset(self.nodes), self.directed, frozenset(map(frozenset, self.undirected))
 
     def __repr__(self) -> str:
         position = {node: k for k, node in enumerate(self.nodes)}

@@ -1,14 +1,14 @@
-"""Elimination orders: the price of exact computation on a graph.
+"""Triangulation by elimination orders: the price of exact computation on a graph.
 
-Eliminating a node joins its neighbours and removes it; the node and its neighbours at that moment are a *clique*, and the
-product of their numbers of states is the size of a table. A good order keeps the sum of these sizes small. Finding the best
+Eliminating a node connects its neighbours and removes it; the node and its neighbours at that moment are a *clique*, and
+the product of their numbers of states is the size of a table. A good order keeps the sum of these sizes small. Finding the best
 is hard; greedy rules come close, and none of them wins everywhere:
 
 - ``fill``: the node that needs the fewest new edges;
 - ``weight``: the node whose clique has the smallest table;
 - ``weighted-fill``: the node whose new edges have the smallest total weight (the product of the sizes of their ends).
 
-Sets of nodes are integers (bit k is node k), so that joining neighbours is a few machine operations; a heap holds the
+Sets of nodes are integers (bit k is node k), so that connecting neighbours is a few machine operations; a heap holds the
 costs, and only nodes near a change are priced again (Kjaerulff 1990 describes the rules).
 """
 
@@ -27,7 +27,7 @@ EliminationRule: TypeAlias = Literal["fill", "weight", "weighted-fill"]
 
 @dataclass(frozen=True, slots=True)
 class Elimination:
-    """An order of the nodes, the clique (a set of nodes as an integer) that each one left with, and the entries in all."""
+    """An order of the nodes, the clique (a set of nodes as an integer) that each one left with, and all table entries."""
 
     order: tuple[int, ...]
     cliques: tuple[int, ...]
@@ -70,7 +70,7 @@ def eliminate(
 ) -> Elimination:
     """Greedy elimination by one rule; ties go to the smaller table, then to the first node (or by ``rng``).
 
-    Nodes whose neighbours are all joined go first: they cost nothing that could be saved. Prices are renewed for the
+    Simplicial nodes, whose neighbours are all adjacent, go first: they add no edges. Prices are renewed for the
     neighbours of an eliminated node, and checked once more when a node is about to be chosen. With ``give_up`` the run
     stops, unfinished, once its entries pass that number. Nodes in ``last`` (as bits) go after all others.
 
@@ -80,7 +80,7 @@ def eliminate(
     near = list(neighbours)
     order: list[int] = []
     cliques: list[int] = []
-    entries = _simplicial(near, sizes, order, cliques, last)
+    entries = _eliminate_simplicial(near, sizes, order, cliques, last)
     left = [not last >> node & 1 for node in range(len(near))]
     for node in order:
         left[node] = False
@@ -102,10 +102,10 @@ def eliminate(
         around = near[node]
         order.append(node)
         cliques.append(around | 1 << node)
-        entries += _table(node, around, sizes)
+        entries += _table_entries(node, around, sizes)
         if give_up is not None and entries >= give_up:
             break
-        _remove(node, near)
+        _remove_node(node, near)
         while around:
             lowest = around & -around
             around ^= lowest
@@ -119,13 +119,15 @@ def eliminate(
     for node in iterate_bits(last):
         order.append(node)
         cliques.append(near[node] | 1 << node)
-        entries += _table(node, near[node], sizes)
-        _remove(node, near)
+        entries += _table_entries(node, near[node], sizes)
+        _remove_node(node, near)
     return Elimination(tuple(order), tuple(cliques), entries)
 
 
-def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques: list[int], last: int) -> int:
-    """Eliminate, as long as there are any, nodes whose neighbours are all joined to each other; tell the entries."""
+def _eliminate_simplicial(
+    near: list[int], sizes: Sequence[int], order: list[int], cliques: list[int], last: int
+) -> int:
+    """Eliminate simplicial nodes, whose neighbours are all adjacent, as long as there are any; the entries of their tables."""
     entries = 0
     gone = last
     waiting = list(range(len(near) - 1, -1, -1))
@@ -145,7 +147,7 @@ def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques
         gone |= 1 << node
         order.append(node)
         cliques.append(around | 1 << node)
-        entries += _table(node, around, sizes)
+        entries += _table_entries(node, around, sizes)
         mask = ~(1 << node)
         while around:
             lowest = around & -around
@@ -156,8 +158,8 @@ def _simplicial(near: list[int], sizes: Sequence[int], order: list[int], cliques
     return entries
 
 
-def _remove(node: int, near: list[int]) -> None:
-    """Join the neighbours of a node and take it out."""
+def _remove_node(node: int, near: list[int]) -> None:
+    """Connect the neighbours of a node with each other, and take it out."""
     around = near[node]
     mask = ~(1 << node)
     rest = around
@@ -168,7 +170,7 @@ def _remove(node: int, near: list[int]) -> None:
         near[other] = (near[other] | around) & mask & ~lowest
 
 
-def _table(node: int, around: int, sizes: Sequence[int]) -> int:
+def _table_entries(node: int, around: int, sizes: Sequence[int]) -> int:
     entries = sizes[node]
     while around:
         lowest = around & -around
@@ -191,7 +193,7 @@ def _price_fill(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float
 
 
 def _price_weight(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
-    return _table(node, near[node], sizes), 0.0
+    return _table_entries(node, near[node], sizes), 0.0
 
 
 def _price_weighted_fill(node: int, near: list[int], sizes: Sequence[int]) -> tuple[float, float]:
