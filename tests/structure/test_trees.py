@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.dependence import CONTOUR_MEASURES, count_pairs, measure_dependence, specificity_ratio
+from possnet.dependence import CONTOUR_MEASURES, count_pairs, measure_dependence
 from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.search_result import SearchResult
 from tests import oracles
@@ -50,7 +50,9 @@ def test_edges_of_trees_are_worth_what_their_direction_is() -> None:
         constraints=pn.Constraints(required=[("lung", "tub"), ("tub", "asia")]),
     )
     for edge in found.edges:
-        assert edge.value == pytest.approx(specificity_ratio(pairs.contour(edge.parent, edge.child)))
+        assert edge.value == pytest.approx(
+            measure_dependence("specificity-ratio", pairs.contour(edge.parent, edge.child))
+        )
     assert found.score == pytest.approx(sum(edge.value for edge in found.edges))
 
 

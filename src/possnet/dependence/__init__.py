@@ -10,9 +10,6 @@ from possnet.dependence.contour_measures import (
     mutual_information,
     nonspecificity,
     nonspecificity_gain,
-    specificity_gain,
-    specificity_ratio,
-    specificity_symmetric,
 )
 from possnet.dependence.pair_counts import PairCounts, count_pairs
 from possnet.dependence.similarity import similarity_dependence
@@ -30,7 +27,4 @@ __all__ = [
     "nonspecificity",
     "nonspecificity_gain",
     "similarity_dependence",
-    "specificity_gain",
-    "specificity_ratio",
-    "specificity_symmetric",
 ]

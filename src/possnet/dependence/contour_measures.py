@@ -75,6 +75,8 @@ def measure_dependence(name: str, contour: ArrayLike, conjunction: Conjunction =
     >>> pair = [[1, 0.5], [0.5, 0.25]]
     >>> round(measure_dependence("specificity-gain", pair), 3), measure_dependence("chi2", pair)
     (0.104, 0.0)
+    >>> round(measure_dependence("specificity-ratio", pair), 3), round(measure_dependence("specificity-symmetric", pair), 3)
+    (0.208, 0.116)
     """
     return conditional_dependence(name, _one_context(contour), conjunction)
 
@@ -124,33 +126,6 @@ def independent_contour(contour: ArrayLike, conjunction: Conjunction = PRODUCT) 
     degrees = _normalise(contour)
     flat = degrees.reshape(-1, degrees.shape[-1])
     return conjunction.combine(flat.max(axis=1, keepdims=True), flat.max(axis=0, keepdims=True)).reshape(degrees.shape)
-
-
-def specificity_gain(contour: ArrayLike) -> float:
-    """Specificity gain U(X) + U(Y) - U(X, Y), at least 0; 0 for min-independent pairs.
-
-    >>> round(specificity_gain([[1, 0.5], [0.5, 0.25]]), 3), specificity_gain([[1, 0.5], [0.5, 0.5]])
-    (0.104, 0.0)
-    """
-    return measure_dependence("specificity-gain", contour)
-
-
-def specificity_ratio(contour: ArrayLike) -> float:
-    """Specificity gain divided by the non-specificity of the first variable: against favouring many states.
-
-    >>> round(specificity_ratio([[1, 0.5], [0.5, 0.25]]), 3)
-    0.208
-    """
-    return measure_dependence("specificity-ratio", contour)
-
-
-def specificity_symmetric(contour: ArrayLike) -> float:
-    """Specificity gain divided by the non-specificity of the pair.
-
-    >>> round(specificity_symmetric([[1, 0.5], [0.5, 0.25]]), 3)
-    0.116
-    """
-    return measure_dependence("specificity-symmetric", contour)
 
 
 def nonspecificity_gain(contour: ArrayLike, conjunction: Conjunction = PRODUCT) -> float:

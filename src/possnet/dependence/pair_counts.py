@@ -9,10 +9,12 @@ import numpy as np
 from possnet.counting import split_blocks
 from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, among
-from possnet.kernels import bitmaps, cross_counts, tally
+from possnet.kernels import bitmaps, cross_counts
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from possnet.aliases import Floats, Ints, Progress, Words
     from possnet.counting import RowBlock
     from possnet.dataset import Batches
@@ -40,15 +42,10 @@ class PairCounts:
 
     def __init__(self, variables: tuple[Variable, ...], matrix: Ints, rows: int) -> None:
         self.variables, self.rows = variables, rows
-        self._matrix = matrix
-        self._places: dict[str, slice] = {}
-        start = 0
-        for variable in variables:
-            self._places[variable.name] = slice(start, start + len(variable))
-            start += len(variable)
+        self._matrix, self._places = matrix, _state_places(variables)
 
     def table(self, first: str, second: str) -> Ints:
-        """Number of rows that contain both, axes as named; of one variable with itself it has the states' own numbers only.
+        """Number of rows that contain both states, axes as named; of a variable with itself only the diagonal.
 
         >>> import possnet as pn
         >>> count_pairs(pn.Dataset.from_table({"a": ["x", {"x", "y"}]})).table("a", "a")
@@ -57,7 +54,7 @@ class PairCounts:
         for name in (first, second):
             if name not in self._places:
                 raise InputError(f"pair counts: no variable {name!r}{among(name, self._places)}")
-        return self._matrix[self._places[first], self._places[second]].copy()
+        return self._matrix[np.ix_(self._places[first], self._places[second])]
 
     def contour(self, first: str, second: str) -> Floats:
         """Contour of two variables: the counts divided by the largest; all 1 where there are no rows.
@@ -86,15 +83,14 @@ def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) ->
     """
     require_rows(data, "count_pairs")
     variables = tuple(data.variables)
-    names = [variable.name for variable in variables]
     size = sum(len(variable) for variable in variables)
     refuse_over(16 * size * size, f"pair counts of {size:,} states", "use fewer variables or states")
-    matrix = np.zeros((size, size), dtype=np.int64)
+    places, matrix = _state_places(variables), np.zeros((size, size), dtype=np.int64)
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     rows = done = 0
     for batch in batches_of(data):
-        for block in split_blocks(batch, names, size=_BLOCK):
-            _add_block(matrix, block, names)
+        for block in split_blocks(batch, list(places), size=_BLOCK):
+            _add_block(matrix, block, places)
             rows += block.total
             done += block.rows
             if progress is not None:
@@ -102,58 +98,44 @@ def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) ->
     return PairCounts(variables, matrix, rows)
 
 
-def _add_block(matrix: Ints, block: RowBlock, names: list[str]) -> None:
-    words = np.concatenate([block.words(name) for name in names])
+def _state_places(variables: Iterable[Variable]) -> dict[str, range]:
+    """Rows and columns of every variable in a matrix of all states."""
+    places: dict[str, range] = {}
     start = 0
-    for number, name in enumerate(names):
-        own = block.words(name)
-        stop = start + len(own)
-        matrix[range(start, stop), range(start, stop)] += _own(block, name)
-        apart = _precise_pairs(block, names, number)
-        place = first = stop
-        for other in names[number + 1 :]:  # stretches of columns that bitmaps count, between those that histograms do
-            width = len(block.words(other))
-            if other in apart:
-                _add(matrix, start, stop, first, place, block, words)
-                counted = tally.by_codes(
-                    [block.state_codes(name)],
-                    [len(own)],
-                    block.state_codes(other),
-                    width,
-                    block.weights,
-                    lambda _: None,
-                )
-                place_counts = np.zeros((len(own), width), dtype=np.int64)
-                place_counts[counted.contexts[:, 0]] = counted.counts
-                matrix[start:stop, place : place + width] += place_counts
-                matrix[place : place + width, start:stop] += place_counts.T
-                first = place + width
-            place += width
-        _add(matrix, start, stop, first, place, block, words)
-        start = stop
+    for variable in variables:
+        places[variable.name] = range(start, start := start + len(variable))
+    return places
 
 
-def _add(matrix: Ints, start: int, stop: int, first: int, last: int, block: RowBlock, words: Words) -> None:
-    """Add the counts of a variable's states with those from ``first`` to ``last``, both ways round."""
-    if first < last:
-        if block.weights is None:
-            found = cross_counts.by_bitmaps(words[start:stop], words[first:last])
-        else:
-            found = cross_counts.by_weights(words[start:stop], words[first:last], block.rows, block.weights)
-        matrix[start:stop, first:last] += found
-        matrix[first:last, start:stop] += found.T
-
-
-def _own(block: RowBlock, name: str) -> Ints:
-    if block.weights is None:
-        return block.state_counts(name)
+def _add_block(matrix: Ints, block: RowBlock, places: dict[str, range]) -> None:
+    names = list(places)
+    words = np.concatenate([block.words(name) for name in names])
     everything = bitmaps.ones(block.rows)[np.newaxis]
-    return np.asarray(cross_counts.by_weights(everything, block.words(name), block.rows, block.weights)[0])
+    for number, name in enumerate(names):
+        own, later = places[name], names[number + 1 :]
+        plain = block.weights is None
+        matrix[own, own] += (
+            block.state_counts(name) if plain else _cross_bitmaps(block, everything, block.words(name))[0]
+        )
+        wide = [other for other in later if len(own) * len(places[other]) > _MANY_STATES]
+        precise = [other for other in wide if block.is_precise(name) and block.is_precise(other)]
+        if precise:
+            codes, sizes = [block.state_codes(other) for other in precise], [len(places[other]) for other in precise]
+            counts = cross_counts.by_codes(block.state_codes(name), len(own), codes, sizes, block.weights)
+            _add_counts(matrix, own, [k for other in precise for k in places[other]], counts)
+        rest = [k for other in later if other not in precise for k in places[other]]
+        if rest:
+            others = words[rest] if precise else words[own.stop :]
+            _add_counts(matrix, own, rest, _cross_bitmaps(block, block.words(name), others))
 
 
-def _precise_pairs(block: RowBlock, names: list[str], number: int) -> set[str]:
-    own = len(block.words(names[number]))
-    wide = [other for other in names[number + 1 :] if own * len(block.words(other)) > _MANY_STATES]
-    if not wide or not block.is_precise(names[number]):
-        return set()
-    return {other for other in wide if block.is_precise(other)}
+def _cross_bitmaps(block: RowBlock, contexts: Words, states: Words) -> Ints:
+    if block.weights is None:
+        return cross_counts.by_bitmaps(contexts, states)
+    return cross_counts.by_weights(contexts, states, block.rows, block.weights)
+
+
+def _add_counts(matrix: Ints, own: range, others: list[int], counts: Ints) -> None:
+    """Add the counts of a variable's states with others, both ways round."""
+    matrix[own.start : own.stop, others] += counts
+    matrix[others, own.start : own.stop] += counts.T

@@ -1,8 +1,8 @@
 """Triangulation by elimination orders: the price of exact computation on a graph.
 
 Eliminating a node connects its neighbours and removes it; the node and its neighbours at that moment are a *clique*, and
-the product of their numbers of states is the size of a table. A good order keeps the sum of these sizes small. Finding the best
-is hard; greedy rules come close, and none of them wins everywhere:
+the product of their numbers of states is the size of a table. A good order keeps the sum of these sizes small. Finding the
+best is hard; greedy rules come close, and none of them wins everywhere:
 
 - ``fill``: the node that needs the fewest new edges;
 - ``weight``: the node whose clique has the smallest table;
@@ -127,7 +127,7 @@ def eliminate(
 def _eliminate_simplicial(
     near: list[int], sizes: Sequence[int], order: list[int], cliques: list[int], last: int
 ) -> int:
-    """Eliminate simplicial nodes, whose neighbours are all adjacent, as long as there are any; the entries of their tables."""
+    """Eliminate simplicial nodes, whose neighbours are all adjacent, while there are any; the entries of their tables."""
     entries = 0
     gone = last
     waiting = list(range(len(near) - 1, -1, -1))
