@@ -85,7 +85,9 @@ class CodedRows:
             return None
         chosen = np.sort(np.random.default_rng(0).permutation(self.n_rows)[:most])
         sample = copy(self)
-        sample._hold_rows([codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen])
+        sample._hold_rows(
+            [codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen]
+        )
         return sample
 
     def cell_counts(self, number: int) -> Ints:
