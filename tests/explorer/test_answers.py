@@ -14,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.explorer import explore
-from possnet.explorer.request_types import TableRequest
-from possnet.explorer.session import Session, read_table_page
+from possnet.explorer.request_types import AnswerRequest, TableRequest
+from possnet.explorer.session import Session, answer_evidence, read_table_page
 from tests.serving import Server, serving
 
 
@@ -46,6 +46,18 @@ def test_answers_are_those_of_the_library(clinic: Server, evidence: dict[str, li
     assert found["degree"] == engine.possibility_of(known)
     best = engine.most_possible(known or None)
     assert found["best"] == {"configuration": best.configuration, "possibility": best.possibility, "ties": best.ties}
+
+
+def test_a_click_plans_no_junction_tree_but_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session.from_network(pn.load_example("clinic"))
+    answer_evidence(session, AnswerRequest({}, before=True))
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("planned again")
+
+    monkeypatch.setattr("possnet.inference.engine.make_plan", refuse)
+    for evidence in EVIDENCE:
+        answer_evidence(session, AnswerRequest(evidence, explain=True))
 
 
 def test_the_network_is_told_with_a_place_for_every_card(clinic: Server) -> None:

@@ -105,6 +105,7 @@ def test_every_question_has_the_answer_of_brute_force(
         expected = conditioned(net, table) if evidence else table
         assert pi.degrees == pytest.approx(expected, abs=1e-12)
         assert pi.variables == (net.variable(name),)
+    assert engine.possibility_of(evidence) == pytest.approx(joint.max(), abs=1e-12)  # of the tree of the marginals
     table = joint.max(axis=tuple(k for k, n in enumerate(names) if n not in target))
     kept = [n for n in names if n in target]
     table = table.transpose([kept.index(n) for n in target])

@@ -139,7 +139,7 @@ class Inference:
         return {name: found[factor] for factor, name in enumerate(self._names)}
 
     def possibility_of(self, evidence: Evidence) -> float:
-        """Possibility of the evidence, Π(e).
+        """Possibility of the evidence, Π(e); right after other questions with the same evidence, from their messages.
 
         >>> import possnet as pn
         >>> round(Inference(pn.load_example("asia")).possibility_of({"xray": "yes", "asia": "yes"}), 9)
@@ -147,7 +147,11 @@ class Inference:
         """
         known = read_evidence(evidence, self._variables)
         semiring = self._choose_semiring(known)
-        value, _ = self._pruned_value([], known, semiring)
+        tree = self._trees.get(semiring.name)
+        if tree is not None and not tree.changed_evidence(_in_semiring(known, semiring)):
+            value = tree.collect()  # every message is there
+        else:
+            value, _ = self._pruned_value([], known, semiring)
         return float(np.exp(value)) if semiring is MAX_SUM else value
 
     def necessity(self, name: str, states: str | Iterable[str], evidence: Evidence | None = None) -> float:

@@ -57,17 +57,21 @@ class JunctionTree:
 
     def set_evidence(self, evidence: Mapping[int, Floats]) -> None:
         """Degrees for the states of some variables; what they do not touch is kept."""
-        changed = {
-            v
-            for v in evidence.keys() | self._evidence.keys()
-            if v not in evidence or v not in self._evidence or not np.array_equal(evidence[v], self._evidence[v])
-        }
+        changed = self.changed_evidence(evidence)
         self._evidence = dict(evidence)
         for variable in changed:
             number = self.plan.home[variable]
             while number >= 0 and number not in self._stale:
                 self._stale.add(number)
                 number = self._layouts[number].parent
+
+    def changed_evidence(self, evidence: Mapping[int, Floats]) -> set[int]:
+        """Variables whose evidence differs from that of the tree."""
+        return {
+            v
+            for v in evidence.keys() | self._evidence.keys()
+            if v not in evidence or v not in self._evidence or not np.array_equal(evidence[v], self._evidence[v])
+        }
 
     def collect(self, *, keep: bool = True) -> float:
         """Messages up to the roots; the combined value of everything (a degree, a sum, a logarithm)."""
