@@ -17,9 +17,10 @@ import pytest
 
 import possnet as pn
 from possnet.executors import completed, workers
-from possnet.experiment import LEARNERS, PROCESSES, Trial
-from possnet.experiment.trial_grid import Grid
+from possnet.experiment import Grid, Trial
 from possnet.io import encode_network
+from possnet.learners import LEARNERS, Learner
+from possnet.sampling import PROCESSES
 from possnet.threads import in_order
 from tests.commands import COMMAND, run
 from tests.work import die_on_three, die_once, fail, slow
@@ -30,8 +31,10 @@ ONE: dict[str, Any] = {"rows": 50, "imprecision": 1, "process": "traced", "repea
 
 def test_the_grid_has_every_combination_once() -> None:
     net = pn.load_example("asia")
-    grid = Grid.of({"asia": net}, ["traced", "precise"], [0.5, 1.0, 0.5], [10, 20], ["em", "likelihood"], 3, 1)
-    trials = grid.trials()
+    grid = Grid.from_options(
+        {"asia": net}, ["traced", "precise"], [0.5, 1.0, 0.5], [10, 20], ["em", "likelihood"], 3, 1
+    )
+    trials = grid.list_trials()
     assert len(trials) == len(set(trials)) == (2 + 1) * 2 * 2 * 3
     assert len({trial.key for trial in trials}) == len(trials)
     assert {c.imprecision for c in trials if c.process == "precise"} == {0.0}
@@ -39,9 +42,19 @@ def test_the_grid_has_every_combination_once() -> None:
 
 def test_learners_share_their_rows_and_repeats_do_not() -> None:
     one = Trial("asia", "traced", 0.5, 100, "em", 0)
-    assert one.seed(1, "net") == Trial("other name", "traced", 0.5, 1000, "likelihood", 0).seed(1, "net")
+    assert one.derive_seed(1, "net") == Trial("other name", "traced", 0.5, 1000, "likelihood", 0).derive_seed(1, "net")
     others = [Trial("asia", "traced", 0.5, 100, "em", 1), Trial("asia", "traced", 0.4, 100, "em", 0)]
-    assert len({one.seed(1, "net"), one.seed(2, "net"), one.seed(1, "ten"), *(o.seed(1, "net") for o in others)}) == 5
+    assert (
+        len(
+            {
+                one.derive_seed(1, "net"),
+                one.derive_seed(2, "net"),
+                one.derive_seed(1, "ten"),
+                *(o.derive_seed(1, "net") for o in others),
+            }
+        )
+        == 5
+    )
 
 
 def test_a_trial_is_sample_learn_compare() -> None:
@@ -49,7 +62,7 @@ def test_a_trial_is_sample_learn_compare() -> None:
     how: dict[str, Any] = {"imprecision": 0.5, "process": "alpha-cut-text"}
     found = pn.evaluate({"c": net}, learners="likelihood", **{**ONE, **how})
     (trial,) = found.trials
-    data = pn.sample(net, 50, imprecision=0.5, law="text", rng=trial.seed(1, encode_network(net)))
+    data = pn.sample(net, 50, imprecision=0.5, law="text", rng=trial.derive_seed(1, encode_network(net)))
     limit = pn.sampling_limit(net, imprecision=0.5, law="text")
     expected = pn.compare(net, pn.fit(net.dag, data), limit=limit)
     assert found.outcomes[0].measures == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
@@ -298,13 +311,16 @@ def test_an_error_is_a_result() -> None:
     assert isinstance(found[1], ValueError)
 
 
-def test_one_failing_trial_does_not_sink_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> pn.Network:
+def test_one_failing_trial_does_not_sink_the_rest(tmp_path: Path) -> None:
+    def broken(*_: object, **__: object) -> pn.Network:
         raise RuntimeError("this learner needs 3 TiB")
 
-    monkeypatch.setitem(LEARNERS, "capped", broken)
-    found = pn.evaluate(["asia"], learners=["likelihood", "capped"], out=tmp_path / "run", **ONE)
-    assert {trial.learner for trial, _ in found.failed} == {"capped"}
+    LEARNERS.register(Learner("broken", "a broken learner", broken))
+    try:
+        found = pn.evaluate(["asia"], learners=["likelihood", "broken"], out=tmp_path / "run", **ONE)
+    finally:
+        LEARNERS.unregister("broken")
+    assert {trial.learner for trial, _ in found.failed} == {"broken"}
     assert found.failed[0][1] == "RuntimeError: this learner needs 3 TiB"
     assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text()
     assert "failed" in found.table()
@@ -428,7 +444,7 @@ def test_the_command_prints_a_table_to_read_aloud(tmp_path: Path) -> None:
     few = ["--rows", "100", "--imprecision", "1", "--repeats", "1"]
     shown = run("evaluate", "survey", *few, "--out", tmp_path / "o")
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert "survey, traced, theta = 1, 100 rows: likelihood 0." in shown.stdout
+    assert "survey, traced rows, imprecision 1, 100 rows: counting 0." in shown.stdout
     assert "ignorance" in shown.stdout
     assert (tmp_path / "o" / "results.parquet").exists()
     for arguments, message in [

@@ -24,7 +24,7 @@ def test_an_experiment_learns_the_structure_from_the_rows_too() -> None:
     assert by_learner["em"].measures["hamming"][0] == 0.0
     assert by_learner["likelihood@mwst:chi2"].measures["hamming"][2] is None
     cell = found.trials[2]
-    data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=cell.seed(3, encode_network(net)))
+    data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=cell.derive_seed(3, encode_network(net)))
     learned = pn.fit(pn.learn_structure(data, "mwst", measure="chi2").dag, data)
     assert by_learner[cell.learner].measures["affinity"][0] == pn.compare(net, learned)["affinity"].value
     plain = pn.evaluate({"c": net}, learners=["likelihood", "em"], **options)

@@ -13,7 +13,7 @@ import pytest
 
 import possnet as pn
 from possnet import plots
-from possnet.experiment import LEARNERS
+from possnet.learners import LEARNERS
 from possnet.plots import learner_style
 
 SVG = "{http://www.w3.org/2000/svg}"

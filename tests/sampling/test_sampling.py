@@ -13,14 +13,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.sampling.block_sampler import BlockSampler
+from possnet.sampling.block_sampler import CompiledSampler
 from possnet.sampling.categorical import Categorical
 from possnet.sampling.cell_laws import Outcomes
 from possnet.sampling.random_bits import BLOCK, RandomBits
 from possnet.sampling.sampling_spec import SamplingSpec
 from tests import oracles, strategies
 
-FALSE_ALARM = 1e-7  # chance that one sound comparison fails; every seed is fixed, so a failure is a fault and stays one
+FALSE_ALARM = (
+    1e-7  # probability that one sound comparison fails; every seed is fixed, so a failure is a fault and stays one
+)
 
 thetas = st.sampled_from([0.0, 0.3, 0.5, 1.0])
 OPTIONS: list[dict[str, Any]] = [
@@ -58,9 +60,11 @@ def rows_of(data: pn.Dataset) -> Counter[oracles.Row]:
 def require_law(found: Counter[oracles.Row], law: dict[oracles.Row, float]) -> None:
     """Chi-square of counts against a law; P(X >= k + 2 sqrt(kx) + 2x) <= exp(-x) (Laurent and Massart 2000)."""
     total = found.total()
-    assert not found.keys() - {row for row, chance in law.items() if chance > 0}
-    large = {row: chance for row, chance in law.items() if chance * total >= 25}
-    statistic = sum((found[row] - total * chance) ** 2 / (total * chance) for row, chance in large.items())
+    assert not found.keys() - {row for row, probability in law.items() if probability > 0}
+    large = {row: probability for row, probability in law.items() if probability * total >= 25}
+    statistic = sum(
+        (found[row] - total * probability) ** 2 / (total * probability) for row, probability in large.items()
+    )
     cells = len(large) - 1
     rest = total * (1 - sum(large.values()))
     if rest >= 25:
@@ -76,9 +80,8 @@ def draw(net: pn.Network, rows: int, *, theta: Any, seed: int, direct: bool = Fa
     if not direct:
         drawn: pn.Dataset = pn.sample(net, rows, imprecision=theta, rng=seed, **kwargs)
         return drawn
-    given = {"process": "alpha-cut", "law": "independent", "parents": "observed", "evidence": None, **kwargs}
-    spec = SamplingSpec.of(net, theta, given["process"], given["law"], given["parents"], given["evidence"])
-    words, _ = BlockSampler(spec, seed, entries=0).block(0, rows)
+    spec = SamplingSpec.from_options(net, imprecision=theta, **kwargs)
+    words, _ = CompiledSampler(spec, seed, entries=0).draw_block(0, rows)
     return pn.Dataset.unchecked(net.variables, words, rows)
 
 
@@ -91,14 +94,14 @@ def test_the_law_of_a_cell_is_the_enumerated_one(net: pn.Network, how: dict[str,
     above = net.dag.parents(child)
     row = dict(data.draw(st.sampled_from(sorted(rows, key=str))))
     cells = {p: row[p] for p in above}
-    listed = [(dict(r), chance) for r, chance in rows.items()]
-    matching = [(r[child], chance) for r, chance in listed if all(r[p] == cell for p, cell in cells.items())]
-    total = sum(chance for _, chance in matching)
+    listed = [(dict(r), probability) for r, probability in rows.items()]
+    matching = [(r[child], probability) for r, probability in listed if all(r[p] == cell for p, cell in cells.items())]
+    total = sum(probability for _, probability in matching)
     expected: dict[frozenset[str], float] = {}
-    for cell, chance in matching:
-        expected[cell] = expected.get(cell, 0.0) + chance / total
+    for cell, probability in matching:
+        expected[cell] = expected.get(cell, 0.0) + probability / total
     law = pn.sampling_law(net, child, cells, imprecision=theta, **how)
-    assert law.masses.keys() == {cell for cell, chance in expected.items() if chance > 1e-300}
+    assert law.masses.keys() == {cell for cell, probability in expected.items() if probability > 1e-300}
     for cell, mass in law.masses.items():
         assert mass == pytest.approx(expected[cell], abs=1e-12)
 
@@ -243,8 +246,8 @@ def test_precise_rows_recover_the_tables_through_the_symmetric_transformation(ne
         for states in product(*sizes):
             cells = dict(zip(net.dag.parents(variable.name), states, strict=True))
             law = pn.sampling_law(net, variable.name, cells, process="precise")
-            chances = [law.masses.get(frozenset({s}), 0.0) for s in variable.states]
-            back = pn.to_possibility(chances, method="symmetric")
+            probabilities = [law.masses.get(frozenset({s}), 0.0) for s in variable.states]
+            back = pn.to_possibility(probabilities, method="symmetric")
             expected = list(oracles.conditional(net, variable.name, cells).values())
             assert back == pytest.approx(np.array(expected), abs=1e-9)
 
@@ -268,10 +271,10 @@ def test_traced_cells_contain_their_trace_and_follow_it(net: pn.Network, theta: 
         degrees = oracles.conditional(net, child, dict(zip(net.dag.parents(child), states, strict=True)))
         law: dict[oracles.Row, float] = {}
         core = frozenset(s for s, d in degrees.items() if d == 1.0)
-        for cut, chance in oracles.cuts(degrees).items():
+        for cut, probability in oracles.cuts(degrees).items():
             for cell, share in oracles.thinned(cut, core, theta, "independent").items():
                 key = ((child, cell),)
-                law[key] = law.get(key, 0.0) + chance * share
+                law[key] = law.get(key, 0.0) + probability * share
         require_law(rows_of(data[inside].select([child])), law)
 
 
@@ -338,15 +341,15 @@ def test_a_categorical_law_draws_what_its_probabilities_say(weights: list[list[i
     """Every context's outcome is the one whose share of the unit interval holds the row's number."""
     rows = [[w for w in row if w] or [1] for row in weights]
     starts = np.cumsum([0, *map(len, rows)])
-    chances = np.concatenate([np.array(row) / sum(row) for row in rows])
+    probabilities = np.concatenate([np.array(row) / sum(row) for row in rows])
     size = max(map(len, rows))
     sets = np.ones((size, 1), dtype=bool)
     ids = np.concatenate([np.arange(len(row)) for row in rows])
-    outcomes = Outcomes(sets, np.arange(size), sets, starts, ids, chances)
+    outcomes = Outcomes(sets, np.arange(size), sets, starts, ids, probabilities)
     contexts = np.random.default_rng(seed).integers(0, len(rows), 3000, dtype=np.int32)
-    found = Categorical(outcomes).draw(contexts, RandomBits(seed, 0, 0), 3000, BLOCK)
-    octets = RandomBits(seed, 0, 0).octets(BLOCK)[:3000]
-    bounds = [np.cumsum([0.0, *chances[first:last]]).tolist() for first, last in pairwise(starts)]
+    found = Categorical(outcomes).draw_outcomes(contexts, RandomBits(seed, 0, 0), 3000, BLOCK)
+    octets = RandomBits(seed, 0, 0).draw_bytes(BLOCK)[:3000]
+    bounds = [np.cumsum([0.0, *probabilities[first:last]]).tolist() for first, last in pairwise(starts)]
     for context, octet, outcome in zip(contexts.tolist(), octets.tolist(), found.tolist(), strict=True):
         assert bounds[context][outcome] <= (octet + 1) / 256 + 1e-12
         assert bounds[context][outcome + 1] >= octet / 256 - 1e-12
@@ -355,28 +358,30 @@ def test_a_categorical_law_draws_what_its_probabilities_say(weights: list[list[i
 def test_many_contexts_share_fewer_slots_and_are_drawn_exactly() -> None:
     """Five thousand contexts of three outcomes: 32 slots each, most of them divided."""
     rng = np.random.default_rng(3)
-    chances = rng.dirichlet(np.ones(3), size=5000)
+    probabilities = rng.dirichlet(np.ones(3), size=5000)
     sets = np.ones((3, 1), dtype=bool)
     outcomes = Outcomes(
-        sets, np.arange(3), sets, np.arange(0, 15_001, 3), np.tile(np.arange(3), 5000), chances.reshape(-1)
+        sets, np.arange(3), sets, np.arange(0, 15_001, 3), np.tile(np.arange(3), 5000), probabilities.reshape(-1)
     )
     drawer = Categorical(outcomes)
     chosen = np.array([7, 4999], dtype=np.int32)
     for context in chosen:
         found = [
-            drawer.draw(np.full(BLOCK, context, dtype=np.int32), RandomBits(1, int(context), block), BLOCK, BLOCK)
+            drawer.draw_outcomes(
+                np.full(BLOCK, context, dtype=np.int32), RandomBits(1, int(context), block), BLOCK, BLOCK
+            )
             for block in range(4)
         ]
         shares = np.bincount(np.concatenate(found), minlength=3) / (4 * BLOCK)
-        assert np.abs(shares - chances[context]).max() <= sqrt(-log(FALSE_ALARM / 6) / 2 / (4 * BLOCK))
+        assert np.abs(shares - probabilities[context]).max() <= sqrt(-log(FALSE_ALARM / 6) / 2 / (4 * BLOCK))
 
 
 def test_coins_fall_as_often_as_they_should() -> None:
-    for chance in (0.0, 0.001, 0.25, 1 / 3, 0.999, 1.0):
-        heads = RandomBits(1, 2, 3).coins(chance, 1 << 20).sum()
-        assert abs(int(heads) - chance * (1 << 20)) <= sqrt(-log(FALSE_ALARM / 2) / 2 * (1 << 20))
-        if chance in (0.0, 1.0):
-            assert heads == chance * (1 << 20)
+    for probability in (0.0, 0.001, 0.25, 1 / 3, 0.999, 1.0):
+        heads = RandomBits(1, 2, 3).draw_events(probability, 1 << 20).sum()
+        assert abs(int(heads) - probability * (1 << 20)) <= sqrt(-log(FALSE_ALARM / 2) / 2 * (1 << 20))
+        if probability in (0.0, 1.0):
+            assert heads == probability * (1 << 20)
 
 
 def test_progress_tells_rows_drawn_and_rows_in_all() -> None:

@@ -1,18 +1,9 @@
 """Experiments: draw imprecise rows from a network, learn it back, compare; over a grid, resumable, on any executor."""
 
-from possnet.experiment.experiment_folder import Experiment, read_experiment
+from possnet.experiment.experiment_folder import read_experiment
 from possnet.experiment.run_experiment import DEFAULT_NETWORKS, evaluate
-from possnet.experiment.trial_grid import LEARNERS, PROCESSES, Trial
-from possnet.experiment.trial_results import Results, Summary
+from possnet.experiment.trial import Trial
+from possnet.experiment.trial_grid import Grid
+from possnet.experiment.trial_results import Experiment, Results, Summary
 
-__all__ = [
-    "DEFAULT_NETWORKS",
-    "LEARNERS",
-    "PROCESSES",
-    "Experiment",
-    "Results",
-    "Summary",
-    "Trial",
-    "evaluate",
-    "read_experiment",
-]
+__all__ = ["DEFAULT_NETWORKS", "Experiment", "Grid", "Results", "Summary", "Trial", "evaluate", "read_experiment"]

@@ -2,9 +2,9 @@
 
 ``experiment.json`` says what is asked; ``cells/`` has a file for every finished trial (the name of the folder is older than
 the word trial), written beside and renamed, so that a run that is killed at any moment goes on where it was.
-``results.csv`` and ``results.parquet`` are made of the trials alone:
-the same whatever interrupted the run, and however many workers there were. ``networks.json`` keeps the networks, so that
-`read_experiment` finds everything in the folder; ``timings.json`` what ran, and how long.
+``results.csv`` and ``results.parquet`` are made of the trials alone: the same whatever interrupted the run, and however
+many workers there were. ``networks.json`` keeps the networks, so that `read_experiment` finds everything in the folder;
+``timings.json`` what ran, and how long.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import csv
 import io
 import json
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 from possnet.errors import InputError
 from possnet.experiment.trial import Outcome
 from possnet.experiment.trial_grid import Grid
-from possnet.experiment.trial_results import Results
+from possnet.experiment.trial_results import Experiment, Results
 from possnet.io import (
     decode_network,
-    encode_network,
     file_error,
     parse_object,
     read_bytes,
@@ -34,7 +33,7 @@ from possnet.io import (
 )
 
 if TYPE_CHECKING:
-    from possnet.experiment.trial_grid import Trial
+    from possnet.experiment.trial import Trial
 
 COLUMNS: dict[str, type] = {
     "network": str,
@@ -49,15 +48,6 @@ COLUMNS: dict[str, type] = {
     "limit": float,
     "error": str,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """What a folder holds: what was asked, what came out, and the versions of the programs that ran."""
-
-    grid: Grid
-    results: Results
-    versions: dict[str, str]
 
 
 def read_experiment(folder: str | Path) -> Experiment:
@@ -83,7 +73,7 @@ def read_experiment(folder: str | Path) -> Experiment:
             for name, document in documents.items()
         }
         parted = [name.partition("@") for name in description["learners"]]
-        grid = Grid.of(
+        grid = Grid.from_options(
             networks,
             description["processes"],
             description["imprecision"],
@@ -97,45 +87,48 @@ def read_experiment(folder: str | Path) -> Experiment:
         raise InputError(
             f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"
         ) from None
-    trials = grid.trials()
-    found = [load_trial(path, trial) for trial in trials]
-    lacking = sum(outcome is None for outcome in found)
+    trials = grid.list_trials()
+    outcomes = load_outcomes(path, trials)
+    lacking = len(trials) - len(outcomes)
     if lacking:
         raise InputError(
             f"{path}: {lacking} of {len(trials)} runs are not finished; expected all. Run possnet evaluate again with the "
             "same options to go on"
         )
-    results = Results(tuple(trials), tuple(outcome for outcome in found if outcome is not None))
-    return Experiment(grid, results, _versions_in(path / "timings.json"))
+    results = Results(tuple(trials), tuple(outcomes[trial] for trial in trials))
+    return Experiment(grid, results, _read_versions(path / "timings.json"), path)
 
 
-def _versions_in(file: Path) -> dict[str, str]:
+def _read_versions(file: Path) -> dict[str, str]:
     try:
         return {str(k): str(v) for k, v in json.loads(file.read_text(encoding="utf-8"))["versions"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """Versions of what an experiment's numbers depend on.
 
-    >>> sorted(versions())
+    >>> sorted(list_versions())
     ['Python', 'numpy', 'possnet', 'pyarrow']
     """
     return {"Python": platform.python_version(), **{name: version(name) for name in ("possnet", "numpy", "pyarrow")}}
 
 
-def load_trial(folder: Path, trial: Trial) -> Outcome | None:
-    """What came of a trial, if it is finished; a file damaged from outside counts as not finished."""
-    try:
-        found = json.loads((folder / "cells" / f"{trial.key}.json").read_text(encoding="utf-8"))
-        measures = {n: tuple(m) for n, m in found["measures"].items()}
-        return Outcome(measures, found["error"], found["seconds"], found["contexts"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+def load_outcomes(folder: Path, trials: list[Trial]) -> dict[Trial, Outcome]:
+    """What came of the finished trials; a file damaged from outside counts as not finished."""
+    outcomes = {}
+    for trial in trials:
+        try:
+            document = json.loads((folder / "cells" / f"{trial.key}.json").read_text(encoding="utf-8"))
+            measures = {name: tuple(measured) for name, measured in document["measures"].items()}
+            outcomes[trial] = Outcome(measures, document["error"], document["seconds"], document["contexts"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return outcomes
 
 
-class Folder:
+class ExperimentFolder:
     """Where an experiment is kept."""
 
     def __init__(self, path: str | Path, grid: Grid) -> None:
@@ -144,12 +137,12 @@ class Folder:
             raise InputError(f"evaluate: out {path!r}; expected the name of a folder")
         self.path = Path(path)
         try:
-            self._open(grid)
+            self._open_folder(grid)
         except OSError as error:
             raise file_error(self.path, error) from None
 
-    def _open(self, grid: Grid) -> None:
-        description = grid.description()
+    def _open_folder(self, grid: Grid) -> None:
+        description = grid.describe()
         asked = self.path / "experiment.json"
         for folder in (self.path, self.path / "cells"):
             if folder.is_dir():
@@ -170,19 +163,19 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             write_text(asked, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
         if not (self.path / "networks.json").exists():
-            documents = {name: json.loads(encode_network(network)) for name, network in grid.networks.items()}
+            documents = {name: json.loads(text) for name, text in grid.texts.items()}
             write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
         (self.path / "cells").mkdir(exist_ok=True)
 
-    def save(self, trial: Trial, outcome: Outcome) -> None:
+    def save_outcome(self, trial: Trial, outcome: Outcome) -> None:
         """Keep what came of a trial, whole or not at all."""
         document = {"cell": asdict(trial), **outcome._asdict()}
         write_text(self.path / "cells" / f"{trial.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
 
-    def write_results(self, found: Results, *, ran: bool) -> None:
-        """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``."""
-        listed = list(zip(found.trials, found.outcomes, strict=True))
-        rows = [row for trial, outcome in listed for row in result_rows(trial, outcome)]
+    def write_results(self, results: Results, *, ran: bool) -> dict[str, str]:
+        """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``; gives the versions."""
+        listed = list(zip(results.trials, results.outcomes, strict=True))
+        rows = [row for trial, outcome in listed for row in _list_rows(trial, outcome)]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -190,13 +183,14 @@ class Folder:
         write_text(self.path / "results.csv", text.getvalue())
         write_result_table(COLUMNS, rows, self.path / "results.parquet")
         if not ran and (self.path / "timings.json").exists():
-            return  # the versions there are those that made the numbers
+            return _read_versions(self.path / "timings.json")  # those that made the numbers
         seconds = [{**asdict(trial), "seconds": outcome.seconds} for trial, outcome in listed]
-        timings = {"versions": versions(), "cells": seconds}
+        timings = {"versions": list_versions(), "cells": seconds}
         write_text(self.path / "timings.json", json.dumps(timings, indent=1, ensure_ascii=False) + "\n")
+        return list_versions()
 
 
-def result_rows(trial: Trial, outcome: Outcome) -> list[tuple[Any, ...]]:
+def _list_rows(trial: Trial, outcome: Outcome) -> list[tuple[Any, ...]]:
     """Tidy rows of a trial: one for every metric, or one that holds the error."""
     head = (*trial.setting, trial.repeat)
     if outcome.error is not None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from possnet.errors import InputError, require_whole
 from possnet.executors import completed, workers as pool_of
-from possnet.experiment.experiment_folder import Folder, load_trial
-from possnet.experiment.trial import Outcome, TrialTask, failed, run_trial
-from possnet.experiment.trial_grid import Grid, as_tuple
+from possnet.experiment.experiment_folder import ExperimentFolder, load_outcomes
+from possnet.experiment.trial import Outcome, TrialTask, describe_failure, run_trial
+from possnet.experiment.trial_grid import Grid
 from possnet.experiment.trial_results import Results
-from possnet.io import encode_network, load_example
+from possnet.io import load_example
+from possnet.learners import LEARNERS
+from possnet.metrics import METRICS
 from possnet.network import Network
+from possnet.sampling import PROCESSES
 from possnet.seeds import seed_of
 from possnet.threads import cores
 
@@ -53,10 +57,10 @@ def evaluate(
     networks
         Networks, names of bundled ones, or a mapping from names.
     process
-        ``alpha-cut``, ``precise``, ``traced``; with ``-text`` the paper's law of thinning, with ``-cuts`` children see
-        their parents' whole cuts (see `possnet.sample`).
+        Names of `possnet.sampling.PROCESSES`: ``alpha-cut``, ``precise``, ``traced``; with ``-text`` the paper's law of
+        thinning, with ``-cuts`` children see their parents' whole cuts (see `possnet.sample`).
     learners
-        Names of `possnet.experiment.LEARNERS`.
+        Names of `possnet.learners.LEARNERS`.
     learn
         Where the structure comes from: ``given`` is the true one; ``greedy:random-set-bic`` and the like learn it from the
         rows too (a method and a measure of `possnet.learn_structure`), and the learner is then called
@@ -66,81 +70,77 @@ def evaluate(
     out
         A folder. Every finished trial is kept there, so that a run that was killed goes on where it was when it is started
         again with the same options; ``results.csv``, ``results.parquet`` and ``timings.json`` are written at the end.
-        `possnet.write_report` makes a page of it.
+        `possnet.write_report` makes a page of the results.
     workers, executor
         How many processes share the work (by default one for each core), or any ``concurrent.futures`` executor.
     progress
         Called with the trials done and the trials in all.
 
     >>> import possnet as pn
-    >>> found = evaluate(["asia"], rows=[100, 400], imprecision=1, process="traced", repeats=1, rng=1)
-    >>> found
+    >>> evaluate(["asia"], rows=[100, 400], imprecision=1, process="traced", repeats=1, rng=1)
     Results(4 trials, 0 failed)
     """
-    grid = Grid.of(
-        _named(networks),
-        as_tuple(process),
-        as_tuple(imprecision),
-        as_tuple(rows),
-        as_tuple(learners),
-        repeats,
-        seed_of(rng),
-        as_tuple(learn),
+    grid = Grid.from_options(
+        _name_networks(networks), process, imprecision, rows, learners, repeats, seed_of(rng), learn
     )
     if workers is not None:
         require_whole(workers, 1, "evaluate: workers")
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"evaluate: executor {executor!r}; expected one of concurrent.futures")
-    trials = grid.trials()
-    folder = None if out is None else Folder(out, grid)
-    found: dict[int, Outcome] = {}
-    if folder is not None:
-        found = {k: known for k, trial in enumerate(trials) if (known := load_trial(folder.path, trial)) is not None}
-    texts = {name: encode_network(network) for name, network in grid.networks.items()}
-    todo = [k for k in range(len(trials)) if k not in found]
-    tasks = [TrialTask(trials[k], texts[trials[k].network], grid.seed) for k in todo]
+    trials = grid.list_trials()
+    folder = None if out is None else ExperimentFolder(out, grid)
+    outcomes = {} if folder is None else load_outcomes(folder.path, trials)
+    tasks = [TrialTask(t, grid.texts[t.network], grid.seed) for t in trials if t not in outcomes]
     if progress is not None:
-        progress(len(found), len(trials))
-    with closing(_outcomes(tasks, workers, executor)) as done:
-        for number, result in done:
-            outcome = failed(result) if isinstance(result, BaseException) else result
-            found[todo[number]] = outcome
+        progress(len(outcomes), len(trials))
+    with closing(_run_tasks(tasks, workers, executor)) as running:
+        for number, result in running:
+            trial = tasks[number].trial
+            outcomes[trial] = describe_failure(result) if isinstance(result, BaseException) else result
             if folder is not None and not isinstance(result, BrokenExecutor):  # these were not tried: the next run does
-                folder.save(trials[todo[number]], outcome)
+                folder.save_outcome(trial, outcomes[trial])
             if progress is not None:
-                progress(len(found), len(trials))
-    results = Results(tuple(trials), tuple(found[k] for k in range(len(trials))))
-    if folder is not None:
-        folder.write_results(results, ran=bool(todo))
-    return results
+                progress(len(outcomes), len(trials))
+    results = Results(tuple(trials), tuple(outcomes[trial] for trial in trials), grid)
+    if folder is None:
+        return results
+    return replace(results, folder=folder.path, versions=folder.write_results(results, ran=bool(tasks)))
 
 
-def _outcomes(
+def _run_tasks(
     tasks: list[TrialTask], count: int | None, executor: Executor | None
 ) -> Generator[tuple[int, Outcome | BaseException]]:
-    """Outcomes as they come; a few trials, or one worker, need no processes."""
+    """Outcomes as they come; a few trials, one worker, and entries of registries that workers lack need no processes."""
     if executor is not None:
         return completed(run_trial, tasks, lambda _: executor, keep=True)
-    if (cores() if count is None else count) == 1 or len(tasks) <= _ALONE:
+    if (cores() if count is None else count) == 1 or len(tasks) <= _ALONE or _uses_outsiders(tasks):
         return ((number, run_trial(task)) for number, task in enumerate(tasks))
     return completed(run_trial, tasks, lambda alone: pool_of(alone or count))
 
 
-def _named(networks: object) -> dict[str, Network]:
+def _uses_outsiders(tasks: list[TrialTask]) -> bool:
+    """Whether anything was registered from outside possnet: workers, which start afresh, would not know it."""
+    functions: list[Any] = [metric.compute for metric in METRICS.values()]
+    functions += [LEARNERS[name.partition("@")[0]].fit for name in {task.trial.learner for task in tasks}]
+    functions += [PROCESSES[name].draw for name in {task.trial.process for task in tasks}]
+    return any(not getattr(f, "func", f).__module__.startswith("possnet.") for f in functions if f is not None)
+
+
+def _name_networks(networks: object) -> dict[str, Network]:
     if isinstance(networks, Mapping):
         return dict(networks)
     if not isinstance(networks, str | Network | Iterable):
         raise InputError(f"evaluate: networks {networks!r}; expected networks, or names of bundled ones")
     listed = [networks] if isinstance(networks, str | Network) else list(networks)
-    found: dict[str, Network] = {}
+    named: dict[str, Network] = {}
     for number, given in enumerate(listed, start=1):
         network = load_example(given) if isinstance(given, str) else given
         if not isinstance(network, Network):
             raise InputError(f"evaluate: {given!r} is not a network; expected networks, or names of bundled ones")
         name = given if isinstance(given, str) else network.name or f"network {number}"
-        if name in found:
+        if name in named:
             raise InputError(
                 f"evaluate: two networks are called {name!r}; expected distinct names, or a mapping from names"
             )
-        found[name] = network
-    return found
+        named[name] = network
+    return named

@@ -1,26 +1,55 @@
-"""Running one trial: draw rows, learn, compare. Runs in a worker."""
+"""One trial: draw rows, learn, compare. Runs in a worker."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from possnet.errors import TooLarge
-from possnet.experiment.trial_grid import learner_of
 from possnet.io import decode_network
+from possnet.learners import resolve_learner
 from possnet.metrics import compare
-from possnet.sampling import sample, sampling_limit
+from possnet.sampling import sample
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from possnet.aliases import Floats
-    from possnet.experiment.trial_grid import Trial
     from possnet.network import Network
 
-_LIMIT_BYTES = 1 << 28
 _CONTEXTS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Draw rows from a network by a process, learn, compare."""
+
+    network: str
+    process: str
+    imprecision: float
+    rows: int
+    learner: str
+    repeat: int
+
+    @property
+    def setting(self) -> tuple[str, str, float, int, str]:
+        """What its repeats have in common."""
+        return self.network, self.process, self.imprecision, self.rows, self.learner
+
+    @property
+    def key(self) -> str:
+        """Short text that names the trial in a file name."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
+
+    def derive_seed(self, experiment: int, network: str) -> int:
+        """Seed of the rows, given the network as JSON: the same for every learner, and for more or fewer rows."""
+        text = json.dumps([experiment, network, self.process, self.imprecision, self.repeat])
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 class TrialTask(NamedTuple):
@@ -46,39 +75,37 @@ class Outcome(NamedTuple):
 
 def run_trial(task: TrialTask) -> Outcome:
     """Draw, learn and compare; an error of the learner is the trial's outcome, not the experiment's."""
-    trial, network, seed = task
+    trial, text, seed = task
     seconds = {}
     try:
-        truth = _network(network)
-        how = sampling_options(trial.process)
+        truth, learner = _decode(text), resolve_learner(trial.learner)
         begin = time.perf_counter()
-        drawn = trial.seed(seed, network)
-        data = sample(truth, trial.rows, imprecision=trial.imprecision, rng=drawn, **how)
+        row_seed = trial.derive_seed(seed, text)
+        data = sample(truth, trial.rows, imprecision=trial.imprecision, process=trial.process, rng=row_seed)
         seconds["sample"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        learned = learner_of(trial.learner)(truth.dag, data, trial.imprecision, truth.conjunction)
+        learned = learner.learn(truth.dag, data, trial.imprecision, truth.conjunction)
         seconds["learn"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        counted = trial.learner in {"likelihood", "histogram", "capped"}
-        limit = _limit(network, trial.process, trial.imprecision) if counted else None
-        found = compare(truth, learned, limit=limit, rng=np.random.default_rng(drawn))
+        limit = learner.limit and _compute_limit(learner.limit, text, trial.process, trial.imprecision)
+        comparison = compare(truth, learned, limit=limit, rng=np.random.default_rng(row_seed))
         seconds["compare"] = time.perf_counter() - begin
     except Exception as error:  # noqa: BLE001 - whatever a learner does, the other trials go on
-        return failed(error, seconds)
-    measures = {name: (m.value, m.vacuous, m.limit) for name, m in found.items()}
-    return Outcome(measures, None, seconds, _listed(found.contexts))
+        return describe_failure(error, seconds)
+    measures = {name: (m.value, m.vacuous, m.limit) for name, m in comparison.items()}
+    return Outcome(measures, None, seconds, _list_contexts(comparison.contexts))
 
 
-def failed(error: BaseException, seconds: dict[str, float] | None = None) -> Outcome:
+def describe_failure(error: BaseException, seconds: dict[str, float] | None = None) -> Outcome:
     """What came of a trial that ended with an error.
 
-    >>> failed(ValueError("no rows")).error
+    >>> describe_failure(ValueError("no rows")).error
     'ValueError: no rows'
     """
     return Outcome({}, f"{type(error).__name__}: {error}", seconds or {}, {})
 
 
-def _listed(contexts: dict[str, Floats]) -> dict[str, list[float | None]]:
+def _list_contexts(contexts: dict[str, Floats]) -> dict[str, list[float | None]]:
     """Errors as plain numbers of five digits."""
     if sum(errors.size for errors in contexts.values()) > _CONTEXTS:
         contexts = {name: np.array([np.nanmean(errors)]) for name, errors in contexts.items()}
@@ -88,27 +115,15 @@ def _listed(contexts: dict[str, Floats]) -> dict[str, list[float | None]]:
     }
 
 
-def sampling_options(process: str) -> dict[str, Any]:
-    """How `possnet.sample` is told a process of the grid.
-
-    >>> sampling_options("alpha-cut-text"), sampling_options("traced")
-    ({'process': 'alpha-cut', 'law': 'text'}, {'process': 'traced'})
-    """
-    for ending, option in (("-text", {"law": "text"}), ("-cuts", {"parents": "cut"})):
-        if process.endswith(ending):
-            return {"process": process.removesuffix(ending), **option}
-    return {"process": process}
-
-
 @lru_cache(maxsize=8)
-def _network(text: str) -> Network:
+def _decode(text: str) -> Network:
+    """The network, decoded once in a process."""
     return decode_network(text.encode(), "network")
 
 
 @lru_cache(maxsize=64)
-def _limit(text: str, process: str, imprecision: float) -> Network | None:
-    """What counting converges to, where that can be computed."""
-    try:
-        return sampling_limit(_network(text), imprecision=imprecision, limit=_LIMIT_BYTES, **sampling_options(process))
-    except TooLarge:
-        return None
+def _compute_limit(
+    compute: Callable[[Network, str, float], Network | None], text: str, process: str, imprecision: float
+) -> Network | None:
+    """What a learner converges to, computed once in a process."""
+    return compute(_decode(text), process, imprecision)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from possnet.drawing import draw_table, text_table
-from possnet.errors import require_known
+from possnet.errors import InputError
+from possnet.learners import label_learner
 from possnet.metrics import METRICS
+from possnet.sampling import PROCESSES, label_process
 
 if TYPE_CHECKING:
-    from possnet.experiment.trial import Outcome
-    from possnet.experiment.trial_grid import Trial
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from possnet.experiment.trial import Outcome, Trial
+    from possnet.experiment.trial_grid import Grid
 
 # Quantiles of Student's t at .975, by degrees of freedom.
 _STUDENT: Final = (
@@ -43,38 +48,50 @@ class Summary(NamedTuple):
 class Results:
     """Every trial of an experiment and what came of it, in the order of the grid.
 
+    What `possnet.evaluate` gives also knows the grid, the folder that keeps it, if any, and the versions that ran.
+
     >>> import possnet as pn
-    >>> found = pn.evaluate(["asia"], rows=100, imprecision=1, process="alpha-cut", learners="likelihood", repeats=2, rng=1)
-    >>> found
+    >>> results = pn.evaluate(["asia"], rows=100, imprecision=1, process="alpha-cut", learners="em", repeats=2, rng=1)
+    >>> results
     Results(2 trials, 0 failed)
-    >>> found.summary("affinity")[0].repeats
+    >>> results.summary("affinity")[0].repeats
     2
     """
 
     trials: tuple[Trial, ...]
     outcomes: tuple[Outcome, ...]
+    grid: Grid | None = field(default=None, compare=False)
+    folder: Path | None = field(default=None, compare=False)
+    versions: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment that these are the results of; an `InputError` if `possnet.evaluate` did not keep it."""
+        if self.grid is None or self.folder is None:
+            raise InputError(f"{self!r} is kept in no folder; expected results of possnet.evaluate(..., out=FOLDER)")
+        return Experiment(self.grid, self, dict(self.versions), self.folder)
 
     @property
     def failed(self) -> list[tuple[Trial, str]]:
         """Trials that ended with an error, and the error."""
-        return [(c, o.error) for c, o in zip(self.trials, self.outcomes, strict=True) if o.error is not None]
+        return [(t, o.error) for t, o in zip(self.trials, self.outcomes, strict=True) if o.error is not None]
 
     def summary(self, metric: str | None = None) -> list[Summary]:
         """Means over repeats, with 95 % confidence intervals, of one metric or of all.
 
         >>> import possnet as pn
-        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, learners="likelihood", repeats=1, rng=1)
-        >>> [s.interval for s in found.summary("affinity")]
+        >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, learners="likelihood", repeats=1, rng=1)
+        >>> [s.interval for s in results.summary("affinity")]
         [None, None]
         """
         if metric is not None:
-            require_known(metric, METRICS, "results: metric")
+            METRICS.require(metric, "results")
         groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
         for trial, outcome in zip(self.trials, self.outcomes, strict=True):
             for name, measured in outcome.measures.items():
                 if metric is None or name == metric:
                     groups.setdefault((*trial.setting, name), []).append(measured)
-        return [_summary(key, found) for key, found in groups.items()]
+        return [_summarise(key, measured) for key, measured in groups.items()]
 
     def contexts(
         self, network: str, process: str, imprecision: float, rows: int, learner: str
@@ -82,8 +99,8 @@ class Results:
         """Mean over repeats of the error of every variable in every context, in table order; NaN where it is undefined.
 
         >>> import possnet as pn
-        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=2, rng=1)
-        >>> len(found.contexts("asia", "traced", 1.0, 50, "em")["dysp"])
+        >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=2, rng=1)
+        >>> len(results.contexts("asia", "traced", 1.0, 50, "em")["dysp"])
         4
         """
         wanted = (network, process, imprecision, rows, learner)
@@ -92,15 +109,15 @@ class Results:
             if trial.setting == wanted:
                 for name, errors in outcome.contexts.items():
                     lists.setdefault(name, []).append([nan if e is None else e for e in errors])
-        return {name: np.mean(found, axis=0).tolist() for name, found in lists.items()}
+        return {name: np.mean(repeats, axis=0).tolist() for name, repeats in lists.items()}
 
     def table(self, metric: str = "child_affinity") -> str:
         """The means of one metric as text: a line for each setting, a column for each learner, ignorance and the limit.
 
         >>> import possnet as pn
-        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=1, rng=1)
-        >>> print(found.table().splitlines()[0])
-        network  process  theta  rows  likelihood  ignorance  limit
+        >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
+        >>> print(results.table().splitlines()[0])
+        network  process  theta  rows  em  ignorance  limit
         """
         return "\n".join(text_table(self.table_rows(metric), texts=2, indent=""))
 
@@ -108,86 +125,93 @@ class Results:
         """The head and the lines of `table`, as texts.
 
         >>> import possnet as pn
-        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="likelihood", repeats=1, rng=1)
-        >>> found.table_rows()[1][:4]
+        >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
+        >>> results.table_rows()[1][:4]
         ('asia', 'traced', '1', '50')
         """
         learners = dict.fromkeys(trial.learner for trial in self.trials)
         rows = [("network", "process", "theta", "rows", *learners, "ignorance", "limit")]
-        for (network, process, theta, count), known in self._lines(metric).items():
-            shown = {learner: "failed" if found is None else _mean(found) for learner, found in known.items()}
-            vacuous, limit = _bounds(known)
-            rows.append(
-                (
-                    network,
-                    process,
-                    "" if process == "precise" else f"{theta:g}",
-                    f"{count:,}",
-                    *(shown.get(learner, "") for learner in learners),
-                    "" if vacuous is None else f"{vacuous:.3f}",
-                    "" if limit is None else f"{limit:.3f}",
-                )
-            )
+        for (network, process, theta, count), summaries in self._group_settings(metric).items():
+            means = {learner: _format_mean(summary) for learner, summary in summaries.items()}
+            bounds = ["" if bound is None else f"{bound:.3f}" for bound in _find_bounds(summaries)]
+            imprecision = f"{theta:g}" if _takes_imprecision(process) else ""
+            shown = (means.get(learner, "") for learner in learners)
+            rows.append((network, process, imprecision, f"{count:,}", *shown, *bounds))
         return rows
 
     def sentences(self, metric: str = "child_affinity") -> list[str]:
         """The results at the largest number of rows, to be read aloud.
 
         >>> import possnet as pn
-        >>> found = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
-        >>> found.sentences()[0].split(":")[0]
-        'asia, traced, theta = 1, 50 rows'
+        >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
+        >>> results.sentences()[0].split(":")[0]
+        'asia, traced rows, imprecision 1, 50 rows'
         """
         most = max(trial.rows for trial in self.trials)
-        told = []
-        for (network, process, theta, rows), known in self._lines(metric).items():
+        sentences = []
+        for (network, process, theta, rows), summaries in self._group_settings(metric).items():
             if rows == most:
-                parts = [
-                    f"{name} {'failed' if found is None else f'{found.mean:.2f}'}" for name, found in known.items()
-                ]
-                vacuous, limit = _bounds(known)
-                parts += [] if vacuous is None else [f"ignorance {vacuous:.2f}"]
-                parts += [] if limit is None else [f"limit of counting {limit:.2f}"]
-                where = "" if process == "precise" else f", theta = {theta:g}"
-                told.append(f"{network}, {process}{where}, {most:,} rows: {', '.join(parts) or 'not defined'}")
-        return told
+                values = {label_learner(name): s and s.mean for name, s in summaries.items()}
+                bounds = zip(("ignorance", "limit of counting"), _find_bounds(summaries), strict=True)
+                parts = [f"{name} {'failed' if mean is None else f'{mean:.2f}'}" for name, mean in values.items()]
+                parts += [f"{name} {bound:.2f}" for name, bound in bounds if bound is not None]
+                setting = f"{network}, {label_process(process)}"
+                setting += f", imprecision {theta:g}" if _takes_imprecision(process) else ""
+                sentences.append(f"{setting}, {most:,} rows: {', '.join(parts) or 'not defined'}")
+        return sentences
 
-    def _lines(self, metric: str) -> dict[tuple[str, str, float, int], dict[str, Summary | None]]:
+    def _group_settings(self, metric: str) -> dict[tuple[str, str, float, int], dict[str, Summary | None]]:
         """Setting -> learner -> its summary, or None if it failed; learners for which the metric is not defined lack."""
-        found = {tuple(summary[:5]): summary for summary in self.summary(metric)}
+        summaries = {tuple(summary[:5]): summary for summary in self.summary(metric)}
         failed = {trial.setting for trial, _ in self.failed}
-        lines: dict[tuple[str, str, float, int], dict[str, Summary | None]] = {}
+        groups: dict[tuple[str, str, float, int], dict[str, Summary | None]] = {}
         for setting in dict.fromkeys(trial.setting for trial in self.trials):
-            line = lines.setdefault(setting[:4], {})
-            if setting in found or setting in failed:
-                line[setting[4]] = found.get(setting)
-        return lines
+            group = groups.setdefault(setting[:4], {})
+            if setting in summaries or setting in failed:
+                group[setting[4]] = summaries.get(setting)
+        return groups
 
     def _repr_html_(self) -> str:
         metric = "child_affinity"
         head, *rows = self.table_rows(metric)
-        return draw_table(head, rows, caption=f"{METRICS[metric]} (mean ± 95 % interval)", note=repr(self))
+        return draw_table(head, rows, caption=f"{METRICS[metric].description} (mean ± 95 % interval)", note=repr(self))
 
     def __repr__(self) -> str:
         return f"Results({len(self.trials)} trial{'s' * (len(self.trials) != 1)}, {len(self.failed)} failed)"
 
 
-def _summary(key: tuple[str, str, float, int, str, str], found: list[tuple[float, float, float | None]]) -> Summary:
-    values = np.array([measured[0] for measured in found])
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What was asked, what came out, the versions of the programs that ran, and the folder that keeps it."""
+
+    grid: Grid
+    results: Results
+    versions: dict[str, str]
+    folder: Path | None = None
+
+
+def _summarise(
+    key: tuple[str, str, float, int, str, str], measured: list[tuple[float, float, float | None]]
+) -> Summary:
+    values, vacuous = np.array([(value, ignorance) for value, ignorance, _ in measured]).T
     interval = None
     if len(values) > 1:
         quantile = _STUDENT[len(values) - 2] if len(values) - 2 < len(_STUDENT) else 1.96 + 2.4 / (len(values) - 1)
         interval = float(quantile * values.std(ddof=1) / sqrt(len(values)))
-    return Summary(
-        *key, float(values.mean()), interval, float(np.mean([m[1] for m in found])), found[0][2], len(values)
-    )
+    return Summary(*key, float(values.mean()), interval, float(vacuous.mean()), measured[0][2], len(values))
 
 
-def _bounds(known: dict[str, Summary | None]) -> tuple[float | None, float | None]:
+def _takes_imprecision(process: str) -> bool:
+    return process not in PROCESSES or PROCESSES[process].takes("imprecision")
+
+
+def _find_bounds(summaries: dict[str, Summary | None]) -> tuple[float | None, float | None]:
     """What ignorance has, and the limit, as far as any learner tells."""
-    told = [found for found in known.values() if found is not None]
-    return next((s.vacuous for s in told), None), next((s.limit for s in told if s.limit is not None), None)
+    known = [summary for summary in summaries.values() if summary is not None]
+    return next((s.vacuous for s in known), None), next((s.limit for s in known if s.limit is not None), None)
 
 
-def _mean(found: Summary) -> str:
-    return f"{found.mean:.3f}" + ("" if found.interval is None else f" ±{found.interval:.3f}")
+def _format_mean(summary: Summary | None) -> str:
+    if summary is None:
+        return "failed"
+    return f"{summary.mean:.3f}" + ("" if summary.interval is None else f" ±{summary.interval:.3f}")

@@ -1,13 +1,17 @@
 """Comparing networks: tables, joints, orders and structures."""
 
-from possnet.metrics.comparison import METRICS, Comparison, Measured, compare, vacuous_network
+from possnet.metrics.compared_network import ComparedNetwork
+from possnet.metrics.comparison import Comparison, Measured, compare, vacuous_network
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
+from possnet.metrics.metric import METRICS, Metric
 from possnet.metrics.structures import structure_metrics
 
 __all__ = [
     "METRICS",
+    "ComparedNetwork",
     "Comparison",
     "Measured",
+    "Metric",
     "compare",
     "information_affinity",
     "rank_agreement",

@@ -27,7 +27,11 @@ def information_affinity(first: ArrayLike, second: ArrayLike) -> Floats:
     >>> information_affinity([1, 0], [0, 1]), information_affinity([1, 0], [1, 1]), information_affinity([0.1, 1], [1, 0.5])
     (array(0.), array(0.75), array(0.4))
     """
-    one, other = map(normalised, _pair(first, second))
+    return affinity_of_normalised(*map(normalised, _broadcast_pair(first, second)))
+
+
+def affinity_of_normalised(one: Floats, other: Floats) -> Floats:
+    """The same for degrees that are known to be normalised."""
     apart = np.abs(one - other).mean(axis=-1)
     clash = 1.0 - np.minimum(one, other).max(axis=-1)
     return np.asarray(1.0 - (apart + clash) / 2.0)
@@ -39,18 +43,18 @@ def rank_agreement(first: ArrayLike, second: ArrayLike) -> Floats:
     >>> rank_agreement([1, 0.6, 0.1], [1, 0.9, 0.8]), rank_agreement([1, 0.5], [0.5, 1]), rank_agreement([1, 1], [1, 0.5])
     (array(1.), array(-1.), array(0.))
     """
-    one, other = _pair(first, second)
+    one, other = _broadcast_pair(first, second)
     states = one.shape[-1]
     flat_one, flat_other = one.reshape(-1, states), other.reshape(-1, states)
     step = max(_BLOCK // states**2, 1)
-    found = np.empty(len(flat_one))
-    for start in range(0, len(found), step):
+    agreements = np.empty(len(flat_one))
+    for start in range(0, len(agreements), step):
         part = slice(start, start + step)
-        found[part] = _tau(flat_one[part], flat_other[part])
-    return found.reshape(one.shape[:-1])
+        agreements[part] = _kendall_tau(flat_one[part], flat_other[part])
+    return agreements.reshape(one.shape[:-1])
 
 
-def _tau(one: Floats, other: Floats) -> Floats:
+def _kendall_tau(one: Floats, other: Floats) -> Floats:
     left = np.sign(one[:, :, np.newaxis] - one[:, np.newaxis, :])
     right = np.sign(other[:, :, np.newaxis] - other[:, np.newaxis, :])
     agree = (left * right).sum(axis=(1, 2))
@@ -66,11 +70,11 @@ def top_agreement(first: ArrayLike, second: ArrayLike) -> Floats:
     >>> top_agreement([1, 0.5, 1], [1, 0.5, 0.2]), top_agreement([1, 0], [0, 1])
     (array(0.5), array(0.))
     """
-    one, other = (normalised(degrees) == 1.0 for degrees in _pair(first, second))
+    one, other = (normalised(degrees) == 1.0 for degrees in _broadcast_pair(first, second))
     return np.asarray((one & other).sum(axis=-1) / (one | other).sum(axis=-1))
 
 
-def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+def _broadcast_pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     """Both as degrees of one shape."""
     try:
         one, other = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))

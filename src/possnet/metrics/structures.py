@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
     """Structural Hamming distances, and precision and recall of the skeleton, v-structures and essential graph.
 
-    The Hamming distance counts edges to add, to remove and to turn, between the DAGs and between their essential graphs.
+    The Hamming distance counts edges to add, to delete and to reverse, between the DAGs and between their essential graphs.
     Precision or recall of nothing is 1.
 
     >>> import possnet as pn
@@ -21,11 +21,11 @@ def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
      'v_structure_precision': 1.0, 'v_structure_recall': 1.0, 'essential_precision': 1.0, 'essential_recall': 1.0}
     """
     dags = (truth, learned)
-    essentials = [_marks(dag.essential_graph()) for dag in dags]
+    essentials = [_mark_edges(dag.essential_graph()) for dag in dags]
     directed = [{frozenset(edge): {edge} for edge in dag.edges} for dag in dags]
-    found = {
-        "hamming": float(_differences(*directed)),
-        "essential_hamming": float(_differences(*essentials)),
+    distances = {
+        "hamming": float(_count_differences(*directed)),
+        "essential_hamming": float(_count_differences(*essentials)),
     }
     compared: dict[str, list[set[object]]] = {
         "skeleton": [set(edges) for edges in directed],
@@ -34,22 +34,22 @@ def structure_metrics(truth: Dag, learned: Dag) -> dict[str, float]:
     }
     for what, (true, other) in compared.items():
         common = len(true & other)
-        found[f"{what}_precision"] = common / len(other) if other else 1.0
-        found[f"{what}_recall"] = common / len(true) if true else 1.0
-    return found
+        distances[f"{what}_precision"] = common / len(other) if other else 1.0
+        distances[f"{what}_recall"] = common / len(true) if true else 1.0
+    return distances
 
 
-def _marks(graph: EssentialGraph) -> dict[frozenset[str], set[tuple[str, str]]]:
+def _mark_edges(graph: EssentialGraph) -> dict[frozenset[str], set[tuple[str, str]]]:
     """For every pair of an essential graph its direction, or both for an undirected edge."""
-    found: dict[frozenset[str], set[tuple[str, str]]] = {}
+    marks: dict[frozenset[str], set[tuple[str, str]]] = {}
     for a, b in graph.directed:
-        found[frozenset((a, b))] = {(a, b)}
+        marks[frozenset((a, b))] = {(a, b)}
     for a, b in graph.undirected:
-        found[frozenset((a, b))] = {(a, b), (b, a)}
-    return found
+        marks[frozenset((a, b))] = {(a, b), (b, a)}
+    return marks
 
 
-def _differences(
+def _count_differences(
     left: dict[frozenset[str], set[tuple[str, str]]], right: dict[frozenset[str], set[tuple[str, str]]]
 ) -> int:
     return sum(left.get(pair) != right.get(pair) for pair in left.keys() | right.keys())

@@ -184,7 +184,7 @@ def _results_table(results: Results) -> str:
         used += len(lines[-1])
     more = len(by_line) - len(lines)
     note = f"<p>… {more:,} more lines in <code>results.csv</code>.</p>" if more > 0 else ""
-    legend = "; ".join(f"{words}: {METRICS[metric]}" for metric, words in columns.items())
+    legend = "; ".join(f"{words}: {METRICS[metric].description}" for metric, words in columns.items())
     return (
         f"<p>{'Means over repeats with 95 % intervals' if repeats > 1 else 'One run of every setting'}. "
         "A click on a heading sorts.</p>"

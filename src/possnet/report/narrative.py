@@ -22,9 +22,9 @@ def state_question(experiment: Experiment) -> str:
 
     >>> import possnet as pn
     >>> from possnet.experiment import Experiment
-    >>> from possnet.experiment.trial_grid import Grid
+    >>> from possnet.experiment import Grid
     >>> asia = pn.load_example("asia")
-    >>> grid = Grid.of({"asia": asia}, ["traced"], [0.5, 1.0], [100, 1000], ["likelihood", "em"], 1, 1)
+    >>> grid = Grid.from_options({"asia": asia}, ["traced"], [0.5, 1.0], [100, 1000], ["likelihood", "em"], 1, 1)
     >>> print(state_question(Experiment(grid, None, {})))
     How well is asia learned back from 100 to 1,000 traced rows with imprecision 0.5 and 1, by counting and by EM?
     """
@@ -180,8 +180,8 @@ def repeat_command(experiment: Experiment) -> str:
 
     >>> import possnet as pn
     >>> from possnet.experiment import Experiment
-    >>> from possnet.experiment.trial_grid import Grid
-    >>> grid = Grid.of({"asia": pn.load_example("asia")}, ["traced"], [1.0], [100], ["em"], 2, 7)
+    >>> from possnet.experiment import Grid
+    >>> grid = Grid.from_options({"asia": pn.load_example("asia")}, ["traced"], [1.0], [100], ["em"], 2, 7)
     >>> repeat_command(Experiment(grid, None, {}))
     'possnet evaluate asia --rows 100 --imprecision 1 --process traced --learner em --repeats 2 --seed 7 --out again'
     """

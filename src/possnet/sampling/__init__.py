@@ -1,8 +1,8 @@
 """Drawing imprecise rows from a network, and the exact law of what is drawn.
 
-A row is a set of states for every variable. Three processes draw it, one function runs them: `sample`. The cell of a
-variable depends on what its parents show alone, so a sample is a Bayesian network over set-valued variables, and what
-counting such rows converges to can be computed exactly: `sampling_law`, `sampling_limit`.
+A row is a set of states for every variable. It is drawn by a process (`PROCESSES`); one function runs them all: `sample`.
+The cell of a variable depends on what its parents show alone, so a sample is a Bayesian network over set-valued variables,
+and what counting such rows converges to can be computed exactly: `sampling_law`, `sampling_limit`.
 
 References
 ----------
@@ -14,19 +14,23 @@ S. Chanas, M. Nowakowski: Single value simulation of fuzzy variable, 1988.
 """
 
 from possnet.sampling.exact_limits import sampling_law, sampling_limit
+from possnet.sampling.processes import PROCESSES, Law, Parents, Process, label_process
 from possnet.sampling.sample_rows import SampleStream, chanas, guyonnet, sample, sample_batches
-from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process
+from possnet.sampling.sampling_spec import Imprecision, SamplingOptions
 from possnet.sampling.simulated_limits import SimulatedLimit, simulated_limit
 
 __all__ = [
+    "PROCESSES",
     "Imprecision",
     "Law",
     "Parents",
     "Process",
     "SampleStream",
+    "SamplingOptions",
     "SimulatedLimit",
     "chanas",
     "guyonnet",
+    "label_process",
     "sample",
     "sample_batches",
     "sampling_law",

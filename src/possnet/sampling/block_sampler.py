@@ -1,197 +1,157 @@
-"""A spec, compiled: draws any block of rows.
+"""Samplers that draw any block of rows.
 
-In a block the variables are drawn parents first, each from a random stream of its own: from a compiled law if its family
-is small (`possnet.sampling.categorical`), else directly, state by state (`possnet.sampling.cut_thinning`). Which of the two
-depends on the network and the options alone.
+In a block the variables are drawn parents first, each from random bits of its own: by look-up in a compiled law if it has
+few outcomes (`possnet.sampling.categorical`), else state by state (`possnet.sampling.threshold_samplers`). Which of the
+two depends on the network and the options alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from possnet.dataset import Dataset
+from possnet.errors import InputError
 from possnet.kernels import bitmaps
 from possnet.sampling.categorical import Categorical
-from possnet.sampling.cell_laws import Outcomes, context_degrees, outcomes_given, price
-from possnet.sampling.cut_thinning import CHUNK, AlphaCutDrawer, TracedDrawer
+from possnet.sampling.cell_laws import Outcomes, compute_outcomes, context_degrees, count_entries
 from possnet.sampling.random_bits import BLOCK, RandomBits
+from possnet.sampling.signals import Signals, VariableSampler, mixed_radix_weights, number_contexts
+from possnet.sampling.threshold_samplers import CHUNK, AlphaCutSampler, TracedSampler
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from possnet.aliases import Bools, Floats, Words
+    from possnet.aliases import Floats, Words
     from possnet.sampling.sampling_spec import SamplingSpec
-
-    Codes: TypeAlias = NDArray[np.int32]
 
 _CONTEXTS: Final = 1 << 14
 _ENTRIES: Final = 1 << 19
-_A_CONTEXT: Final = {
-    "alpha-cut": 1 << 8,
-    "traced": 1 << 12,
-}  # beyond, look-ups miss the cache and thresholds are faster
+# Entries a context beyond which look-ups miss the cache, and thresholds are faster; by what the children answer to.
+_ENTRIES_A_CONTEXT: Final = {"cell": 1 << 8, "cut": 1 << 8, "state": 1 << 12}
 
 
-@dataclass(frozen=True, slots=True)
-class _Signal:
-    """What the children of a variable answer to: for every row the number of a set, or else the sets (states, rows)."""
+class BlockSampler(Protocol):
+    """Draws the rows of any block: block b holds the rows from 65,536 b on."""
 
-    codes: Codes | None
-    sets: Bools
+    spec: SamplingSpec
 
-    def spread(self) -> Bools:
-        """The sets of the rows, shape (states, rows)."""
-        if self.codes is None:
-            return self.sets
-        return np.stack([np.take(inside, self.codes, mode="clip") for inside in self.sets.T])
+    def draw_block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
+        """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""
+        ...
 
 
-class _VariableSampler(Protocol):
-    """How one variable is drawn from its parents' signals; returns its own signal, and its cells as bitmaps."""
+def make_sampler(spec: SamplingSpec, seed: int) -> BlockSampler:
+    """The sampler of a process: its own, or the compiled one."""
+    return CompiledSampler(spec, seed) if spec.process.draw is None else _OwnSampler(spec, seed)
 
-    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]: ...
+
+class _OwnSampler:
+    """Draws by the function that a process brings."""
+
+    def __init__(self, spec: SamplingSpec, seed: int) -> None:
+        self.spec, self._seed = spec, seed
+
+    def draw_block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:  # noqa: ARG002
+        """The first rows of a block, from a generator of its own."""
+        network, process = self.spec.network, self.spec.process
+        rng = np.random.default_rng((self._seed, number))
+        data: object = process.draw and process.draw(network, rows, self.spec.imprecision, rng)
+        if not isinstance(data, Dataset) or len(data) != rows or set(data.variables) != set(network.variables):
+            raise InputError(
+                f"process {process.name!r} drew {data!r}; expected a data set of {rows} rows over the variables of "
+                f"{network!r}"
+            )
+        return {variable.name: data.bitmaps(variable.name) for variable in network.variables}, {}
 
 
 class _LookupSampler:
-    """By look-up."""
+    """Draws a variable by look-up in its law."""
 
     def __init__(self, outcomes: Outcomes, sizes: list[int]) -> None:
         self.outcomes = outcomes
         self._categorical = Categorical(outcomes)
-        self._weights = _radix(sizes)
+        self._weights = mixed_radix_weights(sizes)
         self._signals = outcomes.signals.astype(np.int32)
         self._same = np.array_equal(outcomes.signals, np.arange(len(outcomes.alphabet)))
 
-    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
-        found = self._categorical.draw(_context(above, self._weights), stream, drawn, BLOCK)
-        codes = found if self._same else np.take(self._signals, found, mode="clip")
-        return _Signal(codes, self.outcomes.alphabet), bitmaps.encode_cells(found[:rows], self.outcomes.cells)
+    def draw_variable(self, parents: list[Signals], bits: RandomBits, drawn: int, rows: int) -> tuple[Signals, Words]:
+        contexts = number_contexts(parents, self._weights)
+        outcomes = self._categorical.draw_outcomes(contexts, bits, drawn, BLOCK)
+        codes = outcomes if self._same else np.take(self._signals, outcomes, mode="clip")
+        return Signals(codes, self.outcomes.alphabet), bitmaps.encode_cells(outcomes[:rows], self.outcomes.cells)
 
 
-class _CutSampler:
-    """State by state, from the parents' sets."""
-
-    def __init__(self, family: AlphaCutDrawer, *, children_see_cut: bool) -> None:
-        self._family, self._children_see_cut = family, children_see_cut
-
-    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
-        parents = [signal.spread() for signal in above]
-        parts = [
-            self._family.draw(
-                [sets[:, start : start + CHUNK] for sets in parents], stream, CHUNK, cut_wanted=self._children_see_cut
-            )
-            for start in range(0, drawn, CHUNK)
-        ]
-        shown, cells = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
-        return _Signal(None, shown), bitmaps.pack(cells[:, :rows])
-
-
-class _TracedSampler:
-    """State by state, from the parents' states."""
-
-    def __init__(self, family: TracedDrawer, sizes: list[int], states: int) -> None:
-        self._family, self._weights, self._states = family, _radix(sizes), states
-
-    def draw(self, above: list[_Signal], stream: RandomBits, drawn: int, rows: int) -> tuple[_Signal, Words]:
-        contexts = np.broadcast_to(_context(above, self._weights), drawn)
-        parts = [self._family.draw(contexts[start : start + CHUNK], stream, CHUNK) for start in range(0, drawn, CHUNK)]
-        trace = np.concatenate([part[0] for part in parts])
-        cells = np.concatenate([part[1] for part in parts], axis=1)
-        return _Signal(trace, np.eye(self._states, dtype=np.bool_)), bitmaps.pack(cells[:, :rows])
-
-
-class BlockSampler:
-    """A spec and a seed; block b holds the rows from 65,536 b on.
+class CompiledSampler:
+    """Draws by the laws of a process.
 
     Parameters
     ----------
     entries
-        Families whose laws have more entries than this are drawn state by state.
+        Variables whose laws have more entries than this are drawn state by state.
     """
 
     def __init__(self, spec: SamplingSpec, seed: int, *, entries: int = _ENTRIES) -> None:
-        self.spec, self.seed = spec, seed
+        self.spec, self._seed = spec, seed
         self._streams = {name: k for k, name in enumerate(sorted(v.name for v in spec.network.variables))}
-        self._families: dict[str, _VariableSampler] = {}
-        for name in spec.order:
-            self._families[name] = (
-                self._cut_family(name, entries) if spec.process == "alpha-cut" else self._state_family(name, entries)
-            )
-        self._last_seen = _last_seen(spec)
-        self._chunked = any(not isinstance(family, _LookupSampler) for family in self._families.values())
+        self._samplers: dict[str, VariableSampler] = {}
+        build = self._build_state_sampler if spec.process.signal == "state" else self._build_set_sampler
+        for name in spec.network.dag.topological_order():
+            self._samplers[name] = build(name, entries)
+        self._last_readers = _find_last_readers(spec)
+        self._chunked = any(not isinstance(sampler, _LookupSampler) for sampler in self._samplers.values())
 
-    def _cut_family(self, name: str, entries: int) -> _VariableSampler:
-        """A family whose parents show sets."""
-        spec, table, theta = self.spec, self.spec.tables[name], self.spec.imprecision[name]
-        parents = spec.network.dag.parents(name)
-        alphabets = [above.outcomes.alphabet for p in parents if isinstance(above := self._families[p], _LookupSampler)]
+    def _build_set_sampler(self, name: str, entries: int) -> VariableSampler:
+        """Of a variable whose parents show sets."""
+        tables, theta, process = self.spec.tables, self.spec.imprecision[name], self.spec.process
+        table, parents = tables[name], self.spec.network.dag.parents(name)
+        alphabets = [above.outcomes.alphabet for p in parents if isinstance(above := self._samplers[p], _LookupSampler)]
         sizes = [len(alphabet) for alphabet in alphabets]
         contexts = int(np.prod(sizes, dtype=np.float64))
         if len(sizes) == len(parents) and contexts <= min(_CONTEXTS, 32 * entries / table.shape[-1]):
             degrees = context_degrees(table, alphabets)
             if not self._is_large(degrees, theta, entries):
-                return _LookupSampler(outcomes_given(degrees, theta, spec.process, spec.law, spec.parents), sizes)
-        cores = [spec.tables[p].reshape(-1, spec.tables[p].shape[-1]).max(axis=0) == 1.0 for p in parents]
-        return _CutSampler(AlphaCutDrawer(table, theta, spec.law, cores=cores), children_see_cut=spec.parents == "cut")
+                return _LookupSampler(compute_outcomes(degrees, theta, process), sizes)
+        cores = [tables[p].reshape(-1, tables[p].shape[-1]).max(axis=0) == 1.0 for p in parents]
+        return AlphaCutSampler(table, theta, process.law, parent_cores=cores, children_see_cut=process.signal == "cut")
 
-    def _state_family(self, name: str, entries: int) -> _VariableSampler:
-        """A family whose parents show states."""
-        spec, table, theta = self.spec, self.spec.tables[name], self.spec.imprecision[name]
+    def _build_state_sampler(self, name: str, entries: int) -> VariableSampler:
+        """Of a variable whose parents show states."""
+        table, theta, process = self.spec.tables[name], self.spec.imprecision[name], self.spec.process
         degrees = table.reshape(-1, table.shape[-1])
-        sizes = list(table.shape[:-1])
-        if spec.process == "traced" and self._is_large(degrees, theta, entries):
-            return _TracedSampler(TracedDrawer(degrees, theta, spec.law), sizes, table.shape[-1])
-        return _LookupSampler(outcomes_given(degrees, theta, spec.process, spec.law, spec.parents), sizes)
+        if process.imprecise and self._is_large(degrees, theta, entries):
+            return TracedSampler(table, theta, process.law)
+        return _LookupSampler(compute_outcomes(degrees, theta, process), list(table.shape[:-1]))
 
     def _is_large(self, degrees: Floats, theta: float, entries: int) -> bool:
-        cost = price(degrees, theta, self.spec.process, self.spec.parents)
-        return cost > min(entries, _A_CONTEXT[self.spec.process] * len(degrees))
+        process = self.spec.process
+        return count_entries(degrees, theta, process) > min(entries, _ENTRIES_A_CONTEXT[process.signal] * len(degrees))
 
-    def block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
+    def draw_block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
         """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""
         drawn = -(-rows // CHUNK) * CHUNK if self._chunked else rows
-        signals: dict[str, _Signal] = {}
+        signals: dict[str, Signals] = {}
         cells: dict[str, Words] = {}
         trace: dict[str, Words] = {}
-        for name, family in self._families.items():
-            stream = RandomBits(self.seed, self._streams[name], number)
-            above = [signals[parent] for parent in self.spec.network.dag.parents(name)]
-            signals[name], cells[name] = family.draw(above, stream, drawn, rows)
+        for name, sampler in self._samplers.items():
+            bits = RandomBits(self._seed, self._streams[name], number)
+            parents = [signals[parent] for parent in self.spec.network.dag.parents(name)]
+            signals[name], cells[name] = sampler.draw_variable(parents, bits, drawn, rows)
             codes = signals[name].codes
             if traced and codes is not None:
                 trace[name] = bitmaps.encode_cells(codes[:rows], signals[name].sets)
-            for gone in self._last_seen.get(name, ()):
-                del signals[gone]
+            for read in self._last_readers.get(name, ()):
+                del signals[read]
         return cells, trace
 
 
-def _last_seen(spec: SamplingSpec) -> dict[str, list[str]]:
+def _find_last_readers(spec: SamplingSpec) -> dict[str, list[str]]:
     """Name -> variables whose signals nobody needs once this one is drawn."""
     last = {}
-    for name in spec.order:
+    for name in spec.network.dag.topological_order():
         last[name] = name
         for parent in spec.network.dag.parents(name):
             last[parent] = name
-    found: dict[str, list[str]] = {}
+    readers: dict[str, list[str]] = {}
     for name, reader in last.items():
-        found.setdefault(reader, []).append(name)
-    return found
-
-
-def _radix(sizes: list[int]) -> list[int]:
-    """Weights of a mixed-radix number whose last digit runs fastest."""
-    weights = [1] * len(sizes)
-    for k in range(len(sizes) - 2, -1, -1):
-        weights[k] = weights[k + 1] * sizes[k + 1]
-    return weights
-
-
-def _context(above: list[_Signal], weights: list[int]) -> Codes | int:
-    """Number of the context of every row."""
-    contexts: Codes | int = 0
-    for signal, weight in zip(above, weights, strict=True):
-        if signal.codes is not None:
-            contexts = signal.codes * np.int32(weight) + contexts if weight != 1 else signal.codes + contexts
-    return contexts
+        readers.setdefault(reader, []).append(name)
+    return readers

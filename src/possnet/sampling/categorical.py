@@ -1,4 +1,4 @@
-"""Small families: one categorical law for every context, one random byte and one look-up a row.
+"""Categorical laws, one for every context: one random byte and one look-up a row.
 
 The unit interval is cut into up to 256 slots. A slot that lies inside one outcome's share names it; a slot that is
 divided is resolved by 53 further random bits and a bisection. The result is exact to those bits.
@@ -6,7 +6,7 @@ divided is resolved by 53 further random bits and a bisection. The result is exa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats, Ints
     from possnet.sampling.cell_laws import Outcomes
     from possnet.sampling.random_bits import RandomBits
+    from possnet.sampling.signals import Codes
 
-    Codes: TypeAlias = NDArray[np.int32]
-
-_GUIDE: Final = 1 << 18
+_GUIDE: Final = 1 << 18  # entries of the guide at most: beyond, look-ups miss the cache
 
 
 class Categorical:
@@ -31,26 +30,26 @@ class Categorical:
         self._starts, self._ids = outcomes.starts, outcomes.ids
         self._bounds = _upper_bounds(outcomes)
         self._slots = 256
-        while self._slots > 1 and self._slots * outcomes.contexts > _GUIDE:
+        while self._slots > 1 and self._slots * outcomes.n_contexts > _GUIDE:
             self._slots //= 2
         self._divided = len(outcomes.cells)
-        self._guide = self._made_guide()
+        self._guide = self._build_guide()
         self._steps = int(np.diff(self._starts).max()).bit_length()
 
-    def draw(self, contexts: Codes | int, stream: RandomBits, rows: int, block: int) -> Codes:
+    def draw_outcomes(self, contexts: Codes | int, bits: RandomBits, rows: int, block: int) -> Codes:
         """Outcome of every row; the random bytes are those of a whole block, so that a prefix stays a prefix."""
-        octets = stream.octets(block)[:rows]
+        octets = bits.draw_bytes(block)[:rows]
         if self._slots < 256:
             octets = octets & np.uint8(self._slots - 1)
-        found = np.take(self._guide, contexts * np.int32(self._slots) + octets, mode="clip")
-        divided = np.flatnonzero(found == self._divided)
+        outcomes = np.take(self._guide, contexts * np.int32(self._slots) + octets, mode="clip")
+        divided = np.flatnonzero(outcomes == self._divided)
         if len(divided):
-            where = np.broadcast_to(contexts, rows)[divided]
-            levels = (octets[divided] + stream.uniforms(len(divided))) / self._slots
-            found[divided] = self._ids[self._bisect(where, levels)]
-        return found.astype(np.int32)
+            rows_contexts = np.broadcast_to(contexts, rows)[divided]
+            levels = (octets[divided] + bits.draw_uniforms(len(divided))) / self._slots
+            outcomes[divided] = self._ids[self._find_entries(rows_contexts, levels)]
+        return outcomes.astype(np.int32)
 
-    def _made_guide(self) -> NDArray[np.unsignedinteger]:
+    def _build_guide(self) -> NDArray[np.unsignedinteger]:
         """For every context and slot the outcome, or the number of outcomes where the slot is divided."""
         contexts = len(self._starts) - 1
         scaled = self._bounds * self._slots
@@ -66,7 +65,7 @@ class Categorical:
         guide[(np.floor(scaled).astype(np.int64) + offset)[cut]] = self._divided
         return guide
 
-    def _bisect(self, contexts: Codes, levels: Floats) -> Ints:
+    def _find_entries(self, contexts: Codes, levels: Floats) -> Ints:
         """The first entry of each context whose upper bound lies above the level."""
         low, high = self._starts[contexts], self._starts[contexts + 1] - 1
         for _ in range(self._steps):

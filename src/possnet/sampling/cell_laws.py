@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from possnet.aliases import Bools, Floats, Ints
-    from possnet.sampling.sampling_spec import Law, Parents, Process
+    from possnet.sampling.processes import Law, Process
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,14 @@ class Outcomes:
     probabilities: Floats
 
     @property
-    def contexts(self) -> int:
+    def n_contexts(self) -> int:
         """Number of contexts."""
         return len(self.starts) - 1
 
-    def dense(self) -> Floats:
+    def to_dense(self) -> Floats:
         """Probabilities of shape (contexts, outcomes)."""
-        table = np.zeros((self.contexts, len(self.cells)))
-        np.add.at(table, (np.repeat(np.arange(self.contexts), np.diff(self.starts)), self.ids), self.probabilities)
+        table = np.zeros((self.n_contexts, len(self.cells)))
+        np.add.at(table, (np.repeat(np.arange(self.n_contexts), np.diff(self.starts)), self.ids), self.probabilities)
         return table
 
 
@@ -83,14 +83,14 @@ def context_degrees(table: Floats, alphabets: list[Bools]) -> Floats:
     return degrees
 
 
-def price(degrees: Floats, theta: float, process: Process, parents: Parents) -> int:
+def count_entries(degrees: Floats, theta: float, process: Process) -> int:
     """How many entries making the law goes through, at most, without making it."""
     contexts, states = degrees.shape
-    if process == "precise":
+    if not process.imprecise:
         return int(contexts * states)
-    cut = process == "alpha-cut" and parents == "cut"
+    cut = process.signal == "cut"
     entries, each = 0, 1
-    for rows in _same_core(degrees):
+    for rows in _group_by_core(degrees):
         free = int(((degrees[rows] > 0.0) & (degrees[rows] < 1.0)).any(axis=0).sum())
         if theta == 0.0 and not cut:
             each = 1
@@ -99,7 +99,7 @@ def price(degrees: Floats, theta: float, process: Process, parents: Parents) -> 
         else:
             each = (free + 1) * max(free, 1)
         entries += len(rows) * each
-    return entries * int(states if process == "traced" else 1)
+    return entries * int(states if process.signal == "state" else 1)
 
 
 def full_cut_bonus(theta: float, free: int) -> Floats:
@@ -112,7 +112,7 @@ def full_cut_bonus(theta: float, free: int) -> Floats:
     return np.concatenate([[0.0], (theta - powers) / (1.0 + theta - powers)])
 
 
-def _thinning(theta: float, law: Law, free: int) -> Floats:
+def _thinning_weights(theta: float, law: Law, free: int) -> Floats:
     """Probability w[j, m] of one subset of size m when j states are free, m <= j."""
     sizes = np.arange(free + 1)
     kept = theta ** sizes[np.newaxis, :]
@@ -125,35 +125,37 @@ def _thinning(theta: float, law: Law, free: int) -> Floats:
     return weights
 
 
-def outcomes_given(degrees: Floats, theta: float, process: Process, law: Law, parents: Parents) -> Outcomes:
+def compute_outcomes(degrees: Floats, theta: float, process: Process) -> Outcomes:
     """Law of the outcomes in every context, from the degrees (contexts, states) that the cell is cut from."""
     contexts, states = degrees.shape
-    if process == "precise":
-        chances = to_probability(degrees)
-        rows, ids = np.nonzero(chances)
+    if not process.imprecise:
+        probabilities = to_probability(degrees)
+        rows, ids = np.nonzero(probabilities)
         singles = np.eye(states, dtype=np.bool_)
-        return _assembled(contexts, rows, ids, ids, chances[rows, ids], singles, singles, states_answer=True)
-    cut_matters = process == "alpha-cut" and parents == "cut"
-    parts = [_of_one_core(degrees, inside, theta, law, cut_matters) for inside in _same_core(degrees)]
-    rows, cuts, cells, chances, sets = _joined(parts)
-    if process == "alpha-cut":
-        signals = cuts if parents == "cut" else cells
-        return _assembled(contexts, rows, signals, cells, chances, sets, sets)
+        return _sort_outcomes(contexts, rows, ids, ids, probabilities[rows, ids], singles, singles, keep_states=True)
+    cut_matters = process.signal == "cut"
+    parts = [
+        _enumerate_outcomes(degrees, inside, theta, process.law, cut_matters) for inside in _group_by_core(degrees)
+    ]
+    rows, cuts, cells, probabilities, sets = _merge_groups(parts)
+    if process.signal != "state":
+        signals = cuts if cut_matters else cells
+        return _sort_outcomes(contexts, rows, signals, cells, probabilities, sets, sets)
     sizes = sets.sum(axis=1)
     entry, state = np.nonzero(sets[cells])
-    shared = chances[entry] / sizes[cells[entry]]
+    shared = probabilities[entry] / sizes[cells[entry]]
     singles = np.eye(states, dtype=np.bool_)
-    return _assembled(contexts, rows[entry], state, cells[entry], shared, singles, sets, states_answer=True)
+    return _sort_outcomes(contexts, rows[entry], state, cells[entry], shared, singles, sets, keep_states=True)
 
 
-def _same_core(degrees: Floats) -> Iterator[Ints]:
+def _group_by_core(degrees: Floats) -> Iterator[Ints]:
     """Contexts grouped by their core."""
-    codes, found = bitmaps.distinct_rows(np.packbits(degrees == 1.0, axis=1))
+    codes, cores = bitmaps.distinct_rows(np.packbits(degrees == 1.0, axis=1))
     order = np.argsort(codes, kind="stable")
-    yield from np.split(order, np.cumsum(np.bincount(codes, minlength=len(found)))[:-1])
+    yield from np.split(order, np.cumsum(np.bincount(codes, minlength=len(cores)))[:-1])
 
 
-def _of_one_core(
+def _enumerate_outcomes(
     degrees: Floats,
     rows: Ints,
     theta: float,
@@ -168,14 +170,14 @@ def _of_one_core(
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(len(free)), axis=1)
     bounds = np.hstack([np.ones((len(rows), 1)), np.take_along_axis(levels, order, axis=1), np.zeros((len(rows), 1))])
-    steps = bounds[:, :-1] - bounds[:, 1:]  # chance that j free states are in the cut
+    steps = bounds[:, :-1] - bounds[:, 1:]  # probability that j free states are in the cut
     if theta in {0.0, 1.0}:
         if theta == 0.0 and not cut_matters:
             return rows, np.zeros_like(rows), np.zeros_like(rows), np.ones(len(rows)), core[np.newaxis]
         row, size = np.nonzero(steps)
         inside = rank[row] < size[:, np.newaxis]
-        codes, found = _distinct(inside)
-        sets = _with_core(found, free, core)
+        codes, distinct = _distinct_sets(inside)
+        sets = _add_core(distinct, free, core)
         if theta == 0.0:
             sets = np.vstack([sets, core])
             return rows[row], codes, np.full(len(row), len(sets) - 1), steps[row, size], sets
@@ -184,34 +186,31 @@ def _of_one_core(
     deepest = np.zeros((len(rows), len(subsets)), dtype=np.int64)
     for k in range(len(free)):
         np.maximum(deepest, np.where(subsets[:, k], rank[:, k : k + 1] + 1, 0), out=deepest)
-    sets, sizes = _with_core(subsets, free, core), subsets.sum(axis=1)
-    weights = _thinning(theta, law, len(free))
+    sets, sizes = _add_core(subsets, free, core), subsets.sum(axis=1)
+    weights = _thinning_weights(theta, law, len(free))
     if not cut_matters:
-        deep = np.cumsum((steps[:, :, np.newaxis] * weights)[:, ::-1], axis=1)[
-            :, ::-1
-        ]  # sum over cuts that reach so deep
-        chances = deep[np.arange(len(rows))[:, np.newaxis], deepest, sizes]
-        row, cell = np.nonzero(chances)
-        return rows[row], cell, cell, chances[row, cell], sets
-    found_rows, cuts, cells, found_chances = [], [], [], []
+        weighted = (steps[:, :, np.newaxis] * weights)[:, ::-1]
+        deep = np.cumsum(weighted, axis=1)[:, ::-1]  # sum over the cuts that reach so deep
+        probabilities = deep[np.arange(len(rows))[:, np.newaxis], deepest, sizes]
+        row, cell = np.nonzero(probabilities)
+        return rows[row], cell, cell, probabilities[row, cell], sets
+    entries: list[tuple[Ints, Ints, Ints, Floats]] = []
     for taken in range(len(free) + 1):
-        chances = steps[:, taken : taken + 1] * np.where(deepest <= taken, weights[taken, sizes], 0.0)
-        row, cell = np.nonzero(chances)
+        probabilities = steps[:, taken : taken + 1] * np.where(deepest <= taken, weights[taken, sizes], 0.0)
+        row, cell = np.nonzero(probabilities)
         whole = ((rank < taken) << np.arange(len(free))).sum(axis=1, dtype=np.int64)
-        found_rows.append(rows[row])
-        cuts.append(whole[row])
-        cells.append(cell)
-        found_chances.append(chances[row, cell])
-    return np.concatenate(found_rows), np.concatenate(cuts), np.concatenate(cells), np.concatenate(found_chances), sets
+        entries.append((rows[row], whole[row], cell, probabilities[row, cell]))
+    entry_rows, cuts, cells, shares = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return entry_rows, cuts, cells, shares, sets
 
 
-def _with_core(inside: Bools, free: Ints, core: Bools) -> Bools:
+def _add_core(inside: Bools, free: Ints, core: Bools) -> Bools:
     sets = np.tile(core, (len(inside), 1))
     sets[:, free] = inside
     return sets
 
 
-def _distinct(sets: Bools) -> tuple[Ints, Bools]:
+def _distinct_sets(sets: Bools) -> tuple[Ints, Bools]:
     """Codes and distinct rows of truth values."""
     if not sets.shape[1]:
         return np.zeros(len(sets), dtype=np.int64), np.zeros((1, 0), dtype=np.bool_)
@@ -219,30 +218,30 @@ def _distinct(sets: Bools) -> tuple[Ints, Bools]:
     return codes, np.unpackbits(octets, axis=1, count=sets.shape[1], bitorder="little").view(np.bool_)
 
 
-def _joined(
+def _merge_groups(
     parts: list[tuple[Ints, Ints, Ints, Floats, Bools]],
 ) -> tuple[Ints, Ints, Ints, Floats, Bools]:
     """Entries of all groups over one list of sets."""
-    codes, sets = _distinct(np.vstack([part[4] for part in parts]))
+    codes, sets = _distinct_sets(np.vstack([part[4] for part in parts]))
     starts = np.cumsum([0, *[len(part[4]) for part in parts]])
     cuts = np.concatenate([codes[part[1] + start] for part, start in zip(parts, starts, strict=False)])
     cells = np.concatenate([codes[part[2] + start] for part, start in zip(parts, starts, strict=False)])
     return np.concatenate([part[0] for part in parts]), cuts, cells, np.concatenate([part[3] for part in parts]), sets
 
 
-def _assembled(
+def _sort_outcomes(
     contexts: int,
     rows: Ints,
     signals: Ints,
     cells: Ints,
-    chances: Floats,
+    probabilities: Floats,
     signal_sets: Bools,
     cell_sets: Bools,
     *,
-    states_answer: bool = False,
+    keep_states: bool = False,
 ) -> Outcomes:
     """Entries sorted by context; outcomes and sets that never occur are left out. Single states are all kept, in order."""
-    used = np.arange(len(signal_sets)) if states_answer else np.unique(signals)
+    used = np.arange(len(signal_sets)) if keep_states else np.unique(signals)
     number = np.zeros(len(signal_sets), dtype=np.int64)
     number[used] = np.arange(len(used))
     ids, pairs = grouping.compress_keys(signals * len(cell_sets) + cells, len(signal_sets) * len(cell_sets))
@@ -254,5 +253,5 @@ def _assembled(
         signal_sets[used],
         starts,
         ids[order],
-        chances[order],
+        probabilities[order],
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.parameters import normalised
 from possnet.randomset import MassFunction
-from possnet.sampling.cell_laws import Outcomes, context_degrees, outcomes_given, price
-from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process, SamplingSpec
+from possnet.sampling.cell_laws import Outcomes, compute_outcomes, context_degrees, count_entries
+from possnet.sampling.sampling_spec import SamplingOptions, SamplingSpec
 from possnet.sampling.simulated_limits import simulated_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from possnet.aliases import Bools, Floats
-    from possnet.inference import Evidence
+    from possnet.sampling.processes import Process
     from possnet.variables import Variable
 
 
@@ -39,12 +39,7 @@ def sampling_law(
     network: Network,
     child: str,
     given: Mapping[str, str | Collection[str]] | None = None,
-    *,
-    imprecision: Imprecision = 1.0,
-    process: Process = "alpha-cut",
-    law: Law = "independent",
-    parents: Parents = "observed",
-    evidence: Evidence | None = None,
+    **options: Unpack[SamplingOptions],
 ) -> MassFunction:
     """Exact law of a variable's cell, given the cells of its parents: how `possnet.sample` draws it.
 
@@ -62,34 +57,32 @@ def sampling_law(
     MassFunction(y: {y1} 0.0625, {y2} 0.9375)
     """
     variable = network.variable(child)
-    spec = SamplingSpec.of(network, imprecision, process, law, parents, evidence)
-    cells = _given_cells(network, child, given or {})
-    if process == "precise" and any(int(cell.sum()) > 1 for cell in cells.values()):
+    spec = SamplingSpec.from_options(network, **options)
+    _require_known_law(spec.process)
+    cells = _read_parent_cells(network, child, given or {})
+    if not spec.process.imprecise and any(int(cell.sum()) > 1 for cell in cells.values()):
         raise InputError(
-            "sampling_law: a set of states among the parents' cells; process 'precise' draws single states"
+            f"sampling_law: a set of states among the parents' cells; process {spec.process.name!r} draws single states"
         )
-    if process == "traced" or (process == "alpha-cut" and parents == "cut" and cells):
+    hidden = {"cell": False, "cut": bool(cells), "state": spec.process.imprecise}
+    if hidden[spec.process.signal]:
         return _hidden_law(spec, variable, cells)
     degrees = context_degrees(spec.tables[child], [cell[np.newaxis] for cell in cells.values()])
     if degrees.max() < 1.0:
         raise ImpossibleEvidence(
-            f"{_described(network, cells)}: no row has these cells, which lack a most possible state"
+            f"{_describe_cells(network, cells)}: no row has these cells, which lack a most possible state"
         )
-    found = _outcomes(spec, child, degrees, None)
-    return _mass_function(variable, found.cells, found.dense()[0])
+    outcomes = _checked_outcomes(spec, child, degrees, None)
+    return _mass_function(variable, outcomes.cells, outcomes.to_dense()[0])
 
 
 def sampling_limit(
     network: Network,
     *,
-    imprecision: Imprecision = 1.0,
-    process: Process = "alpha-cut",
-    law: Law = "independent",
-    parents: Parents = "observed",
-    evidence: Evidence | None = None,
     limit: int | None = None,
     simulate: int | None = None,
     rng: np.random.Generator | int | None = None,
+    **options: Unpack[SamplingOptions],
 ) -> Network:
     """The network that counting converges to as rows grow, for rows drawn by `possnet.sample` with the same options.
 
@@ -114,25 +107,23 @@ def sampling_limit(
     for value, what in ((limit, "limit"), (simulate, "simulate")):
         if value is not None:
             require_whole(value, 1, f"sampling_limit: {what}")
-    spec = SamplingSpec.of(network, imprecision, process, law, parents, evidence)
+    spec = SamplingSpec.from_options(network, **options)
+    _require_known_law(spec.process)
     names = [variable.name for variable in network.variables]
     try:
-        found = _all_outcomes(spec, names, limit)
-        scopes, tree = _tree(spec, names, found, limit)
+        outcomes = _all_outcomes(spec, names, limit)
+        scopes, tree = _build_junction_tree(spec, names, outcomes, limit)
     except TooLarge as error:
         if simulate is None:
             raise TooLarge(f"{error}. Or estimate the limit from drawn rows: simulate=ROWS") from None
-        return simulated_limit(
-            network, simulate, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence,
-            rng=rng,
-        ).network  # fmt: skip
+        return simulated_limit(network, simulate, rng=rng, **options).network
     tree.collect()
     tables = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         for factor, joint in tree.factor_marginals(scopes):
             inside: Floats = joint
             for number in scopes[factor]:
-                inside = np.tensordot(inside, found[names[number]].cells.astype(np.float64), axes=(0, 0))
+                inside = np.tensordot(inside, outcomes[names[number]].cells.astype(np.float64), axes=(0, 0))
             tables[names[factor]] = np.clip(normalised(inside), 0.0, 1.0)
     return Network.unchecked(
         network.variables,
@@ -144,7 +135,7 @@ def sampling_limit(
     )
 
 
-def _given_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
+def _read_parent_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
     above = network.dag.parents(child)
     for name in given:
         if name not in above:
@@ -168,63 +159,71 @@ def _given_cells(network: Network, child: str, given: Mapping[str, str | Collect
     return cells
 
 
-def _described(network: Network, cells: Mapping[str, Bools]) -> str:
+def _describe_cells(network: Network, cells: Mapping[str, Bools]) -> str:
     return ", ".join(
         f"{name}={'|'.join(s for s, there in zip(network.variable(name).states, cell, strict=True) if there)}"
         for name, cell in cells.items()
     )
 
 
-def _mass_function(variable: Variable, cells: Bools, chances: Floats) -> MassFunction:
+def _mass_function(variable: Variable, cells: Bools, probabilities: Floats) -> MassFunction:
     masses: dict[int, float] = {}
-    for cell, chance in zip(cells, chances.tolist(), strict=True):
-        if chance > 0.0:
+    for cell, probability in zip(cells, probabilities.tolist(), strict=True):
+        if probability > 0.0:
             mask = bitmaps.mask_of(cell)
-            masses[mask] = masses.get(mask, 0.0) + chance
+            masses[mask] = masses.get(mask, 0.0) + probability
     return MassFunction.unchecked(variable, masses)
 
 
-def _outcomes(spec: SamplingSpec, name: str, degrees: Floats, limit: int | None) -> Outcomes:
+def _require_known_law(process: Process) -> None:
+    if not process.limit_known:
+        raise InputError(
+            f"the exact law of process {process.name!r} is not known; expected another process. Or estimate its limit from "
+            "drawn rows: simulated_limit(...)"
+        )
+
+
+def _checked_outcomes(spec: SamplingSpec, name: str, degrees: Floats, limit: int | None) -> Outcomes:
     """Law of the outcomes, refused before it is made if there are too many sets."""
     theta = spec.imprecision[name]
-    entries = price(degrees, theta, spec.process, spec.parents)
-    _refuse(name, entries, f"about {entries:,} sets", limit)
-    return outcomes_given(degrees, theta, spec.process, spec.law, spec.parents)
+    entries = count_entries(degrees, theta, spec.process)
+    _refuse_large(name, entries, f"about {entries:,} sets", limit)
+    return compute_outcomes(degrees, theta, spec.process)
 
 
-def _refuse(name: str, entries: int, size: str, limit: int | None) -> None:
+def _refuse_large(name: str, entries: int, size: str, limit: int | None) -> None:
     what = f"the exact law of {name!r} ({size})"
     refuse_over(entries * _BYTES_AN_ENTRY, what, "use fewer states or parents", limit=limit)
 
 
 def _all_outcomes(spec: SamplingSpec, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
     wanted = set(names)
-    found: dict[str, Outcomes] = {}
-    for name in spec.order:
+    outcomes: dict[str, Outcomes] = {}
+    for name in spec.network.dag.topological_order():
         if name not in wanted:
             continue
         table = spec.tables[name]
-        alphabets = [found[parent].alphabet for parent in spec.network.dag.parents(name)]
+        alphabets = [outcomes[parent].alphabet for parent in spec.network.dag.parents(name)]
         contexts = prod(len(alphabet) for alphabet in alphabets)
-        _refuse(name, contexts * table.shape[-1], f"{contexts:,} combinations of its parents' cells", limit)
-        found[name] = _outcomes(spec, name, context_degrees(table, alphabets), limit)
-    return found
+        _refuse_large(name, contexts * table.shape[-1], f"{contexts:,} combinations of its parents' cells", limit)
+        outcomes[name] = _checked_outcomes(spec, name, context_degrees(table, alphabets), limit)
+    return outcomes
 
 
-def _tree(
-    spec: SamplingSpec, names: list[str], found: dict[str, Outcomes], limit: int | None
+def _build_junction_tree(
+    spec: SamplingSpec, names: list[str], outcomes: dict[str, Outcomes], limit: int | None
 ) -> tuple[list[tuple[int, ...]], JunctionTree]:
     """Junction tree of the Bayesian network over outcomes."""
     place = {name: k for k, name in enumerate(names)}
     above = {name: spec.network.dag.parents(name) for name in names}
     scopes = [tuple(place[n] for n in (*above[name], name)) for name in names]
-    plan = make_plan([len(found[name].cells) for name in names], scopes)
+    plan = make_plan([len(outcomes[name].cells) for name in names], scopes)
     plan.refuse_if_large(names, limit)
     tables = []
     for name in names:
-        table = found[name].dense().reshape([*(len(found[p].alphabet) for p in above[name]), -1])
+        table = outcomes[name].to_dense().reshape([*(len(outcomes[p].alphabet) for p in above[name]), -1])
         for axis, parent in enumerate(above[name]):
-            table = table.take(found[parent].signals, axis=axis)
+            table = table.take(outcomes[parent].signals, axis=axis)
         tables.append(table)
     return scopes, JunctionTree(plan, scopes, tables, SUM_PRODUCT)
 
@@ -234,15 +233,15 @@ def _hidden_law(spec: SamplingSpec, variable: Variable, cells: dict[str, Bools])
     dag = spec.network.dag
     kept = {variable.name} | dag.ancestors({variable.name})
     names = [v.name for v in spec.network.variables if v.name in kept]
-    found = _all_outcomes(spec, names, None)
-    _, tree = _tree(spec, names, found, None)
+    outcomes = _all_outcomes(spec, names, None)
+    _, tree = _build_junction_tree(spec, names, outcomes, None)
     evidence = {
-        names.index(name): (found[name].cells == cell).all(axis=1).astype(np.float64) for name, cell in cells.items()
+        names.index(name): (outcomes[name].cells == cell).all(axis=1).astype(np.float64) for name, cell in cells.items()
     }
     tree.set_evidence(evidence)
     total = tree.collect()
     if total <= 0.0:
-        raise ImpossibleEvidence(f"{_described(spec.network, cells)}: no row has these cells")
+        raise ImpossibleEvidence(f"{_describe_cells(spec.network, cells)}: no row has these cells")
     with np.errstate(divide="ignore", invalid="ignore"):
-        chances = tree.distribute()[names.index(variable.name)].reshape(-1) / total
-    return _mass_function(variable, found[variable.name].cells, chances)
+        probabilities = tree.distribute()[names.index(variable.name)].reshape(-1) / total
+    return _mass_function(variable, outcomes[variable.name].cells, probabilities)

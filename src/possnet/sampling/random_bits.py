@@ -1,4 +1,4 @@
-"""Random bits: one stream for every (seed, variable, block of rows), so that rows depend on the seed alone.
+"""Random bits: a stream of its own for every (seed, variable, block of rows), so that rows depend on the seed alone.
 
 Only the raw words of a bit generator are used; numpy promises that they never change.
 """
@@ -27,23 +27,23 @@ class RandomBits:
     def __init__(self, seed: int, variable: int, block: int) -> None:
         self._raw = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(variable, block))).random_raw
 
-    def octets(self, count: int) -> NDArray[np.uint8]:
+    def draw_bytes(self, count: int) -> NDArray[np.uint8]:
         """Uniform bytes."""
         words: Words = self._raw(-(-count // 8))
         return words.astype("<u8", copy=False).view(np.uint8)[:count]
 
-    def uniforms(self, count: int) -> Floats:
+    def draw_uniforms(self, count: int) -> Floats:
         """Uniform numbers in [0, 1), 53 bits each."""
         words: Words = self._raw(count)
         return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
-    def coins(self, chance: float, count: int) -> Bools:
-        """Independent events of the given probability: a byte decides most of them, 53 more bits the rest."""
-        scaled = chance * 256.0
+    def draw_events(self, probability: float, count: int) -> Bools:
+        """Independent events of one probability: a byte decides most of them, 53 more bits the rest."""
+        scaled = probability * 256.0
         whole = int(scaled)
-        octets = self.octets(count)
-        heads = octets < whole if whole < 256 else np.ones(count, dtype=np.bool_)
+        octets = self.draw_bytes(count)
+        events = octets < whole if whole < 256 else np.ones(count, dtype=np.bool_)
         if scaled != whole:
-            open_rows = np.flatnonzero(octets == whole)
-            heads[open_rows] = self.uniforms(len(open_rows)) < scaled - whole
-        return heads
+            undecided = np.flatnonzero(octets == whole)
+            events[undecided] = self.draw_uniforms(len(undecided)) < scaled - whole
+        return events

@@ -7,7 +7,7 @@ rows of a shorter one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.possibility import Possibility
-from possnet.sampling.block_sampler import BlockSampler
+from possnet.sampling.block_sampler import BlockSampler, make_sampler
 from possnet.sampling.random_bits import BLOCK
-from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process, SamplingSpec
+from possnet.sampling.sampling_spec import Imprecision, SamplingOptions, SamplingSpec
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Progress
     from possnet.inference import Evidence
+    from possnet.sampling.processes import Law, Parents, Process
     from possnet.variables import Variable
 
 
@@ -42,7 +43,7 @@ def guyonnet(possibility: Possibility, draws: int, *, rng: np.random.Generator |
     >>> round(data.imprecise_share(), 1)
     0.6
     """
-    return sample(_alone(possibility), draws, rng=rng)
+    return sample(_single_network(possibility), draws, rng=rng)
 
 
 def chanas(possibility: Possibility, draws: int, *, rng: np.random.Generator | int | None = None) -> Dataset:
@@ -56,10 +57,10 @@ def chanas(possibility: Possibility, draws: int, *, rng: np.random.Generator | i
     >>> chanas(pn.Possibility(fever, [1.0, 0.6, 0.1]), 10_000, rng=1)
     Dataset(10000 rows, 1 variable, 0 % of the cells imprecise)
     """
-    return sample(_alone(possibility), draws, process="precise", rng=rng)
+    return sample(_single_network(possibility), draws, process="precise", rng=rng)
 
 
-def _alone(possibility: Possibility) -> Network:
+def _single_network(possibility: Possibility) -> Network:
     given: object = possibility
     if not isinstance(given, Possibility):
         raise InputError(f"sampling of {possibility!r}: expected a possnet.Possibility")
@@ -74,37 +75,29 @@ def sample(
     network: Network,
     rows: int,
     *,
-    imprecision: Imprecision = ...,
-    process: Process = ...,
-    law: Law = ...,
-    parents: Parents = ...,
-    evidence: Evidence | None = ...,
     rng: np.random.Generator | int | None = ...,
     start: int = ...,
     trace: Literal[False] = ...,
     progress: Progress | None = ...,
+    **options: Unpack[SamplingOptions],
 ) -> Dataset: ...
 @overload
 def sample(
     network: Network,
     rows: int,
     *,
-    imprecision: Imprecision = ...,
-    process: Process = ...,
-    law: Law = ...,
-    parents: Parents = ...,
-    evidence: Evidence | None = ...,
     rng: np.random.Generator | int | None = ...,
     start: int = ...,
     trace: Literal[True],
     progress: Progress | None = ...,
+    **options: Unpack[SamplingOptions],
 ) -> tuple[Dataset, Dataset]: ...
 def sample(
     network: Network,
     rows: int,
     *,
     imprecision: Imprecision = 1.0,
-    process: Process = "alpha-cut",
+    process: str = "alpha-cut",
     law: Law = "independent",
     parents: Parents = "observed",
     evidence: Evidence | None = None,
@@ -121,6 +114,7 @@ def sample(
         Theta: every state of a cut, apart from the most possible ones, is kept with this probability. One number, or one
         for every variable. 1 keeps the whole cut, 0 the most possible states alone. It plays no part in ``precise``.
     process
+        A name of `possnet.sampling.PROCESSES`.
         ``alpha-cut`` is Algorithm 1 of [HLB]: the cell of a variable is cut from (6), its possibility given that the
         parents lie in their own cells. ``precise``: a single state from the cut of π(. | the parents' states).
         ``traced``: a hidden state of every variable; the cell is cut from π(. | the parents' hidden states), and the
@@ -152,29 +146,26 @@ def sample(
         network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence, rng=rng,
         start=start,
     )  # fmt: skip
-    if trace and process != "traced":
+    if trace and not stream.process.takes("trace"):
         raise InputError(f"sample: trace=True with process {process!r}; expected process 'traced'")
     needed = sum(len(variable) for variable in network.variables) * (int(rows) // 8) * (2 if trace else 1)
     refuse_over(needed, f"a sample of {rows:,} rows", "draw it in parts with sample_batches(...)")
-    return stream._whole(trace, progress)
+    return stream._draw_all(trace, progress)
 
 
 def sample_batches(
     network: Network,
     rows: int,
     *,
-    imprecision: Imprecision = 1.0,
-    process: Process = "alpha-cut",
-    law: Law = "independent",
-    parents: Parents = "observed",
-    evidence: Evidence | None = None,
     rng: np.random.Generator | int | None = None,
     start: int = 0,
     batch: int = BLOCK,
+    **options: Unpack[SamplingOptions],
 ) -> SampleStream:
     """The rows of `sample`, a batch at a time: any number of them in constant memory.
 
-    The stream can be iterated again and again, written to a file with `possnet.write_data`, and counted.
+    The options are those of `sample`. The stream can be iterated again and again, written to a file with
+    `possnet.write_data`, and counted.
 
     >>> import possnet as pn
     >>> stream = sample_batches(pn.load_example("clinic"), 100_000, imprecision=0.5, rng=7)
@@ -186,8 +177,8 @@ def sample_batches(
     rows = require_whole(rows, 0, "sample: rows")
     start = require_whole(start, 0, "sample: start")
     batch = require_whole(batch, 1, "sample: batch")
-    spec = SamplingSpec.of(network, imprecision, process, law, parents, evidence)
-    return SampleStream(BlockSampler(spec, seed_of(rng)), start, rows, batch)
+    spec = SamplingSpec.from_options(network, **options)
+    return SampleStream(make_sampler(spec, seed_of(rng)), start, rows, batch)
 
 
 class SampleStream:
@@ -210,6 +201,11 @@ class SampleStream:
         return self._sampler.spec.network.variables
 
     @property
+    def process(self) -> Process:
+        """How the rows are drawn."""
+        return self._sampler.spec.process
+
+    @property
     def rows(self) -> int:
         """Number of rows in all."""
         return self._rows
@@ -222,7 +218,7 @@ class SampleStream:
     def __iter__(self) -> Iterator[Dataset]:
         waiting: list[Dataset] = []
         ready = 0
-        for block in self._blocks():
+        for block in self._draw_blocks():
             waiting.append(block)
             ready += len(block)
             if ready < self._batch:
@@ -236,16 +232,16 @@ class SampleStream:
         if ready:
             yield waiting[0] if len(waiting) == 1 else Dataset.concatenate(waiting)
 
-    def _blocks(self) -> Iterator[Dataset]:
+    def _draw_blocks(self) -> Iterator[Dataset]:
         """One logical block after the other, or what is asked for of it."""
         end = self._start + self._rows
         for number in range(self._start // BLOCK, -(-end // BLOCK)):
             first, last = max(self._start - number * BLOCK, 0), min(end - number * BLOCK, BLOCK)
-            words, _ = self._sampler.block(number, last)
+            words, _ = self._sampler.draw_block(number, last)
             block = Dataset.unchecked(self.variables, words, last)
             yield block[first:] if first else block
 
-    def _whole(self, trace: bool, progress: Progress | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
+    def _draw_all(self, trace: bool, progress: Progress | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
         """All rows at once: blocks are copied into place as they are drawn."""
         shift = self._start % BLOCK
         length = -(-(self._rows + shift) // 64)
@@ -254,17 +250,17 @@ class SampleStream:
         ]
         end = self._start + self._rows
         for number in range(self._start // BLOCK, -(-end // BLOCK)) if self._rows else ():
-            drawn = self._sampler.block(number, min(end - number * BLOCK, BLOCK), traced=trace)
+            block = self._sampler.draw_block(number, min(end - number * BLOCK, BLOCK), traced=trace)
             first = (number - self._start // BLOCK) * (BLOCK // 64)
-            for words, target in zip(drawn, kept, strict=False):
+            for words, target in zip(block, kept, strict=False):
                 for name, part in words.items():
                     target[name][:, first : first + part.shape[1]] = part
             if progress is not None:
                 progress(min(end, (number + 1) * BLOCK) - self._start, self._rows)
-        found = [Dataset.unchecked(self.variables, words, self._rows + shift) for words in kept]
-        if shift:
-            found = [data[shift:] for data in found]
-        return (found[0], found[1]) if trace else found[0]
+        drawn = [Dataset.unchecked(self.variables, words, self._rows + shift) for words in kept]
+        if shift:  # a slice copies
+            drawn = [data[shift:] for data in drawn]
+        return (drawn[0], drawn[1]) if trace else drawn[0]
 
     def __repr__(self) -> str:
         variables = len(self.variables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats, Progress
-    from possnet.inference import Evidence
-    from possnet.sampling.sampling_spec import Imprecision, Law, Parents, Process
+    from possnet.sampling.sampling_spec import SamplingOptions
 
 
 _BATCHES: Final = 50
@@ -48,20 +47,16 @@ class SimulatedLimit:
     @property
     def largest_error(self) -> float:
         """The largest standard error in any context with at least 30 rows."""
-        return _largest(self.standard_errors, self.network.support or {})
+        return _find_largest(self.standard_errors, self.network.support or {})
 
 
 def simulated_limit(
     network: Network,
     rows: int,
     *,
-    imprecision: Imprecision = 1.0,
-    process: Process = "alpha-cut",
-    law: Law = "independent",
-    parents: Parents = "observed",
-    evidence: Evidence | None = None,
     rng: np.random.Generator | int | None = None,
     progress: Progress | None = None,
+    **options: Unpack[SamplingOptions],
 ) -> SimulatedLimit:
     """Estimate of the network that counting converges to, where there are too many sets for `sampling_limit`.
 
@@ -69,15 +64,12 @@ def simulated_limit(
     degree is R = sum X / sum Y and its standard error sqrt(B/(B-1) sum (X_b - R Y_b)^2) / sum Y (a ratio estimate).
 
     >>> import possnet as pn
-    >>> found = simulated_limit(pn.load_example("asia"), 10_000, rng=1)
-    >>> found.largest_error < 0.1, found.network.support["smoke"]
+    >>> limit = simulated_limit(pn.load_example("asia"), 10_000, rng=1)
+    >>> limit.largest_error < 0.1, limit.network.support["smoke"]
     (True, array(10000.))
     """
     require_whole(rows, 2 * _BATCHES, "simulated_limit: rows")
-    stream = sample_batches(
-        network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence,
-        rng=seed_of(rng), batch=-(-rows // _BATCHES),
-    )  # fmt: skip
+    stream = sample_batches(network, rows, rng=seed_of(rng), batch=-(-rows // _BATCHES), **options)
     counts = count(network.dag, stream, progress=progress)
     tables, tops, most, support = {}, {}, {}, {}
     for variable in network.variables:
@@ -98,7 +90,7 @@ def simulated_limit(
     for name, squares in spread.items():
         deviation = np.sqrt(squares * batches / (batches - 1))
         errors[name] = np.divide(deviation, most[name], out=np.full_like(squares, np.nan), where=most[name] > 0)
-    largest = _largest(errors, support)
+    largest = _find_largest(errors, support)
     text = f"What counting converges to, from {rows:,} drawn rows; standard errors up to {largest:.2g}."
     learned = Network.unchecked(
         network.variables,
@@ -112,6 +104,6 @@ def simulated_limit(
     return SimulatedLimit(learned, errors, rows)
 
 
-def _largest(errors: dict[str, Floats], support: dict[str, Floats]) -> float:
+def _find_largest(errors: dict[str, Floats], support: dict[str, Floats]) -> float:
     seen = [errors[name][support[name] >= 30].reshape(-1) for name in errors]
     return float(np.max(np.concatenate(seen), initial=0.0))

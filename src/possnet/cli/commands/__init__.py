@@ -1,1 +1,0 @@
-"""One module for each command: read, call one function, print."""

@@ -1,0 +1,169 @@
+"""The registry of metrics: how far a network is from the true one, each by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import numpy as np
+
+from possnet.metrics.compared_network import ComparedNetwork, mean_gap
+from possnet.metrics.distributions import rank_agreement, top_agreement
+from possnet.registries import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Subject: TypeAlias = Literal["tables", "children", "joint", "structure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number that says how far a network is from the true one.
+
+    Attributes
+    ----------
+    name, label
+        For programs; for people, short enough for an axis or the head of a column.
+    description
+        What it is, in a line.
+    compute
+        The number, from a network beside the truth; None where it is not defined.
+    subject
+        What it is of: all tables, the tables of variables with parents, the joint distribution, or the structure.
+    higher_is_better
+        Whether equal networks have the highest value, 1, rather than the lowest, 0.
+    has_baselines
+        Whether the values of ignorance and of the learner's limit say something beside it.
+
+    >>> METRICS["child_affinity"].higher_is_better, METRICS["hamming"].label
+    (True, 'edges to mend')
+    """
+
+    name: str
+    label: str
+    description: str
+    compute: Callable[[ComparedNetwork], float | None]
+    subject: Subject = "tables"
+    higher_is_better: bool = False
+    has_baselines: bool = True
+
+
+METRICS: Final = Registry[Metric]("metric")
+"""Metrics by name, in the order of the results."""
+
+
+def _noise(compared: ComparedNetwork) -> float | None:
+    if compared.limit is None:
+        return None
+    return compared.average(compared.compare_rows(mean_gap, compared.limit.tables), children=True)
+
+
+def _joint_error(compared: ComparedNetwork) -> float:
+    gaps = compared.joint_gaps
+    return 0.0 if compared.joint_is_exact else float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
+
+
+def _largest(compared: ComparedNetwork, *, weighted: bool) -> float:
+    gaps = compared.weigh_contexts(compared.largest_gaps) if weighted else compared.largest_gaps
+    return max(float(rows.max(initial=0.0)) for rows in gaps.values())
+
+
+for _metric in (
+    Metric(
+        "affinity", "information affinity", "information affinity of the rows of all tables",
+        lambda c: c.average(c.affinities), higher_is_better=True,
+    ),
+    Metric(
+        "affinity_weighted", "weighted affinity", "the same, contexts weighted by their possibility",
+        lambda c: c.average(c.affinities, weighted=True), higher_is_better=True,
+    ),
+    Metric(
+        "child_affinity", "affinity of children", "information affinity of the tables of variables with parents",
+        lambda c: c.average(c.affinities, children=True), "children", higher_is_better=True,
+    ),
+    Metric(
+        "mean_error", "mean error of a degree", "mean absolute difference of the degrees", lambda c: c.average(c.mean_gaps)
+    ),
+    Metric(
+        "mean_error_weighted", "weighted mean error", "the same, contexts weighted by their possibility",
+        lambda c: c.average(c.mean_gaps, weighted=True),
+    ),
+    Metric(
+        "child_mean_error", "mean error of children", "mean absolute difference in the tables of variables with parents",
+        lambda c: c.average(c.mean_gaps, children=True), "children",
+    ),
+    Metric(
+        "max_error", "largest error of a degree", "largest absolute difference of any degree",
+        lambda c: _largest(c, weighted=False),
+    ),
+    Metric(
+        "max_error_weighted", "weighted largest error", "the same, each context weighted by its possibility",
+        lambda c: _largest(c, weighted=True),
+    ),
+    Metric(
+        "rank_agreement", "rank agreement", "Kendall's tau-b between the orders of the states",
+        lambda c: c.average(c.compare_rows(rank_agreement)), higher_is_better=True,
+    ),
+    Metric(
+        "top_agreement", "agreement on the most possible", "most possible states in common",
+        lambda c: c.average(c.compare_rows(top_agreement)), higher_is_better=True,
+    ),
+    Metric(
+        "child_noise", "noise of children",
+        "mean absolute difference from what the learner converges to, in the tables of variables with parents",
+        _noise, "children",
+    ),
+    Metric(
+        "subnormality", "subnormality", "1 - largest degree of the learned rows, before they are normalised",
+        lambda c: c.average({name: 1.0 - peaks for name, peaks in c.peaks.items()}), has_baselines=False,
+    ),
+    Metric(
+        "contexts_left_out", "contexts left out", "contexts that the truth calls impossible, and that are not compared",
+        lambda c: float(c.contexts_left_out), has_baselines=False,
+    ),
+    Metric(
+        "marginal_distance", "marginal distance", "mean absolute difference of the marginal degrees",
+        lambda c: float(np.mean([gaps.mean() for gaps in c.marginal_gaps])), "joint",
+    ),
+    Metric(
+        "joint_distance", "joint distance", "mean absolute difference of the joint degrees",
+        lambda c: float(c.joint_gaps.mean()), "joint",
+    ),
+    Metric(
+        "joint_distance_error", "standard error of the joint distance",
+        "standard error of the joint distance; 0 where it is exact", _joint_error, "joint", has_baselines=False,
+    ),
+):  # fmt: skip
+    METRICS.register(_metric)
+
+
+def _register_structure(name: str, label: str, description: str, *, higher_is_better: bool) -> None:
+    METRICS.register(
+        Metric(name, label, description, lambda c: c.structure[name], "structure", higher_is_better=higher_is_better)
+    )
+
+
+_register_structure("hamming", "edges to mend", "edges to add, delete or reverse", higher_is_better=False)
+_register_structure(
+    "essential_hamming",
+    "edges of the CPDAG to mend",
+    "the same between essential graphs (CPDAGs)",
+    higher_is_better=False,
+)
+for _name, _label, _precision, _recall in (
+    (
+        "skeleton", "skeleton", "share of the learned edges that are true, direction apart",
+        "share of the true edges that were learned, direction apart",
+    ),
+    (
+        "v_structure", "v-structure", "share of the learned v-structures that are true",
+        "share of the true v-structures that were learned",
+    ),
+    (
+        "essential", "CPDAG", "share of the edges of the learned essential graph that the true one has alike",
+        "share of the edges of the true essential graph that the learned one has alike",
+    ),
+):  # fmt: skip
+    _register_structure(f"{_name}_precision", f"{_label} precision", _precision, higher_is_better=True)
+    _register_structure(f"{_name}_recall", f"{_label} recall", _recall, higher_is_better=True)

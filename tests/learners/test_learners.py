@@ -1,0 +1,97 @@
+"""Learners: what their entries promise, and one that is registered from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import possnet as pn
+from possnet.learners import LEARNERS, Learner, label_learner, resolve_learner
+from possnet.sampling import PROCESSES
+
+ONE: dict[str, Any] = {
+    "rows": [20, 50],
+    "imprecision": [0.5, 1],
+    "process": ["traced", "precise"],
+    "repeats": 1,
+    "rng": 1,
+}
+
+
+def learn_nothing(
+    dag: pn.Dag, data: pn.Dataset, *, conjunction: pn.Conjunction, imprecision: float = 0.0
+) -> pn.Network:
+    """All degrees 1; the imprecision that it was told stands in the description."""
+    sizes = {v.name: len(v) for v in data.variables}
+    tables = {n: np.ones([*(sizes[p] for p in dag.parents(n)), sizes[n]]) for n in dag.nodes}
+    return pn.Network(data.variables, dag, tables, conjunction=conjunction, description=f"told {imprecision}")
+
+
+@pytest.fixture
+def nothing() -> Iterator[Learner]:
+    yield LEARNERS.register(Learner("nothing", "learning nothing", learn_nothing, needs_imprecision=True))
+    LEARNERS.unregister("nothing")
+
+
+def test_a_learner_from_outside_is_evaluated_like_any_other(nothing: Learner) -> None:
+    """In this process: workers, which start afresh, would not know it."""
+    results = pn.evaluate(["asia"], learners=["likelihood", "nothing"], **ONE)
+    assert results.failed == []
+    for summary in results.summary("affinity"):
+        if summary.learner == nothing.name:
+            assert summary.mean == pytest.approx(summary.vacuous)
+            assert summary.limit is None
+    assert any("learning nothing 0." in sentence for sentence in results.sentences())
+    assert label_learner("nothing@greedy:bic") == "learning nothing on a structure by greedy, bic"
+    results = pn.evaluate(["asia"], learners="nothing", learn="mwst:chi2", **{**ONE, "rows": 200})
+    assert min(s.mean for s in results.summary("skeleton_recall")) > 0.0
+
+
+def test_learners_that_need_the_imprecision_are_told_it(nothing: Learner) -> None:
+    asia = pn.load_example("asia")
+    data = pn.sample(asia, 20, rng=1)
+    assert nothing.learn(asia.dag, data, 0.5, pn.PRODUCT).description == "told 0.5"
+    assert nothing.learn(asia.dag, data, 0.0, pn.PRODUCT).description == "told 0.0"
+    corrected = LEARNERS["likelihood-corrected"].learn(asia.dag, data, 0.5, pn.PRODUCT)
+    assert corrected == pn.fit(asia.dag, data, imprecision=0.5)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_takes_the_options_and_data_that_its_entry_names(name: str) -> None:
+    learner, asia = LEARNERS[name], pn.load_example("asia")
+    data = pn.sample(asia, 30, rng=1)
+    values = {"imprecision": 0.5, "normalise": True, "pseudo": 1.0, "total": 1.0, "transform": "symmetric"}
+    values |= {"unknown": "focal", "options": None}
+    for option in learner.options:
+        assert learner.fit(asia.dag, data, conjunction=pn.MIN, **{option: values[option]}) is not None
+    stream = pn.sample_batches(asia, 30, rng=1)
+    assert learner.learn(asia.dag, stream, 0.5, pn.PRODUCT) == learner.learn(asia.dag, data, 0.5, pn.PRODUCT)
+
+
+def test_the_limit_of_a_learner_is_that_of_its_counts() -> None:
+    asia = pn.load_example("asia")
+    for name, learner in LEARNERS.items():
+        if learner.limit is not None:
+            limit = learner.limit(asia, "traced-text", 0.5)
+            assert limit == pn.sampling_limit(asia, process="traced", law="text", imprecision=0.5), name
+    large = pn.random_network(30, max_parents=5, states=(6, 6), rng=1)
+    compute = LEARNERS["likelihood"].limit
+    assert compute is not None
+    assert compute(large, "alpha-cut", 0.5) is None
+
+
+def test_a_learned_structure_is_part_of_the_name() -> None:
+    learner = resolve_learner("em@greedy:bic")
+    assert (learner.name, learner.takes_imprecise_rows, learner.limit) == ("em@greedy:bic", False, None)
+    assert LEARNERS["em"].takes_imprecise_rows
+    with pytest.raises(pn.InputError, match="learner 'emm'; expected .*did you mean 'em'"):
+        resolve_learner("emm@greedy")
+    with pytest.raises(pn.InputError, match="learn 'gredy'; expected .*did you mean 'greedy'"):
+        resolve_learner("em@gredy")
+    assert all(
+        process.label.startswith(name.partition("-text")[0].partition("-cuts")[0])
+        for name, process in PROCESSES.items()
+    )
