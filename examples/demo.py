@@ -1,7 +1,8 @@
 """What `make demo` shows: a doctor's network, asked by hand."""
 
 import possnet as pn
-from possnet.cli.pages import network_page
+from possnet.cli.commands.info_command import network_page
+from possnet.cli.render import render_page
 
 
 def bar(degree: float, width: int = 24) -> str:
@@ -19,7 +20,7 @@ def show(title: str, pi: pn.Possibility) -> None:
 def main() -> None:
     """Show the bundled clinic and three steps of reasoning with it."""
     clinic = pn.load_example("clinic")
-    print(network_page(clinic))
+    print(render_page(network_page(clinic)))
     fever = clinic.variable("fever")
     with_measles = pn.Possibility(fever, clinic.table("fever")[0, 1])
     show("Fever of a child with measles and no flu", with_measles)

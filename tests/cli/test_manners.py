@@ -310,16 +310,30 @@ def test_the_tab_key_works_in_a_real_bash(tmp_path: Path) -> None:
     os.close(master)
 
 
-def test_states_are_completed_after_the_equals_sign() -> None:
-    from possnet.cli.inputs import complete_evidence
+def completed(command: str, argument: str, incomplete: str, **params: str) -> list[str]:
+    """What the type of a parameter proposes."""
+    context = click.Context(main.commands[command], resilient_parsing=True)
+    context.params |= params
+    param = next(param for param in main.commands[command].params if argument in (param.name, *param.opts))
+    return [item.value for item in param.shell_complete(context, incomplete)]
 
-    context = click.Context(main.commands["query"])
-    context.params["net"] = "clinic"
-    option = click.Option(["--given"])
-    assert complete_evidence(context, option, "fever=mi") == ["fever=mild"]
-    assert complete_evidence(context, option, "fever=mild|h") == ["fever=mild|high"]
-    context.params["net"] = "nothing"
-    assert complete_evidence(context, option, "f") == []
+
+def test_states_are_completed_after_the_equals_sign() -> None:
+    assert completed("query", "--given", "fever=mi", net="clinic") == ["fever=mild"]
+    assert completed("query", "--given", "fever=mild|h", net="clinic") == ["fever=mild|high"]
+    assert completed("query", "--given", "f", net="nothing") == []
+
+
+def test_columns_of_the_data_are_completed(rows: Path) -> None:
+    data = str(rows)
+    assert completed("learn", "--without", "fe", data=data) == ["fever"]
+    assert completed("learn", "--order", "rash,fe", data=data) == ["rash,fever"]
+    assert completed("learn", "--require", "fe", data=data) == ["fever"]
+    assert completed("learn", "--require", "rash->fe", data=data) == ["rash->fever"]
+    assert completed("info", "--bin", "fe", source=data) == ["fever: edges="]
+    assert completed("learn", "--without", "fe", data="nowhere.csv") == []
+    assert completed("sample", "--imprecision", "fe", net="clinic") == ["fever="]
+    assert completed("fit", "--total", "d") == ["data"]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

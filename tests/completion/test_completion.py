@@ -317,7 +317,7 @@ def test_the_command_writes_the_resolved_table_and_says_what_it_did(patients: Pa
     )
     assert done.stdout.startswith(f"{patients}: 3 rows, 5 ambiguous cells\n\n  resolved to one state      5  100.0 %")
     assert "measles           2         2         0     0     0" in done.stdout
-    assert done.stderr == "Columns that clinic lacks were left out: ward. Name those to keep with --keep.\n"
+    assert done.stderr == "Note: columns that the network lacks were left out: ward; name those to keep with --keep\n"
 
 
 def test_the_command_keeps_columns_that_the_network_lacks(patients: Path) -> None:
@@ -365,8 +365,8 @@ def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> 
     (tmp_path / "rows.csv").write_text("a,b\nx,y\n?,?\nx|y,y\n" + "x,y\n" * 20)
     done = run("complete", tmp_path / "net.json", tmp_path / "rows.csv", "--out", tmp_path / "out.csv")
     assert (
-        "21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ... (all of them with --json)\n"
-        in done.stdout
+        "Note: 21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ... (all of them with --json)\n"
+        in done.stderr
     )
     assert "tied: the row cannot tell  2" in done.stdout
     assert (tmp_path / "out.csv").read_text().splitlines()[1:4] == ["x,y", "?,?", "y,y"]

@@ -12,21 +12,21 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from importlib import import_module
 
 import click
 
 import possnet as pn
-from possnet.cli.complete import complete
-from possnet.cli.evaluation import evaluate, report
-from possnet.cli.explore import explore
-from possnet.cli.inputs import standard_input_name
-from possnet.cli.learn import learn
-from possnet.cli.learning import fit, sample, score
-from possnet.cli.networks import compare, convert, info, query
-from possnet.cli.shell import completion
+from possnet.cli.inputs import name_input
+from possnet.cli.notes import catch_notes
 from possnet.errors import PossnetError, did_you_mean, listing
 
 __all__ = ["main"]
+
+_COMMANDS = (
+    *("info", "query", "explore", "sample", "fit", "learn", "complete"),
+    *("score", "compare", "evaluate", "report", "convert", "completion"),
+)
 
 
 class _Program(click.Group):
@@ -35,9 +35,10 @@ class _Program(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         _end_on_signals()
         try:
-            return super().invoke(ctx)
+            with catch_notes(ctx):
+                return super().invoke(ctx)
         except PossnetError as error:
-            raise click.ClickException(standard_input_name(str(error), ctx)) from None
+            raise click.ClickException(name_input(str(error), ctx)) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
@@ -76,7 +77,7 @@ def _end_on_signals() -> None:
 
 @click.group(
     cls=_Program,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="Exit codes: 0 done, 1 an input cannot be used, 2 the command cannot be understood, 130 stopped with Ctrl-C.",
 )
 @click.version_option(pn.__version__, prog_name="possnet")
@@ -100,19 +101,5 @@ def main() -> None:
     """
 
 
-for command in (
-    info,
-    query,
-    explore,
-    sample,
-    fit,
-    learn,
-    complete,
-    score,
-    compare,
-    evaluate,
-    report,
-    convert,
-    completion,
-):
-    main.add_command(command)
+for _name in _COMMANDS:
+    main.add_command(getattr(import_module(f"possnet.cli.commands.{_name}_command"), f"{_name}_command"))

@@ -17,7 +17,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from possnet.cli.inputs import Choice
+from possnet.cli.parse import Choice
 
 _SCRIPT = """
 %(complete_func)s() {
@@ -69,7 +69,7 @@ add_completion_class(_Bash, "bash")
 @click.command(short_help="Teach your shell the Tab key.")
 @click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 @click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
+def completion_command(ctx: click.Context, shell: str) -> None:
     """Print a script that teaches a shell to complete with the Tab key.
 
     Put its output where your shell reads it, then open a new terminal.

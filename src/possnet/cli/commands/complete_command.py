@@ -1,0 +1,197 @@
+"""``possnet complete``: what the rest of every row says about its ambiguous cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import possnet as pn
+from possnet.cli.inputs import DataFile, scan_file
+from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.parse import COLUMN, DATA, NET, Choice
+from possnet.cli.render import Page, count_things, make_table, show
+from possnet.cli.shared_options import bin_option, json_option, out_option, weights_option
+from possnet.errors import InputError, among, did_you_mean, listing, warn_user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from possnet.cli.outputs import Ability
+    from possnet.completion import CellTally
+
+
+@click.command(short_help="Fill the ambiguous cells of a table.")
+@click.argument("net", type=NET)
+@click.argument("data", type=DATA)
+@out_option("A .csv or .parquet file, or - (CSV on standard output).")
+@click.option(
+    "--as",
+    "form",
+    type=Choice(("resolved", "narrowed", "long")),
+    default="resolved",
+    help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
+)
+@click.option("--threshold", type=float, help="For narrowed: a degree from above 0 to 1; 0.5 by default.")
+@click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
+@bin_option
+@weights_option
+@json_option("Print the summary as JSON.")
+def complete_command(
+    net: pn.Network,
+    data: DataFile,
+    out: str,
+    form: str,
+    threshold: float | None,
+    keep: Sequence[str],
+    binnings: dict[str, pn.Binning],
+    weights: str | None,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Complete a table: what is most possible in every ambiguous or unknown cell, given the rest of its row.
+
+    Where several states are equally possible the row cannot tell, and all of them stay. Rows that NET calls impossible
+    are reported and stay as they are. In the long form rows are numbered from 1.
+
+    \b
+    Examples:
+      possnet complete clinic patients.csv --out resolved.csv
+      possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
+      possnet sample clinic --out - | possnet complete clinic - --out -
+      possnet complete clinic patients.csv --as long --out degrees.parquet
+      possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
+    """
+    from possnet.io import plain_columns, write_long_form
+
+    if keep and form == "long":
+        raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
+    if threshold is not None and form != "narrowed":
+        raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
+    level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
+    variables, left_out = choose_columns(data, net, keep, binnings, weights)
+    stream = scan_file(data, variables, weights, binnings)
+    summaries: list[pn.CompletionSummary] = []
+
+    def watch(part: pn.Completion) -> None:
+        summaries.append(part.summary(level))
+
+    ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
+    with open_output(out, "data", ability=ability) as file, show_progress(stream.rows) as advance:
+        completion = pn.complete(net, stream, progress=advance)
+        if form == "long":
+            write_long_form(completion, file, watch=watch)
+        else:
+            plain = plain_columns(data.path, keep, delimiter=data.delimiter) if keep else None
+            pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights or "weight", plain=plain)
+    if left_out:
+        remedy = "" if form == "long" else "; name those to keep with --keep"
+        warn_user(f"columns that the network lacks were left out: {listing(left_out)}{remedy}")
+    summary = sum(summaries, pn.CompletionSummary())
+    warn_of_impossible(summary)
+    page = completion_document(summary, form, level) if as_json else completion_page(summary, data.name)
+    show(page, err=out == "-")
+
+
+def choose_columns(
+    data: DataFile, network: pn.Network, keep: Sequence[str], binnings: dict[str, pn.Binning], weights: str | None
+) -> tuple[list[pn.Variable], list[str]]:
+    """Variables of the network in the order of the file's columns, and the columns that are left out."""
+    names = data.list_columns()
+    known = {variable.name: variable for variable in network.variables}
+    variables = [known[name] for name in names if name in known]
+    if not variables:
+        raise InputError(
+            f"{data.name}: no column ({listing(names)}) is a variable of the network ({listing(known)}); "
+            f"expected at least one{did_you_mean(names[0], known)}"
+        )
+    if weights in known:
+        raise InputError(f"--weights {weights}: a variable of the network; expected a column that holds weights alone")
+    for name in keep:
+        if name in known:
+            raise InputError(f"--keep {name}: a variable of the network, which is kept anyway; expected another column")
+        if name not in names:
+            raise InputError(f"--keep {name}: no such column{among(name, names)}")
+    used = {*known, *keep, weights, *(b.error for b in binnings.values() if isinstance(b.error, str))}
+    return variables, [name for name in names if name not in used]
+
+
+def warn_of_impossible(summary: pn.CompletionSummary) -> None:
+    """Warn of rows that the network calls impossible; rows are numbered from 1."""
+    if summary.impossible:
+        numbers = ", ".join(f"{row + 1:,}" for row in summary.impossible_rows[:10])
+        more = ", ... (all of them with --json)" if summary.impossible > 10 else ""
+        rows = f"{count_things(summary.impossible, 'row')} {'is' if summary.impossible == 1 else 'are'}"
+        warn_user(f"{rows} impossible in this network, left as given: {numbers}{more}")
+
+
+def completion_document(summary: pn.CompletionSummary, form: str, level: float) -> dict[str, Any]:
+    """What became of the ambiguous cells, for machines; rows are numbered from 1."""
+    return {
+        "rows": summary.rows,
+        "as": form,
+        "threshold": level,
+        **_tally_document(summary.cells),
+        "impossible_rows": [row + 1 for row in summary.impossible_rows],
+        "variables": {variable: _tally_document(tally) for variable, tally in summary.variables.items()},
+    }
+
+
+def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
+    """What became of the ambiguous cells, for people.
+
+    >>> from possnet.cli.render import render_page
+    >>> asia = pn.load_example("asia")
+    >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
+    >>> print(render_page(completion_page(pn.complete(asia, data).summary(), "rows.csv")))
+    rows.csv: 2 rows, 3 ambiguous cells
+    <BLANKLINE>
+      resolved to one state      1  33.3 %
+      narrowed to fewer states   0   0.0 %
+      left as they were          2  66.7 %
+      tied: the row cannot tell  2  66.7 %
+    <BLANKLINE>
+      variable  ambiguous  resolved  narrowed  left  tied  mean N
+      smoke             2         1         0     1     1    0.60
+      bronc             1         0         0     1     1
+    <BLANKLINE>
+      mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
+    """
+    cells = summary.cells
+    title = f"{name}: {count_things(summary.rows, 'row')}, {count_things(cells.ambiguous, 'ambiguous cell')}"
+    if not cells.ambiguous:
+        return [title]
+    counts = [
+        ("resolved to one state", cells.resolved),
+        ("narrowed to fewer states", cells.narrowed),
+        ("left as they were", cells.unchanged),
+        *([("in impossible rows", cells.stuck)] if cells.stuck else []),
+        ("tied: the row cannot tell", cells.tied),
+    ]
+    head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
+    return [
+        title,
+        "",
+        make_table([(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts], texts=1),
+        "",
+        make_table([_tally_row(v, tally) for v, tally in summary.variables.items() if tally.ambiguous], head, texts=1),
+        "",
+        "  mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)",
+    ]
+
+
+def _tally_row(name: str, tally: CellTally) -> tuple[str, ...]:
+    numbers = (tally.ambiguous, tally.resolved, tally.narrowed, tally.unchanged, tally.tied)
+    mean = "" if tally.mean_necessity is None else f"{tally.mean_necessity:.2f}"
+    return name, *(f"{number:,}" for number in numbers), mean
+
+
+def _tally_document(tally: CellTally) -> dict[str, float | None]:
+    return {
+        "ambiguous": tally.ambiguous,
+        "resolved": tally.resolved,
+        "narrowed": tally.narrowed,
+        "left": tally.unchanged,
+        "in_impossible_rows": tally.stuck,
+        "tied": tally.tied,
+        "mean_necessity": tally.mean_necessity,
+    }

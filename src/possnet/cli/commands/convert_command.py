@@ -1,0 +1,64 @@
+"""``possnet convert``: a network or data in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+import possnet as pn
+from possnet.cli.inputs import DataFile, is_data_name, read_net, scan_columns
+from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.parse import OUTPUT, SOURCE
+from possnet.cli.shared_options import bin_option, choice_option, transform_option, variables_option, weights_option
+from possnet.errors import InputError
+
+
+@click.command(short_help="Write a network or data in another format.")
+@click.argument("source", metavar="IN", type=SOURCE)
+@click.argument("target", metavar="OUT", type=OUTPUT)
+@variables_option
+@weights_option
+@choice_option(
+    "--layout", ("masks", "lists"), "Parquet cells: possnet's masks, or lists of strings for other programs."
+)
+@transform_option("How probabilities become possibilities.")
+@bin_option
+def convert_command(
+    source: DataFile | str, target: str, layout: Literal["masks", "lists"], transform: Any, **columns: Any
+) -> None:
+    """Write a network or a data file in another format, chosen by the suffix of OUT.
+
+    Networks: from .json, .uai, .bif, .xmlbif (.gz too) to .json or .uai. Data: .csv and .parquet. A .uai file has no
+    names; they go to OUT.names.json. OUT may be - for CSV or JSON on standard output.
+
+    \b
+    Examples:
+      possnet convert alarm.bif.gz alarm.json --transform optimal
+      possnet convert asia asia.uai
+      possnet convert patients.csv patients.parquet
+      possnet convert readings.csv readings.parquet --bin 'temp: edges=36,37.5,38.5 error=.2'
+    """
+    from possnet.io import NETWORK_FORMATS, choose_format, has_suffix
+
+    if isinstance(source, DataFile):
+        if has_suffix(target, NETWORK_FORMATS):
+            raise _refuse_kinds(f"{source.name} is data and {target} would be a network")
+        stream = scan_columns(source, **columns)
+        with open_output(target, "data", option="") as file, show_progress(stream.rows) as advance:
+            pn.write_data(stream, file, layout=layout, weights=columns["weights"] or "weight", progress=advance)
+        return
+    if is_data_name(target):
+        raise _refuse_kinds(f"{source} is a network and {target} would be data")
+    if columns["binnings"]:
+        raise InputError(f"--bin is for data, and {source} is a network; expected it with data only")
+    with open_output(target, "network", option="") as file:
+        pn.write_network(read_net(source, transform), file)
+    names_file = None if target == "-" else choose_format(target, NETWORK_FORMATS, "write").names_file
+    if names_file is not None:
+        click.echo(f"The names of variables and states are in {names_file(Path(target))}.", err=True)
+
+
+def _refuse_kinds(finding: str) -> InputError:
+    return InputError(f"{finding}; expected the same kind (networks: .json, .uai; data: .csv, .parquet)")

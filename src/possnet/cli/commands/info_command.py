@@ -1,0 +1,220 @@
+"""``possnet info``: what a network or a data file holds."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from possnet.cli.inputs import DataFile, read_net, scan_columns
+from possnet.cli.parse import SOURCE
+from possnet.cli.render import Page, count_things, make_table, show
+from possnet.cli.shared_options import bin_option, json_option, variables_option, weights_option
+from possnet.errors import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.padding import Padding
+
+    import possnet as pn
+    from possnet.io import DataStream
+
+_PREVIEW_ROWS = 5
+_PREVIEW_COLUMNS = 8
+
+
+@click.command(short_help="Show what a network or a data file holds.")
+@click.argument("source", metavar="NET|DATA", type=SOURCE)
+@variables_option
+@weights_option
+@bin_option
+@json_option("Print JSON instead of a page.")
+def info_command(source: DataFile | str, as_json: bool, **columns: Any) -> None:  # noqa: FBT001
+    """Show what a network or a data file holds.
+
+    \b
+    Examples:
+      possnet info asia
+      possnet info patients.csv --variables clinic
+      possnet info alarm.bif.gz --json
+    """
+    if isinstance(source, DataFile):
+        summary = DataSummary(scan_columns(source, **columns))
+        show(summary.to_document() if as_json else summary.to_page(source.name))
+    else:
+        network = read_net(source)
+        show(network_document(network) if as_json else network_page(network))
+
+
+def network_document(network: pn.Network) -> dict[str, Any]:
+    """A network without its degrees, for machines."""
+    return {
+        "kind": "network",
+        "name": network.name,
+        "description": network.description,
+        "conjunction": network.conjunction.name,
+        "normalised": network.is_normalised,
+        "learned": network.support is not None,
+        "degrees": sum(network.table(v.name).size for v in network.variables),
+        "variables": {
+            v.name: {"states": v.states, "ordered": v.ordered, "parents": network.dag.parents(v.name)}
+            for v in network.variables
+        },
+    }
+
+
+def network_page(network: pn.Network) -> Page:
+    """Readable summary of a network: what it is about, its size, and a line for every variable.
+
+    >>> import possnet as pn
+    >>> from possnet.cli.render import render_page
+    >>> print(render_page(network_page(pn.load_example("pump"))))
+    pump: a product-based possibilistic network
+    <BLANKLINE>
+      What ails the pump? An engineer's degrees for a centrifugal pump: ...
+    <BLANKLINE>
+      variables      7, with 2 to 3 states
+      edges          8
+      widest family  vibration given bearing, cavitation: 27 degrees
+      degrees        83 in all
+    <BLANKLINE>
+      variable     states                    parents
+      bearing      sound < worn < failing
+      ...
+    """
+    degrees = {variable.name: network.table(variable.name).size for variable in network.variables}
+    widest = max(degrees, key=degrees.__getitem__)
+    parents = network.dag.parents(widest)
+    family = f"{widest} given {listing(parents)}" if parents else widest
+    sizes = [len(variable) for variable in network.variables]
+    low, high = min(sizes), max(sizes)
+    facts = [
+        ("variables", f"{len(sizes)}, with {low if low == high else f'{low} to {high}'} states"),
+        ("edges", str(len(network.dag.edges))),
+        ("widest family", f"{family}: {degrees[widest]:,} degrees"),
+        ("degrees", f"{sum(degrees.values()):,} in all"),
+    ]
+    if not network.is_normalised:
+        facts.append(("normalised", "no: some rows do not peak at 1"))
+    if network.support is not None:
+        facts.append(("learned", "yes: every row carries the number of observations behind it"))
+    rows = [(v.name, _list_states(v), listing(network.dag.parents(v.name))) for v in network.variables]
+    about = textwrap.wrap(network.description, 96, initial_indent="  ", subsequent_indent="  ")
+    return [
+        f"{network.name or 'unnamed'}: a {network.conjunction.name}-based possibilistic network",
+        "",
+        *([*about, ""] if about else []),
+        make_table(facts),
+        "",
+        make_table(rows, ("variable", "states", "parents")),
+    ]
+
+
+class DataSummary:
+    """Data in figures: rows, shares of imprecise and unknown cells and states a cell of every variable, the first rows.
+
+    >>> import possnet as pn, tempfile
+    >>> from pathlib import Path
+    >>> from possnet.cli.render import render_page
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", {"yes", "no"}], "fever": ["mild", None]}), path)
+    ...     print(render_page(DataSummary(pn.scan_data(path)).to_page("patients.csv")))
+    patients.csv: 2 rows of 2 variables
+    <BLANKLINE>
+      imprecise cells  25.0 %
+      unknown cells    25.0 %
+      states a cell    1.25
+    <BLANKLINE>
+      variable  states   imprecise  unknown  states a cell
+      rash      no, yes     50.0 %    0.0 %           1.50
+      fever     mild         0.0 %   50.0 %           1.00
+    <BLANKLINE>
+      the first rows
+      rash    fever
+      yes     mild
+      no|yes  ?
+    """
+
+    def __init__(self, batches: DataStream) -> None:
+        self.variables = batches.variables
+        self.rows = self.weight = 0
+        self.first_rows: list[tuple[str, ...]] = []
+        sums = {v.name: [0.0, 0.0, 0.0] for v in self.variables}
+        for batch in batches:
+            self.rows += len(batch)
+            self.weight += batch.total
+            for name, old in sums.items():
+                shares = (batch.imprecise_share(name), batch.unknown_share(name), batch.mean_cell_size(name))
+                sums[name] = [s + x * batch.total for s, x in zip(old, shares, strict=True)]
+            if len(self.first_rows) < _PREVIEW_ROWS:
+                self.first_rows += _write_rows(batch[: _PREVIEW_ROWS - len(self.first_rows)])
+        self.means = {name: [s / max(self.weight, 1) for s in total] for name, total in sums.items()}
+
+    def to_document(self) -> dict[str, Any]:
+        """For machines."""
+        names = ("imprecise_share", "unknown_share", "mean_cell_size")
+        return {
+            "kind": "data",
+            "rows": self.rows,
+            "total_weight": self.weight,
+            "variables": {
+                v.name: {"states": v.states, "ordered": v.ordered, **dict(zip(names, self.means[v.name], strict=True))}
+                for v in self.variables
+            },
+        }
+
+    def to_page(self, name: str) -> Page:
+        """For people."""
+        variables, means = self.variables, self.means
+        overall = [sum(mean[k] for mean in means.values()) / len(means) for k in range(3)]
+        weighted = "" if self.rows == self.weight else f", {self.weight:,} with their weights"
+        labels = ("imprecise cells", "unknown cells", "states a cell")
+        head = ("variable", "states", "imprecise", "unknown", "states a cell")
+        page: list[str | Padding] = [
+            f"{name}: {count_things(self.rows, 'row')} of {count_things(len(variables), 'variable')}{weighted}",
+            "",
+            make_table(list(zip(labels, _write_shares(overall), strict=True))),
+            "",
+            make_table([(v.name, _list_states(v), *_write_shares(means[v.name])) for v in variables], head, texts=2),
+        ]
+        numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
+        if numeric:
+            page += ["", f"  {listing(numeric)}: measurements? Bin them: --bin '{numeric[0]}: edges=... error=...'"]
+        if self.first_rows:
+            more = ("...",) if len(variables) > _PREVIEW_COLUMNS else ()
+            names = [v.name for v in variables[:_PREVIEW_COLUMNS]]
+            page += ["", "  the first rows", make_table([(*row, *more) for row in self.first_rows], (*names, *more))]
+        return page
+
+
+def _write_rows(batch: pn.Dataset) -> list[tuple[str, ...]]:
+    """The first columns of rows, as they are written in CSV files, cut short."""
+    from possnet.io import CellSyntax
+
+    syntax = CellSyntax()
+    columns = [batch.column(v.name) for v in batch.variables[:_PREVIEW_COLUMNS]]
+    texts = [[syntax.write(c.cells[code], c.variable.states) for code in c.codes.tolist()] for c in columns]
+    return [tuple(text if len(text) <= 24 else f"{text[:21]}..." for text in row) for row in zip(*texts, strict=True)]
+
+
+def _looks_measured(states: Sequence[str]) -> bool:
+    """Whether nearly all states are numbers, bounds or intervals."""
+    from possnet.measurements import read_texts
+
+    readings = read_texts(list(states))
+    return int((readings.issues == 0).sum()) >= 0.8 * len(states)
+
+
+def _write_shares(numbers: Sequence[float]) -> tuple[str, str, str]:
+    imprecise, unknown, size = numbers
+    return f"{100 * imprecise:.1f} %", f"{100 * unknown:.1f} %", f"{size:.2f}"
+
+
+def _list_states(variable: pn.Variable) -> str:
+    """The states of a variable, the first five if there are more than six."""
+    states = variable.states
+    shown = states if len(states) <= 6 else (*states[:5], f"... {len(states)} states")
+    return (" < " if variable.ordered else ", ").join(shown)

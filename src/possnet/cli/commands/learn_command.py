@@ -1,0 +1,138 @@
+"""``possnet learn``: the structure of a network from data, then its tables."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import possnet as pn
+from possnet.cli.inputs import DataFile, scan_columns
+from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE, name_type
+from possnet.cli.render import show
+from possnet.cli.shared_options import (
+    bin_option,
+    choice_option,
+    json_option,
+    number_option,
+    out_option,
+    variables_option,
+    weights_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@click.command(short_help="Learn a structure and its tables.")
+@click.argument("data", type=DATA)
+@click.option(
+    "--method",
+    type=name_type("possnet.structure:METHODS"),
+    default="greedy",
+    help="greedy, mwst, k2, hybrid-tree, hybrid-dag.",
+)
+@click.option(
+    "--measure",
+    type=name_type("possnet.structure:MEASURES"),
+    help="random-set-bic (the default), traced-bic, mdl, bic; for mwst and k2 also specificity-gain, specificity-ratio, "
+    "specificity-symmetric, chi2, mutual-information.",
+)
+@choice_option("--conjunction", ("product", "min"), "Of the network, and of independence in measures on contours.")
+@click.option("--require", "required", multiple=True, type=EDGE, help="An edge that must be there; may be repeated.")
+@click.option("--forbid", "forbidden", multiple=True, type=EDGE, help="An edge that must not; may be repeated.")
+@click.option("--tier", "tiers", multiple=True, type=COLUMNS, help="Causes first: no edge to an earlier tier.")
+@number_option("--max-parents", "Most parents of a variable.")
+@click.option("--order", type=COLUMNS, help="For k2: the order of the variables; else the best of several.")
+@number_option("--restarts", "For greedy: further climbs.", default=0)
+@number_option("--bootstrap", "Samples for confidence.", default=0)
+@number_option("--seed", "Same seed, same structure.", default=0)
+@variables_option
+@weights_option
+@click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
+@bin_option
+@json_option("Print JSON instead of a page.")
+@out_option("Learn the tables too and write the network: a .json file, or -.", required=False)
+def learn_command(
+    data: DataFile,
+    conjunction: str,
+    required: Sequence[Sequence[tuple[str, str]]],
+    forbidden: Sequence[Sequence[tuple[str, str]]],
+    tiers: Sequence[Sequence[str]],
+    max_parents: int | None,
+    order: Sequence[str] | None,
+    restarts: int,
+    bootstrap: int,
+    seed: int,
+    as_json: bool,  # noqa: FBT001
+    out: str | None,
+    domains: pn.Network | None,
+    weights: str | None,
+    without: Sequence[str],
+    binnings: dict[str, pn.Binning],
+    **target: Any,
+) -> None:
+    """Learn which variables depend on which, and the tables, from data whose cells may be sets.
+
+    The tables are learned by counting; by EM over hidden states if the measure is traced-bic.
+
+    \b
+    Examples:
+      possnet learn patients.csv --out learned.json
+      possnet learn wards.csv --without name --bin 'temp: edges=37.5,38.5 error=.2' --out learned.json
+      possnet learn patients.parquet --measure traced-bic --out learned.json
+      possnet learn patients.csv --method k2 --measure mutual-information --order measles,fever,rash
+      possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
+    """
+    from possnet.structure import MEASURES
+
+    stream = scan_columns(data, domains, weights, binnings, without)
+    rows = pn.Dataset.concatenate(stream) if bootstrap else stream
+    names = {variable.name for variable in rows.variables}
+    kind = pn.PRODUCT if conjunction == "product" else pn.MIN
+    with nullcontext() if out is None else open_output(out, "network") as file, show_progress() as advance:
+        result = pn.learn_structure(
+            rows,
+            conjunction=kind,
+            constraints=pn.Constraints(
+                choose_edges(required, names), choose_edges(forbidden, names), tiers, max_parents
+            ),
+            search=pn.Search(order=order, restarts=restarts),
+            bootstrap=bootstrap,
+            rng=seed,
+            progress=advance,
+            **target,
+        )
+        if file is not None:
+            if MEASURES[result.measure].learner == "em":
+                network = pn.fit_em(result.dag, rows, conjunction=kind, progress=advance).network
+            else:
+                network = pn.fit(result.dag, rows, conjunction=kind)
+            pn.write_network(network, file)
+    show(structure_document(result) if as_json else [str(result)], err=out == "-")
+
+
+def choose_edges(edges: Iterable[Sequence[tuple[str, str]]], names: set[str]) -> list[tuple[str, str]]:
+    """Of the ways to read each edge, the one that names two variables.
+
+    >>> choose_edges([[("a", "b->c"), ("a->b", "c")]], {"a->b", "c"})
+    [('a->b', 'c')]
+    """
+    return [next((edge for edge in ways if names.issuperset(edge)), ways[0]) for ways in edges]
+
+
+def structure_document(result: pn.LearnedStructure) -> dict[str, object]:
+    """A learned structure, for machines."""
+    return {
+        "method": result.method,
+        "measure": result.measure,
+        "rows": result.rows,
+        "score": result.score,
+        "edges": [edge._asdict() for edge in result.edges],
+        "families": result.families,
+        "trace": [step._asdict() for step in result.trace],
+        "near_misses": [miss._asdict() for miss in result.near_misses],
+        "order": result.order,
+    }

@@ -1,0 +1,119 @@
+"""How commands print: pages of sentences and tables for people, documents for machines.
+
+A page is a list of lines and of tables (`make_table`). It is laid out when it is printed: on a terminal sentences are
+folded and tables made as narrow as it is; elsewhere nothing is cut or folded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+
+from possnet.cli.notes import list_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.padding import Padding
+
+Page: TypeAlias = "Sequence[str | Padding]"
+_MOST_ROWS = 60
+_UNLIMITED = 1 << 15
+
+
+def show(page: Page | Mapping[str, object], *, err: bool = False) -> None:
+    """Print a page, or a document as JSON with what possnet warned of as ``notes``."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is None:
+        return
+    if isinstance(page, Mapping):
+        document = {**page, "notes": list_notes(click.get_current_context())}
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    else:
+        text = render_page(page, get_width() if stream.isatty() else _UNLIMITED)
+    click.echo(text, err=err)
+
+
+def get_width() -> int:
+    """Columns of the terminal; 100 if there is none."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size((100, 24)).columns
+
+
+def make_table(
+    rows: Sequence[Sequence[str]], head: Sequence[str] = (), *, texts: int | None = None, indent: int = 2
+) -> Padding:
+    """A table without lines: the first ``texts`` columns (all, if None) to the left, numbers to the right.
+
+    Very long tables are cut short.
+
+    >>> print(render_page([make_table([("rash", "1.50"), ("fever", "10.00")], ("variable", "size"), texts=1)]))
+      variable   size
+      rash       1.50
+      fever     10.00
+    """
+    from rich.padding import Padding
+    from rich.table import Table
+
+    columns = max(len(row) for row in (head, *rows[:1]))
+    table = Table(box=None, show_header=bool(head), header_style="", pad_edge=False, padding=(0, 2, 0, 0))
+    for number in range(columns):
+        right = texts is not None and number >= texts
+        title = head[number] if head else ""
+        table.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in rows[:_MOST_ROWS]:
+        table.add_row(*row)
+    if len(rows) > _MOST_ROWS:
+        table.add_row(f"... and {len(rows) - _MOST_ROWS} more")
+    return Padding.indent(table, indent)
+
+
+def count_things(number: int, thing: str) -> str:
+    """A number and what is counted.
+
+    >>> count_things(1, "row"), count_things(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def render_page(page: Page, width: int = _UNLIMITED) -> str:
+    """The text of a page for a terminal of some width.
+
+    >>> print(render_page(["one sentence that is long", make_table([("two", "columns of words")])], 16))
+    one sentence
+      that is long
+      two  columns
+           of words
+    """
+    from rich.console import Console
+
+    console = Console(width=width, color_system=None, markup=False, highlight=False, emoji=False)
+    lines: list[str] = []
+    for part in page:
+        if isinstance(part, str):
+            lines += (folded for line in part.splitlines() or [""] for folded in _fold_line(line, width))
+        else:
+            with console.capture() as drawn:
+                console.print(part)
+            lines += (line.rstrip() for line in drawn.get().splitlines())
+    return "\n".join(lines)
+
+
+def _fold_line(line: str, width: int) -> list[str]:
+    """Lines that fit a terminal: a sentence is folded, a line of columns (which are two blanks apart) is cut.
+
+    >>> _fold_line("one sentence that is long", 14), _fold_line("  one  long row", 14)
+    (['one sentence', '  that is long'], ['  one  long r…'])
+    """
+    if len(line) <= width:
+        return [line]
+    if "  " in line.strip():
+        return [f"{line[: width - 1]}…"]
+    return textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
