@@ -42,10 +42,10 @@ def test_state_tables_are_counts(
         patch.setattr(contingency, "_ROW", row_price)
         patch.setattr(contingency, "DENSE", dense)
         (found,) = ContingencyTables(CodedRows(data)).count_states(above, child, [last])
-        counted = StateCounts(CodedRows(data)).of(*order)
+        counted = StateCounts(CodedRows(data)).counts_of(*order)
     family = pn.Dag({**dict.fromkeys(names, ()), names[last]: [names[k] for k in (*above, child)]})
     expected = pn.count(family, data)[names[last]]
-    np.testing.assert_array_equal(found.table(0).reshape(expected.shape), expected)
+    np.testing.assert_array_equal(found.counts.reshape(expected.shape), expected)
     places = [order.index(k) for k in (*above, child, last)]
     np.testing.assert_array_equal(counted, np.moveaxis(expected, range(len(names)), places))
 

@@ -149,7 +149,7 @@ def test_trees_keep_constraints_or_say_that_they_cannot(method: Any, name: Any) 
         pn.learn_structure(
             data, method, measure=name, constraints=pn.Constraints(required=[("xray", "asia"), ("either", "asia")])
         )
-    with pytest.raises(pn.InputError, match="close a circle"):
+    with pytest.raises(pn.InputError, match="close a cycle"):
         pn.learn_structure(
             data,
             method,

@@ -19,7 +19,7 @@ _ROUNDING: Final = 1e-9
 def spanning_tree(
     weights: Floats, constraints: CompiledConstraints, threshold: float, names: list[str], base: float = 0.0
 ) -> SearchResult:
-    """Edges of the heaviest spanning forest among pairs above the threshold, hanging from the root that weighs most.
+    """The heaviest spanning forest of the pairs above the threshold, each tree directed from the root that weighs most.
 
     ``weights`` are (parent, child); a pair has the larger of its two. Required pairs come first; every tree has the first
     root, among those that break no constraint, whose directed weights add up to most. Edges are worth their directed
@@ -27,57 +27,57 @@ def spanning_tree(
 
     >>> from possnet.structure.search_graph import CompiledConstraints
     >>> free = CompiledConstraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2)
-    >>> found = spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]]), free, 0.0, ["a", "b", "c"])
-    >>> np.argwhere(found.edges).tolist(), found.score, found.gains["add", 0, 2]
+    >>> result = spanning_tree(np.array([[0, 3, 1], [3, 0, 2], [1, 2, 0]]), free, 0.0, ["a", "b", "c"])
+    >>> np.argwhere(result.edges).tolist(), result.score, result.gains["add", 0, 2]
     ([[0, 1], [1, 2]], 5.0, -1.0)
     """
     size = len(weights)
     edges = np.zeros((size, size), dtype=np.bool_)
     if constraints.max_parents < 1:
         return SearchResult(edges, base, [])
-    both = np.maximum(weights, weights.T).astype(np.float64)
+    weight = np.maximum(weights, weights.T).astype(np.float64)
     possible = constraints.allowed | constraints.allowed.T
-    must = constraints.required | constraints.required.T
+    required = constraints.required | constraints.required.T
     first, second = np.triu_indices(size, 1)
-    listed = sorted(
-        zip(first.tolist(), second.tolist(), strict=True), key=lambda pair: (not must[pair], -both[pair], pair)
+    pairs = sorted(
+        zip(first.tolist(), second.tolist(), strict=True), key=lambda pair: (not required[pair], -weight[pair], pair)
     )
     trees = list(range(size))
     near: list[list[int]] = [[] for _ in range(size)]
-    joined: list[tuple[int, int]] = []
-    for a, b in listed:
+    tree_edges: list[tuple[int, int]] = []
+    for a, b in pairs:
         if trees[a] == trees[b]:
-            if must[a, b]:
+            if required[a, b]:
                 raise InputError(
-                    f"learn_structure: required edges close a circle at {names[a]!r} - {names[b]!r}; expected a tree"
+                    f"learn_structure: required edges close a cycle at {names[a]!r} - {names[b]!r}; expected a tree"
                 )
             continue
-        if must[a, b] or (possible[a, b] and both[a, b] > threshold):
+        if required[a, b] or (possible[a, b] and weight[a, b] > threshold):
             old, new = trees[b], trees[a]
             trees = [new if tree == old else tree for tree in trees]
             near[a].append(b)
             near[b].append(a)
-            joined.append((a, b))
+            tree_edges.append((a, b))
     for tree in dict.fromkeys(trees):
         members = [k for k in range(size) if trees[k] == tree]
         for parent, child in _orient_from_best_root(members, near, weights, constraints, names):
             edges[parent, child] = True
-    found = SearchResult(edges, base, [])
-    others = np.where(possible & ~must, both, -np.inf)
-    for a, b in joined:
+    result = SearchResult(edges, base, [])
+    others = np.where(possible & ~required, weight, -np.inf)
+    for a, b in tree_edges:
         parent, child = (a, b) if edges[a, b] else (b, a)
         gain = float(weights[parent, child])
-        found.score += gain
-        ties = () if must[a, b] else tuple(("add", *pair) for pair in _ties(a, b, others, near))
-        found.moves.append(MoveRecord("add", parent, child, gain, found.score, ties))
-        found.gains["delete", parent, child] = -gain
-    weakest = _weakest(np.where(must, np.inf, both), near)  # what is required cannot be replaced
-    for a, b in listed:
+        result.score += gain
+        ties = () if required[a, b] else tuple(("add", *pair) for pair in _tied_pairs(a, b, others, near))
+        result.moves.append(MoveRecord("add", parent, child, gain, result.score, ties))
+        result.gains["delete", parent, child] = -gain
+    weakest = _weakest_edges(np.where(required, np.inf, weight), near)  # what is required cannot be replaced
+    for a, b in pairs:
         lacking = weakest[a, b] if trees[a] == trees[b] else 0.0
-        if (a, b) not in joined and possible[a, b] and np.isfinite(both[a, b] - lacking):
-            parent, child = _better(a, b, weights, constraints)
-            found.gains["add", parent, child] = float(both[a, b] - lacking)
-    return found
+        if (a, b) not in tree_edges and possible[a, b] and np.isfinite(weight[a, b] - lacking):
+            parent, child = _heavier_direction(a, b, weights, constraints)
+            result.gains["add", parent, child] = float(weight[a, b] - lacking)
+    return result
 
 
 def _orient_from_best_root(
@@ -86,7 +86,7 @@ def _orient_from_best_root(
     """Edges of a tree, directed away from its best root."""
     best: tuple[float, list[tuple[int, int]]] | None = None
     for root in members:
-        arrows = _away(root, near)
+        arrows = _edges_from(root, near)
         if any(not constraints.allowed[arrow] or constraints.required[arrow[::-1]] for arrow in arrows):
             continue
         total = float(sum(weights[arrow] for arrow in arrows))
@@ -100,38 +100,38 @@ def _orient_from_best_root(
     return best[1]
 
 
-def _away(root: int, near: list[list[int]], above: int = -1) -> list[tuple[int, int]]:
-    """Edges of a tree, directed away from a root; without the part that lies above it."""
+def _edges_from(root: int, near: list[list[int]], parent: int = -1) -> list[tuple[int, int]]:
+    """Edges of a tree, directed away from a root; without the part on the side of its parent."""
     arrows: list[tuple[int, int]] = []
-    waiting = [(root, above)]
+    waiting = [(root, parent)]
     while waiting:
-        node, above = waiting.pop(0)
+        node, parent = waiting.pop(0)
         for other in near[node]:
-            if other != above:
+            if other != parent:
                 arrows.append((node, other))
                 waiting.append((other, node))
     return arrows
 
 
-def _ties(a: int, b: int, both: Floats, near: list[list[int]]) -> list[tuple[int, int]]:
-    """Pairs that weigh the same as an edge and join the two parts that the tree falls into without it."""
-    beyond = np.zeros(len(both), dtype=np.bool_)
-    beyond[[b, *(child for _, child in _away(b, near, above=a))]] = True
-    same = np.abs(both - both[a, b]) <= _ROUNDING * max(abs(both[a, b]), 1.0)
+def _tied_pairs(a: int, b: int, weight: Floats, near: list[list[int]]) -> list[tuple[int, int]]:
+    """Pairs that weigh the same as an edge and connect the two parts that the tree falls into without it."""
+    beyond = np.zeros(len(weight), dtype=np.bool_)
+    beyond[[b, *(child for _, child in _edges_from(b, near, parent=a))]] = True
+    same = np.abs(weight - weight[a, b]) <= _ROUNDING * max(abs(weight[a, b]), 1.0)
     same[a, b] = same[b, a] = False
     return [(a, b) for a, b in np.argwhere(np.triu(same & (beyond[:, np.newaxis] != beyond), 1)).tolist()]
 
 
-def _better(a: int, b: int, weights: Floats, constraints: CompiledConstraints) -> tuple[int, int]:
+def _heavier_direction(a: int, b: int, weights: Floats, constraints: CompiledConstraints) -> tuple[int, int]:
     """The direction of a pair that weighs more, of those allowed."""
     forward, back = constraints.allowed[a, b], constraints.allowed[b, a]
     return (b, a) if back and (not forward or weights[b, a] > weights[a, b]) else (a, b)
 
 
-def _weakest(both: Floats, near: list[list[int]]) -> Floats:
-    """Weight of the weakest edge between every two variables of a tree."""
-    weakest = np.full(both.shape, np.inf)
-    for root in range(len(both)):
-        for parent, child in _away(root, near):
-            weakest[root, child] = min(weakest[root, parent], both[parent, child])
+def _weakest_edges(weight: Floats, near: list[list[int]]) -> Floats:
+    """Weight of the weakest edge on the path between every two variables of a tree."""
+    weakest = np.full(weight.shape, np.inf)
+    for root in range(len(weight)):
+        for parent, child in _edges_from(root, near):
+            weakest[root, child] = min(weakest[root, parent], weight[parent, child])
     return weakest

@@ -1,14 +1,15 @@
-"""Counts of a family with every candidate parent at once.
+"""Contingency tables: counts of a family with every candidate parent at once.
 
 For a child, its parents and some candidates, a table has the axes (parents' configurations, child, candidate): one for each
-candidate, side by side. *Focal* tables count rows whose cells equal given cells. *State* tables are made of them by
+candidate, side by side. Tables *of cells* count rows whose cells equal given cells. Tables *of states* are made of them by
 matrices from cells to states: of 0 and 1 for the rows that contain a configuration, of 1/|A| for rows shared among what
-they contain. State tables of sets can be read off bitmaps too; whichever is cheaper is done. Where columns have so many
-distinct cells that focal tables would be large, states are read off bitmaps.
+they contain. Tables of states can be counted by bitmaps too; whichever is cheaper is done. Where columns have so many
+distinct cells that tables of cells would be large, states are counted by bitmaps.
 """
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -39,28 +40,33 @@ _ROW: Final = 3.2  # a row in a histogram
 
 
 class CandidateTables(NamedTuple):
-    """ContingencyTables of some candidates side by side: shape (parents' configurations, child, all the candidates')."""
+    """Tables of some candidates side by side: counts of shape (parents' configurations, child, sum of the sizes)."""
 
     candidates: list[int]
-    starts: list[int]
+    sizes: list[int]
     counts: Counted
 
-    def table(self, place: int) -> Counted:
-        """Table of one candidate."""
-        stop = self.starts[place + 1] if place + 1 < len(self.starts) else self.counts.shape[2]
-        return self.counts[:, :, self.starts[place] : stop]
+    @property
+    def starts(self) -> list[int]:
+        """Where the table of each candidate begins on the last axis."""
+        return list(accumulate(self.sizes[:-1], initial=0))
+
+    def split_tables(self) -> list[Counted]:
+        """The table of each candidate."""
+        spans = zip(self.starts, self.sizes, strict=True)
+        return [self.counts[:, :, start : start + size] for start, size in spans]
 
 
 class ContingencyTables:
-    """ContingencyTables of the rows, and what is kept to make them fast.
+    """Contingency tables of the rows, and what is kept to make them fast.
 
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
     >>> tables = ContingencyTables(CodedRows(data))
-    >>> [found.table(0)[0].tolist() for found in tables.count_cells((), 1, [0])]
+    >>> [counted.counts[0].tolist() for counted in tables.count_cells((), 1, [0])]
     [[[1, 0, 0], [0, 1, 1]]]
-    >>> [found.table(0)[0].tolist() for found in tables.count_states((), 1, [0])]
+    >>> [counted.counts[0].tolist() for counted in tables.count_states((), 1, [0])]
     [[[1, 0], [1, 2]]]
     """
 
@@ -107,8 +113,8 @@ class ContingencyTables:
         for block in self._split_candidates(contexts_count, candidates, self.n_cells):
             sizes = [self.n_cells[k] for k in block]
             columns = [self.rows.codes[k] for k in block]
-            found = cross_counts.by_codes(base, contexts_count, columns, sizes, self.rows.weights)
-            yield CandidateTables(block, _table_starts(sizes), found.reshape(len(combinations), size, sum(sizes)))
+            counts = cross_counts.by_codes(base, contexts_count, columns, sizes, self.rows.weights)
+            yield CandidateTables(block, sizes, counts.reshape(len(combinations), size, sum(sizes)))
 
     def count_states(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int]
@@ -131,7 +137,7 @@ class ContingencyTables:
             yield from self._count_bitmaps(parents, child, many, states=True)
 
     def table_size(self, parents: tuple[int, ...], child: int, candidate: int) -> int:
-        """Entries of a focal table, at most."""
+        """Entries of a table of cells, at most."""
         above = min(prod(self.n_cells[k] for k in parents), max(self.rows.n_rows, 1))
         return above * self.n_cells[child] * self.n_cells[candidate]
 
@@ -172,11 +178,10 @@ class ContingencyTables:
         for block in self._split_candidates(number, candidates, sizes):
             words = np.concatenate([self.column_bitmaps(k, states=states) for k in block])
             if self.rows.weights is None:
-                found = cross_counts.by_bitmaps(contexts, words)
+                counts = cross_counts.by_bitmaps(contexts, words)
             else:
-                found = cross_counts.by_weights(contexts, words, rows, self.rows.weights)
-            shaped = found.reshape(number // size, size, words.shape[0])
-            yield CandidateTables(block, _table_starts([sizes[k] for k in block]), shaped)
+                counts = cross_counts.by_weights(contexts, words, rows, self.rows.weights)
+            yield CandidateTables(block, [sizes[k] for k in block], counts.reshape(number // size, size, len(words)))
 
     def _contract_cells(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
@@ -189,27 +194,26 @@ class ContingencyTables:
             "set max_parents",
         )
         above = self.spread_cells(parents, combinations, shared=shared)
-        for found in self.count_cells(parents, child, candidates):
-            counts = found.counts.astype(np.float64)
-            if len(above) != len(counts):  # read off bitmaps: combinations that do not occur stand there too
+        for by_cells in self.count_cells(parents, child, candidates):
+            counts = by_cells.counts.astype(np.float64)
+            if len(above) != len(counts):  # counted by bitmaps: combinations that do not occur stand there too
                 counts = counts[np.ravel_multi_index(tuple(combinations.T), [self.n_cells[k] for k in parents])]
             flat = counts.reshape(len(above), counts.shape[1] * counts.shape[2])
             by_parents = (above.T @ flat).reshape(above.shape[1], *counts.shape[1:])
             by_child = np.einsum("pcx,ci->pix", by_parents, matrices[child], optimize=True)
-            cells = CandidateTables(found.candidates, found.starts, by_child)
-            tables = [cells.table(place) @ matrices[k] for place, k in enumerate(found.candidates)]
-            yield CandidateTables(
-                found.candidates, _table_starts([t.shape[2] for t in tables]), np.concatenate(tables, axis=2)
-            )
+            chosen = by_cells.candidates
+            cells = zip(chosen, by_cells._replace(counts=by_child).split_tables(), strict=True)
+            states = np.concatenate([table @ matrices[k] for k, table in cells], axis=2)
+            yield CandidateTables(chosen, [self.states[k] for k in chosen], states)
 
     def spread_cells(self, chosen: tuple[int, ...], combinations: NDArray[np.int32], *, shared: bool) -> Floats:
-        """Matrix (combinations of cells, configurations of states) of products of `matrices`."""
+        """Matrix (combinations of cells, configurations of states) of products of `cell_matrices`."""
         matrices = self.cell_matrices(shared=shared)
-        found = np.ones((len(combinations), 1))
+        spread = np.ones((len(combinations), 1))
         for column, k in zip(combinations.T, chosen, strict=True):
-            width = found.shape[1] * self.states[k]
-            found = (found[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
-        return found
+            width = spread.shape[1] * self.states[k]
+            spread = (spread[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
+        return spread
 
     def _prefers_bitmaps(self, contexts: int, sizes: Sequence[int]) -> bool:
         rows = self.rows.n_rows
@@ -234,7 +238,3 @@ class ContingencyTables:
             width += sizes[k]
         if block:
             yield block
-
-
-def _table_starts(sizes: list[int]) -> list[int]:
-    return [0, *np.cumsum(sizes[:-1]).tolist()] if sizes else []

@@ -37,46 +37,46 @@ class StateCounts:
     >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
     >>> counts = StateCounts(CodedRows(data))
-    >>> counts.of(1, 0).tolist(), counts.of(0).tolist(), counts.of().tolist()
+    >>> counts.counts_of(1, 0).tolist(), counts.counts_of(0).tolist(), counts.counts_of().tolist()
     ([[1, 0], [1, 2]], [2, 2], 3)
     """
 
     def __init__(self, rows: CodedRows) -> None:
         self.rows, self.tables = rows, ContingencyTables(rows)
-        self._known: SizedCache[Ints] = SizedCache(_KEPT, lambda counts: counts.size)
+        self._counts: SizedCache[Ints] = SizedCache(_KEPT, lambda counts: counts.size)
 
-    def of(self, *chosen: int) -> Ints:
+    def counts_of(self, *chosen: int) -> Ints:
         """Counts with the axes as named."""
         key = tuple(sorted(chosen))
-        found = self._known.get_or_compute(key, lambda: self._counted(key))
-        return found.transpose([key.index(k) for k in chosen])
+        counts = self._counts.get_or_compute(key, lambda: self._count_states(key))
+        return counts.transpose([key.index(k) for k in chosen])
 
-    def _counted(self, key: tuple[int, ...]) -> Ints:
+    def _count_states(self, key: tuple[int, ...]) -> Ints:
         if not key:
             return np.array(self.rows.total)
         if len(key) == 1:
             return self.rows.cell_counts(key[0]) @ self.rows.sets[key[0]].astype(np.int64)
         *parents, child, last = key
-        (found,) = self.tables.count_states(tuple(parents), child, [last])
+        (table,) = self.tables.count_states(tuple(parents), child, [last])
         shape = tuple(self.tables.states[k] for k in key)
-        return np.rint(found.counts).astype(np.int64).reshape(shape)
+        return np.rint(table.counts).astype(np.int64).reshape(shape)
 
     def nonspecificity(self, *chosen: int) -> float:
         """Non-specificity U of the contour of a set; of nothing it is 0."""
-        return nonspecificity(self.of(*chosen)) if chosen else 0.0
+        return nonspecificity(self.counts_of(*chosen)) if chosen else 0.0
 
-    def dependence(self, first: int, second: int, given: tuple[int, ...], errors: float) -> float:
+    def pair_dependence(self, first: int, second: int, given: tuple[int, ...], errors: float) -> float:
         """Dependence of two variables given others, by similarity (see `possnet.dependence.similarity`)."""
         sizes = self.tables.states
-        both = self.of(*given, first, second).reshape(-1, sizes[first], sizes[second])
-        ones = self.of(*given, first).reshape(-1, sizes[first])
-        others = self.of(*given, second).reshape(-1, sizes[second])
-        return similarity_dependence(both, ones, others, self.of(*given).reshape(-1), errors=errors)
+        both = self.counts_of(*given, first, second).reshape(-1, sizes[first], sizes[second])
+        ones = self.counts_of(*given, first).reshape(-1, sizes[first])
+        others = self.counts_of(*given, second).reshape(-1, sizes[second])
+        return similarity_dependence(both, ones, others, self.counts_of(*given).reshape(-1), errors=errors)
 
     def determines(self, given: tuple[int, ...], one: int) -> bool:
         """Whether a variable has the same cell, as far as states show it, in all rows of each configuration of others."""
-        rows = self.of(*given).reshape(-1, 1)
-        both = self.of(*given, one).reshape(-1, self.tables.states[one])
+        rows = self.counts_of(*given).reshape(-1, 1)
+        both = self.counts_of(*given, one).reshape(-1, self.tables.states[one])
         return bool(((both == 0) | (both == rows)).all())
 
 
@@ -99,8 +99,8 @@ class ContourGains:
             others = [k for k in range(self.size) if k != child and k not in parents]
             gains = np.full(self.size, -np.inf)
             for tables in self._tables.count_states(parents, child, others) if others else ():
-                for place, k in enumerate(tables.candidates):
-                    cube = tables.table(place).transpose(0, 2, 1)
+                for k, table in zip(tables.candidates, tables.split_tables(), strict=True):
+                    cube = table.transpose(0, 2, 1)
                     gains[k] = conditional_dependence(self._name, cube, self._problem.conjunction)
             self._gains[key] = gains
         return self._gains[key]

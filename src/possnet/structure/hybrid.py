@@ -50,7 +50,7 @@ def find_skeleton(counts: StateCounts, problem: SearchProblem, *, deepest: int) 
     possible = constraints.allowed | constraints.allowed.T
     strength = np.zeros((size, size))
     for a, b in combinations(range(size), 2):
-        strength[a, b] = strength[b, a] = counts.dependence(a, b, (), errors)
+        strength[a, b] = strength[b, a] = counts.pair_dependence(a, b, (), errors)
     skeleton: Bools = (strength > 0.0) & possible | must
     separating_sets: dict[tuple[int, int], tuple[int, ...]] = {
         (a, b): () for a, b in combinations(range(size), 2) if not skeleton[a, b]
@@ -99,7 +99,7 @@ def _find_separating_set(
         for chosen in combinations(around, depth):
             if chosen not in tried:
                 tried.add(chosen)
-                if counts.dependence(first, second, chosen, errors) == 0.0 and not any(
+                if counts.pair_dependence(first, second, chosen, errors) == 0.0 and not any(
                     counts.determines(chosen, one) for one in (first, second)
                 ):
                     return chosen

@@ -10,11 +10,11 @@ from possnet.structure.search_graph import parents_of
 from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
-    from possnet.structure.score_registry import ParentScorer, SearchProblem
+    from possnet.structure.score_registry import Scorer, SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
 
 
-def search_orders(scorer: ParentScorer, problem: SearchProblem) -> SearchResult:
+def search_orders(scorer: Scorer, problem: SearchProblem) -> SearchResult:
     """The result of K2 along the given order, or along that of several whose families gain most in all.
 
     The first of several is the order of the data, as far as the constraints allow it, the others are random.
@@ -32,9 +32,7 @@ def search_orders(scorer: ParentScorer, problem: SearchProblem) -> SearchResult:
     return best
 
 
-def search_order(
-    scorer: ParentScorer, order: list[int], constraints: CompiledConstraints, threshold: float
-) -> SearchResult:
+def search_order(scorer: Scorer, order: list[int], constraints: CompiledConstraints, threshold: float) -> SearchResult:
     """Parents of every variable, best first, while each adds more than the threshold.
 
     >>> class Fixed:

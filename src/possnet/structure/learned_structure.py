@@ -1,4 +1,4 @@
-"""What a structure learner found, and how it came about."""
+"""A learned structure: its graph, its score, the worth of its edges, and the moves that led to it."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class NearMiss(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LearnedStructure:
-    """What `possnet.learn_structure` found.
+    """The result of `possnet.learn_structure`.
 
     Attributes
     ----------
     dag, essential
-        The structure, and the class of structures that express the same independences.
+        The structure, and its CPDAG: the class of structures that express the same independences.
     method, measure
-        How it was searched, and by what it was measured.
+        The names of the search method and of the measure.
     score
         The score of the structure, or the sum of the measures of its edges, required ones included.
     edges
@@ -73,9 +73,9 @@ class LearnedStructure:
         Name -> the part of the score (or the sum of the measures) that its family has; None for ``traced-bic``, which does
         not fall apart into families.
     trace
-        The steps of the search that led here, with ties.
+        The moves of the search that led to it, with ties.
     near_misses
-        Near misses: the best moves that were not made.
+        The best moves that were not made.
     rows
         Rows that it was learned from, with their weights.
     order
@@ -85,10 +85,10 @@ class LearnedStructure:
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
-    >>> found = pn.learn_structure(data, "mwst", measure="mutual-information")
-    >>> found
+    >>> learned = pn.learn_structure(data, "mwst", measure="mutual-information")
+    >>> learned
     LearnedStructure(mwst by mutual-information: 8 variables, 7 edges, ...)
-    >>> max(found.edges, key=lambda edge: edge.value)[:2]
+    >>> max(learned.edges, key=lambda edge: edge.value)[:2]
     ('bronc', 'dysp')
     """
 
@@ -118,12 +118,15 @@ class LearnedStructure:
         return f"<div>{draw_graph(parents, title=repr(self))}</div>{table}"
 
     def __repr__(self) -> str:
-        variables, edges = _some(len(self.dag.nodes), "variable"), _some(len(self.edges), "edge")
+        variables, edges = _count_nouns(len(self.dag.nodes), "variable"), _count_nouns(len(self.edges), "edge")
         return f"LearnedStructure({self.method} by {self.measure}: {variables}, {edges}, score {self.score:.6g})"
 
     def __str__(self) -> str:
-        count, edges = _some(self.rows, "row"), _some(len(self.edges), "edge")
-        lines = [f"{self.method} by {self.measure}, {count}: {edges} of {_some(len(self.dag.nodes), 'node')}", ""]
+        count, edges = _count_nouns(self.rows, "row"), _count_nouns(len(self.edges), "edge")
+        lines = [
+            f"{self.method} by {self.measure}, {count}: {edges} of {_count_nouns(len(self.dag.nodes), 'node')}",
+            "",
+        ]
         lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
         lines += ["", f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
         if self.ties:
@@ -150,5 +153,5 @@ class LearnedStructure:
         return rows
 
 
-def _some(number: int, what: str) -> str:
+def _count_nouns(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"

@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from possnet.structure.search_result import SearchResult
 
 
-class ParentScorer(Protocol):
-    """A measure or score on the rows of a problem, as K2 asks for it. Variables are numbers, parents sorted tuples."""
+class Scorer(Protocol):
+    """A score or measure on the rows of a problem. Variables are numbers, parents sorted tuples of them."""
 
-    @property
-    def size(self) -> int:
-        """Number of variables."""
-        ...
+    size: int
 
     def parent_gains(self, child: int, parents: tuple[int, ...], among: Bools, edges: Bools) -> Floats:
         """Gain of each variable ``among`` some as one more parent, given the edges there are; -inf where that cannot be."""
@@ -43,17 +40,13 @@ class ParentScorer(Protocol):
         """Fill in what the edges of the structure that is kept are worth, and its families."""
         ...
 
-
-class Scorer(ParentScorer, Protocol):
-    """One that spanning trees can be made by, too."""
-
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
         """The heaviest spanning tree."""
         ...
 
 
 class ClimbingScorer(Scorer, Protocol):
-    """One whose price for parents lets hill climbing end, too."""
+    """A score whose price for parents lets hill climbing end."""
 
     def climb_structures(self, problem: SearchProblem) -> SearchResult:
         """The best structure of a hill climbing."""

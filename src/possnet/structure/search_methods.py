@@ -85,43 +85,20 @@ def _climb(problem: SearchProblem) -> SearchResult:
     return scorer.climb_structures(problem)
 
 
-METHODS.register(
-    SearchMethod("greedy", "greedy hill climbing", _climb, "which has no price that would keep it from adding edges")
-)
-METHODS.register(
-    SearchMethod(
-        "mwst",
-        "maximum-weight spanning tree",
-        lambda problem: problem.measure.make_scorer(problem).grow_tree(problem),
-        "which weighs no pairs",
-        several_parents=False,
-    )
-)
-METHODS.register(
-    SearchMethod(
-        "k2",
-        "K2",
-        lambda problem: search_orders(problem.measure.make_scorer(problem), problem),
-        "which weighs no further parent",
-        uses_order=True,
-    )
-)
-METHODS.register(
-    SearchMethod(
-        "hybrid-tree",
-        "hybrid learner of trees",
-        learn_hybrid_tree,
-        "but its search lowers conditional non-specificity",
-        default_measure="specificity-gain",
-        several_parents=False,
-    )
-)
-METHODS.register(
-    SearchMethod(
-        "hybrid-dag",
-        "hybrid learner of DAGs",
-        learn_hybrid_dag,
-        "but its search lowers conditional non-specificity",
-        default_measure="specificity-gain",
-    )
-)
+def _grow_tree(problem: SearchProblem) -> SearchResult:
+    return problem.measure.make_scorer(problem).grow_tree(problem)
+
+
+def _search_orders(problem: SearchProblem) -> SearchResult:
+    return search_orders(problem.measure.make_scorer(problem), problem)
+
+
+_HYBRID: Final = "but its search lowers conditional non-specificity"
+for _method in (
+    SearchMethod("greedy", "greedy hill climbing", _climb, "which has no price that would keep it from adding edges"),
+    SearchMethod("mwst", "maximum-weight spanning tree", _grow_tree, "which weighs no pairs", several_parents=False),
+    SearchMethod("k2", "K2", _search_orders, "which weighs no further parent", uses_order=True),
+    SearchMethod("hybrid-tree", "hybrid tree", learn_hybrid_tree, _HYBRID, "specificity-gain", several_parents=False),
+    SearchMethod("hybrid-dag", "hybrid DAG", learn_hybrid_dag, _HYBRID, "specificity-gain"),
+):
+    METHODS.register(_method)

@@ -10,14 +10,10 @@ from possnet.structure.structural_em import TracedScorer
 
 __all__ = ["MEASURES"]
 
-MEASURES.register(
+for _score in (
     StructureScore(
-        "random-set-bic",
-        "random-set BIC",
-        lambda problem: DecomposableScore(problem.rows, counting="cells"),
-    )
-)
-MEASURES.register(
+        "random-set-bic", "random-set BIC", lambda problem: DecomposableScore(problem.rows, counting="cells")
+    ),
     StructureScore(
         "traced-bic",
         "traced BIC",
@@ -25,16 +21,14 @@ MEASURES.register(
         decomposable=False,
         separates_missing=True,
         learner="em",
-    )
-)
-MEASURES.register(
-    StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared"))
-)
-MEASURES.register(
-    StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False)
-)
+    ),
+    StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
+    StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),
+):
+    MEASURES.register(_score)
+
 for _measure in CONTOUR_MEASURES.values():
-    _hybrid = ("hybrid-tree", "hybrid-dag") if _measure.name == "specificity-gain" else ()
+    _hybrid = ("hybrid-tree", "hybrid-dag") if _measure.name == "specificity-gain" else ()  # what these lower
     MEASURES.register(
         StructureScore(
             _measure.name,

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
     Family: TypeAlias = tuple[int, tuple[int, ...]]
 
-_TOLERANCE: Final = 0.5
+_TOLERANCE: Final = 0.5  # nats, while structures are compared
 _MOST_STEPS: Final = 200
-_LAST_TOLERANCE: Final = 0.1
+_LAST_TOLERANCE: Final = 0.1  # nats, for the structure that is kept: that of `possnet.fit_em`
 _LAST_STEPS: Final = 1000
-_MANY_ROWS: Final = 20_000
+_MANY_ROWS: Final = 20_000  # from here on the structure that is kept is not fitted a second time
 _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
-_LEAST: Final = 1e-12
+_LEAST_MASS: Final = 1e-12  # none is 0 at the start, where EM would leave it
 _DENSE: Final = 1 << 22  # entries of a table of cells
 _KEPT: Final = 1 << 23  # masses
 
@@ -105,10 +105,10 @@ class TracedScore:
         self.cell_counts = [rows.cell_counts(k) for k in range(self.size)]
         self.price = log(max(rows.total, 2)) / 2.0
         self._components: SizedCache[FittedComponent] = SizedCache(
-            _KEPT, lambda found: sum(m.size for m in found.masses.values()) + 1
+            _KEPT, lambda fitted: sum(m.size for m in fitted.masses.values()) + 1
         )
-        self._local: SizedCache[tuple[float, Floats]] = SizedCache(_KEPT, lambda found: found[1].size + 1)
-        self._known: SizedCache[Floats] = SizedCache(_KEPT, lambda masses: masses.size)
+        self._local: SizedCache[tuple[float, Floats]] = SizedCache(_KEPT, lambda fitted: fitted[1].size + 1)
+        self._last_masses: SizedCache[Floats] = SizedCache(_KEPT, lambda masses: masses.size)
 
     def sample_rows(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
@@ -124,7 +124,7 @@ class TracedScore:
         return self.log_likelihood(families) - sum(self.penalty(k, parents) for k, parents in enumerate(families))
 
     def log_likelihood(self, families: Sequence[tuple[int, ...]]) -> float:
-        """Log-likelihood at the maximum that EM finds."""
+        """Log-likelihood at the maximum of EM."""
         inside: set[int] = set()
         value = 0.0
         for component in self.split_components(families):
@@ -145,16 +145,16 @@ class TracedScore:
         ]
 
     def fit_component(self, families: frozenset[Family]) -> FittedComponent:
-        """What EM makes of a component, from the masses last found for its families."""
-        found = self._components.get(families)
-        if found is None:
-            found = self._components.put(families, self._run_em(families))
-            self._keep_masses(found)
-        return found
+        """The component after EM, which starts from the last masses of its families."""
+        fitted = self._components.get(families)
+        if fitted is None:
+            fitted = self._components.put(families, self._run_em(families))
+            self._keep_masses(fitted)
+        return fitted
 
-    def _keep_masses(self, found: FittedComponent) -> None:
-        for family, masses in found.masses.items():
-            self._known.put(family, masses)
+    def _keep_masses(self, fitted: FittedComponent) -> None:
+        for family, masses in fitted.masses.items():
+            self._last_masses.put(family, masses)
 
     def refit(self, families: Sequence[tuple[int, ...]]) -> None:
         """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
@@ -219,15 +219,15 @@ class TracedScore:
 
     def _run_local_em(self, family: Family) -> tuple[float, Floats]:
         child, parents = family
-        shown = self._count_family(child, parents)
+        family_counts = self._count_family(child, parents)
         width = prod(self.states[p] for p in parents)
         n_cells = max(len(self.rows.masks[child]), 1)
-        dense = len(shown.parents) * n_cells <= _DENSE
-        size = width * (len(shown.parents) + n_cells if dense else 2 * len(shown.cell_counts) + n_cells)
+        dense = len(family_counts.parents) * n_cells <= _DENSE
+        size = width * (len(family_counts.parents) + n_cells if dense else 2 * len(family_counts.cell_counts) + n_cells)
         if size > _DENSE:
             self._refuse_size(4 * size, [family])
-        shares = self.tables.spread_cells(parents, shown.parents, shared=True)
-        return (_fit_dense if dense else _fit_sparse)(shown, shares, n_cells)
+        shares = self.tables.spread_cells(parents, family_counts.parents, shared=True)
+        return (_fit_dense if dense else _fit_sparse)(family_counts, shares, n_cells)
 
     def _refuse_size(self, numbers: int, families: Iterable[Family]) -> None:
         widest = max(families, key=lambda family: prod(self.states[p] for p in family[1]))
@@ -249,11 +249,11 @@ class TracedScore:
         point = algorithm.equal_masses()
         for family in () if fresh else families:
             name = self.names[family[0]]
-            masses = self._known.get(family)
+            masses = self._last_masses.get(family)
             if masses is None:
                 masses = self._fit_local(family)[1]
             if masses.shape == point[name].shape:
-                mixed = masses + _LEAST + 1e-3 * point[name]
+                mixed = masses + _LEAST_MASS + 1e-3 * point[name]
                 point[name] = mixed / mixed.sum(axis=1, keepdims=True)
         run = algorithm.run(
             point,
@@ -274,27 +274,27 @@ class _FamilyCounts(NamedTuple):
     parents: NDArray[np.int32]
 
 
-def _fit_dense(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
+def _fit_dense(family_counts: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
     """Largest sum of n(A, B) ln sum_a W(A, a) m(B | a), and the masses m there."""
     counts = np.zeros((len(shares), n_cells))
-    counts[shown.contexts, shown.cells] = shown.cell_counts
-    there = counts > 0.0
+    counts[family_counts.contexts, family_counts.cells] = family_counts.cell_counts
+    observed = counts > 0.0
 
     def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
         masses = point["m"]
         likelihoods = shares @ masses
-        value = float((counts * np.log(np.where(there, np.maximum(likelihoods, 1e-300), 1.0))).sum())
-        expected = masses * (shares.T @ np.where(there, counts / np.maximum(likelihoods, 1e-300), 0.0))
+        value = float((counts * np.log(np.where(observed, np.maximum(likelihoods, 1e-300), 1.0))).sum())
+        expected = masses * (shares.T @ np.where(observed, counts / np.maximum(likelihoods, 1e-300), 0.0))
         return value, _normalise_masses(expected, masses)
 
     return _maximise(step, shares.shape[1], n_cells)
 
 
-def _fit_sparse(shown: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
+def _fit_sparse(family_counts: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
     """The same where few of the many pairs of cells occur: these are gone through one by one."""
-    order = np.argsort(shown.cells, kind="stable")
-    cells, cell_counts = shown.cells[order], shown.cell_counts[order]
-    listed = shares[shown.contexts[order]]
+    order = np.argsort(family_counts.cells, kind="stable")
+    cells, cell_counts = family_counts.cells[order], family_counts.cell_counts[order]
+    listed = shares[family_counts.contexts[order]]
     present, starts = np.unique(cells, return_index=True)
 
     def step(point: dict[str, Floats]) -> tuple[float, dict[str, Floats]]:
