@@ -27,6 +27,7 @@ from possnet.io import (
     sniff_kind,
     write_long_form,
 )
+from tests.commands import run
 from tests.refused import refused
 
 RASH = pn.Variable("rash", ("yes", "no"))
@@ -172,6 +173,36 @@ def test_what_a_data_format_cannot_do_is_refused_with_those_that_can(tmp_path: P
     asia = pn.load_example("asia")
     completion = pn.complete(asia, pn.Dataset.from_rows([asia.variable("lung")], [(None,)]))
     refused(r"'.jsonl'; expected .csv or .parquet", write_long_form, completion, tmp_path / "long.jsonl")
+
+
+@pytest.mark.usefixtures("toy_formats")
+def test_the_command_line_converts_shows_and_names_formats_from_outside(tmp_path: Path) -> None:
+    net, rows = tmp_path / "net.toy", tmp_path / "rows.jsonl"
+    pn.write_network(NET, tmp_path / "net.json")
+    pn.write_data(DATA, tmp_path / "rows.csv")
+    assert run("convert", tmp_path / "net.json", net).returncode == 0
+    assert pn.read_network(net) == NET
+    assert run("convert", net, tmp_path / "again.json").returncode == 0
+    assert pn.read_network(tmp_path / "again.json") == NET
+    assert run("convert", tmp_path / "rows.csv", rows, "--variables", net).returncode == 0
+    assert pn.read_data(rows, variables=DATA) == DATA
+    assert run("convert", rows, tmp_path / "again.csv", "--variables", net).returncode == 0
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "rows.csv").read_text()
+    assert json.loads(run("info", net, "--json").stdout)["kind"] == "network"
+    assert json.loads(run("info", rows, "--json").stdout)["rows"] == 3
+    assert json.loads(run("info", "-", "--json", given=net.read_bytes()).stdout)["variables"].keys() == {
+        "rash",
+        "fever",
+    }
+    assert json.loads(run("info", "-", "--json", given=rows.read_bytes()).stdout)["rows"] == 3
+    assert run("query", "-", "rash", given=net.read_bytes()).returncode == 0
+    assert "expected .json, .uai or .toy, or -" in run("convert", net, tmp_path / "net.txt").stderr
+    assert "expected .csv, .parquet, .jsonl or .ndjson, or -" in run("convert", rows, tmp_path / "rows.txt").stderr
+    assert "would be data; expected the same kind" in run("convert", net, rows).stderr
+    assert run("complete", net, rows, "--keep", "fever", "--out", rows).returncode == 1
+    shown = " ".join(run("convert", "--help").stdout.split())
+    assert ".xml or .toy (gzipped too: .gz) to .json, .uai or .toy." in shown
+    assert "Data: from .csv, .parquet, .jsonl or .ndjson to" in shown
 
 
 def test_every_format_has_suffixes_of_its_own_and_knows_what_it_writes(tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ def _end_on_signals() -> None:
 def main() -> None:
     """Possibilistic networks: reason and learn from data whose cells are sets.
 
-    NET is a file (.json, .uai, .bif, .xmlbif) or the name of a bundled network (asia, clinic, pump, survey). DATA is a
-    .csv or .parquet file, a folder of them, or a pattern. - is standard input or output.
+    NET is a network's file (such as .json or .bif) or the name of a bundled network (asia, clinic, pump, survey). DATA
+    is a file of data (such as .csv or .parquet), a folder of them, or a pattern. - is standard input or output.
 
     \b
     With a table of your own (cells such as mild|high, ?):

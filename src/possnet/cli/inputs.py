@@ -24,21 +24,20 @@ _STDIN = "possnet.standard-input"
 
 
 class DataFile(NamedTuple):
-    """A file, folder or pattern of data: its name for people, its path, and what stands between its columns."""
+    """A file, folder or pattern of data: its name for people, and its path."""
 
     name: str
     path: str
-    delimiter: str
 
     def list_columns(self) -> list[str]:
         """The names of its columns."""
         from possnet.io import column_names
 
-        return list(column_names(self.path, delimiter=self.delimiter))
+        return list(column_names(self.path, delimiter="auto"))
 
 
 def read_net(name: str, transform: Transform = "optimal") -> pn.Network:
-    """A network from a file, a bundled name, or standard input (as JSON).
+    """A network from a file, a bundled name, or standard input.
 
     >>> read_net("asia").name
     'asia'
@@ -48,8 +47,8 @@ def read_net(name: str, transform: Transform = "optimal") -> pn.Network:
     if name == "-":
         file = spool_input(expected="network")
         if sniff_kind(file) == "data":
-            raise InputError(f"{file} looks like data; expected a network as JSON")
-        return pn.read_network(file)
+            raise InputError(f"{file} looks like data; expected a network")
+        return pn.read_network(file, transform=transform)
     if name in example_names():
         return pn.load_example(name)
     kind = sniff_kind(name) or ("data" if is_data_name(name) else None)
@@ -75,16 +74,7 @@ def find_data(name: str) -> DataFile:
         suffixes = join_suffixes(known_suffixes(DATA_FORMATS))
         remedy = "unpack it first" if path.lower().endswith(".gz") else f"rename it to {suffixes}"
         raise InputError(f"{name} looks like data, but its name does not end in {suffixes}; {remedy}")
-    return DataFile("standard input" if name == "-" else name, path, _find_delimiter(path))
-
-
-def _find_delimiter(file: str) -> str:
-    """A semicolon or a tab, if the first line of a CSV file has no comma but one of these."""
-    if not file.lower().endswith(".csv") or not Path(file).is_file():
-        return ","
-    with Path(file).open(encoding="utf-8", errors="replace") as opened:
-        head = opened.readline(1 << 16)
-    return next((sign for sign in (",", ";", "\t") if sign in head), ",")
+    return DataFile("standard input" if name == "-" else name, path)
 
 
 def find_source(name: str) -> DataFile | str:
@@ -102,7 +92,7 @@ def scan_file(
     data: DataFile, variables: Variables | None, weights: str | None, binnings: Mapping[str, pn.Binning]
 ) -> DataStream:
     """Batches of data with given domains, or with their own."""
-    return pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, delimiter=data.delimiter)
+    return pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, delimiter="auto")
 
 
 def scan_columns(

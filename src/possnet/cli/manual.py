@@ -10,9 +10,9 @@ _PREFACE = """# The command line
 
 This page is made from the commands themselves (`make docs`); `possnet COMMAND --help` says the same.
 
-- `NET` is a file (`.json`, `.uai`, `.bif`, `.xmlbif`, gzipped too) or the name of a bundled network. `DATA` is a `.csv`
-  or `.parquet` file, a folder of them, or a pattern in quotes. `-` is standard input or output: data as CSV (or Parquet,
-  in), networks as JSON.
+- `NET` is a network's file or the name of a bundled network. `DATA` is a file of data, a folder of them, or a pattern in
+  quotes. Their formats are listed under `possnet convert`. `-` is standard input, in any format, or standard output: data
+  as CSV, networks as JSON.
 - Results go to standard output, everything else to standard error; `--json` is for machines. Progress is drawn only on a
   terminal, in colour unless `NO_COLOR` is set.
 - Exit codes: 0 done, 1 an input cannot be used (one line says why), 2 the command line cannot be understood, 130 stopped

@@ -21,6 +21,7 @@ from .format_registries import (
     DATA_FORMATS as DATA_FORMATS,
     NETWORK_FORMATS as NETWORK_FORMATS,
     choose_format as choose_format,
+    describe_formats as describe_formats,
     has_suffix as has_suffix,
     join_suffixes as join_suffixes,
     known_suffixes as known_suffixes,

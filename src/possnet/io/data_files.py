@@ -61,7 +61,8 @@ def read_data(
         computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row.
     options
         Options of the format. CSV takes ``separator`` (``|`` between the states of a cell), ``escape`` (a backslash
-        before special characters) and ``delimiter`` (a comma between fields); see `possnet.io.CellSyntax`.
+        before special characters) and ``delimiter`` (a comma between fields, or ``auto``: a comma, a semicolon or a tab,
+        whichever the first line holds); see `possnet.io.CellSyntax`.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Format = TypeVar("Format", NetworkFormat, DataFormat)
 Ability: TypeAlias = Literal["read", "write", "write_tables", "plain_columns"]
+_READ_AND_WRITE: tuple[Ability, Ability] = ("read", "write")
 
 
 def _register_modules(formats: Registry[Format], folder: str) -> Registry[Format]:
@@ -115,6 +116,18 @@ def choose_writer(
     entry = choose_format(path, formats, ability)
     write: Any = getattr(entry, ability)
     return partial(write, **select_options(options, entry, formats, str(path)))
+
+
+def describe_formats() -> str:
+    """The suffixes of all formats in two sentences, for the help of the command line.
+
+    >>> print(describe_formats())
+    Networks: from .json, .uai, .bif, .xmlbif or .xml (gzipped too: .gz) to .json or .uai. Data: from .csv or .parquet to
+    .csv or .parquet.
+    """
+    networks = [join_suffixes(known_suffixes(NETWORK_FORMATS, ability)) for ability in _READ_AND_WRITE]
+    data = [join_suffixes(known_suffixes(DATA_FORMATS, ability)) for ability in _READ_AND_WRITE]
+    return f"Networks: from {networks[0]} (gzipped too: .gz) to {networks[1]}. Data: from {data[0]} to {data[1]}."
 
 
 def sniff_format(head: bytes) -> NetworkFormat | DataFormat | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Fill the ambiguous cells of a table.")
 @click.argument("net", type=NET)
 @click.argument("data", type=DATA)
-@out_option("A .csv or .parquet file, or - (CSV on standard output).")
+@out_option("A data file such as .csv or .parquet, or - (CSV on standard output).")
 @click.option(
     "--as",
     "form",
@@ -81,7 +81,7 @@ def complete_command(
         if form == "long":
             write_long_form(completion, file, watch=watch)
         else:
-            plain = plain_columns(data.path, keep, delimiter=data.delimiter) if keep else None
+            plain = plain_columns(data.path, keep, delimiter="auto") if keep else None
             pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights or "weight", plain=plain)
     if left_out:
         remedy = "" if form == "long" else "; name those to keep with --keep"

@@ -15,7 +15,20 @@ from possnet.cli.shared_options import bin_option, choice_option, transform_opti
 from possnet.errors import InputError
 
 
-@click.command(short_help="Write a network or data in another format.")
+class FormatsCommand(click.Command):
+    """A command whose help names the registered formats in place of ``FORMATS``."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The help, with the formats that are known when it is shown."""
+        from possnet.io import describe_formats
+
+        text = self.help or ""
+        self.help = text.replace("FORMATS", describe_formats())
+        super().format_help_text(ctx, formatter)
+        self.help = text
+
+
+@click.command(cls=FormatsCommand, short_help="Write a network or data in another format.")
 @click.argument("source", metavar="IN", type=SOURCE)
 @click.argument("target", metavar="OUT", type=OUTPUT)
 @variables_option
@@ -30,8 +43,7 @@ def convert_command(
 ) -> None:
     """Write a network or a data file in another format, chosen by the suffix of OUT.
 
-    Networks: from .json, .uai, .bif, .xmlbif (.gz too) to .json or .uai. Data: .csv and .parquet. A .uai file has no
-    names; they go to OUT.names.json. OUT may be - for CSV or JSON on standard output.
+    FORMATS A .uai file has no names; they go to OUT.names.json. OUT may be - for CSV or JSON on standard output.
 
     \b
     Examples:
@@ -61,4 +73,6 @@ def convert_command(
 
 
 def _refuse_kinds(finding: str) -> InputError:
-    return InputError(f"{finding}; expected the same kind (networks: .json, .uai; data: .csv, .parquet)")
+    from possnet.io import describe_formats
+
+    return InputError(f"{finding}; expected the same kind. {describe_formats()}")

@@ -41,7 +41,7 @@ from possnet.errors import InputError, listing, warn_user
 @number_option("--seed", "For em: of further starts.", default=0)
 @weights_option
 @bin_option
-@out_option("A .json file, or - (standard output).")
+@out_option("A network file such as .json, or - (standard output).")
 def fit_command(
     data: DataFile,
     structure: pn.Network,

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
 @bin_option
 @json_option("Print JSON instead of a page.")
-@out_option("Learn the tables too and write the network: a .json file, or -.", required=False)
+@out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
 def learn_command(
     data: DataFile,
     conjunction: str,

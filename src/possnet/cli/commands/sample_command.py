@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 )
 @given_option("Draw given this (alpha-cut only).")
 @number_option("--seed", "Same seed, same rows. By default a new one, which is printed.")
-@out_option("A .parquet or .csv file, or - (CSV on standard output).")
+@out_option("A data file such as .parquet or .csv, or - (CSV on standard output).")
 def sample_command(
     net: pn.Network,
     rows: int,

@@ -48,6 +48,8 @@ class CsvSource(DataSource):
 
     def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False, **syntax: str) -> None:
         super().__init__(path, weight_column, whole=whole)
+        if syntax.get("delimiter") == "auto":
+            syntax["delimiter"] = self._find_delimiter()
         self.syntax = CellSyntax(**syntax)
         self._parsed: dict[str, ParsedCell] = {}
         self.header = self._read_header()
@@ -74,6 +76,13 @@ class CsvSource(DataSource):
                 yield from csv.reader(lines, delimiter=self.syntax.delimiter)
         except (OSError, ValueError) as error:
             raise file_error(self.path, error) from None
+
+    def _find_delimiter(self) -> str:
+        """The first of comma, semicolon and tab that the first line holds."""
+        head = ""
+        with suppress(OSError, ValueError), self.path.open(encoding="utf-8", errors="replace") as lines:
+            head = lines.readline(1 << 16)
+        return next((sign for sign in (",", ";", "\t") if sign in head), ",")
 
     def _read_header(self) -> list[str]:
         try:
