@@ -69,7 +69,7 @@ def readings(rows: np.ndarray, size: float, chance: np.random.Generator) -> np.n
 
 
 def cells(network: pn.Network, edges: list[tuple[float, ...]], shown: np.ndarray, size: float) -> pn.Dataset:
-    """Readings as cells, with an error of so many standard deviations."""
+    """MeasuredIntervals as cells, with an error of so many standard deviations."""
     columns = {
         name: pn.bin_measurements(shown[:, k], edges=edges[k], error=spread[k] * size)
         for k, name in enumerate(MEASURED)

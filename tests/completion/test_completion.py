@@ -82,7 +82,7 @@ def test_completion_is_its_definition_by_enumeration(net: pn.Network, draw: st.D
 def test_the_long_form_says_what_the_degrees_say(net: pn.Network, draw: st.DataObject) -> None:
     data = draw.draw(ambiguous_tables(net))
     found = pn.complete(net, data)
-    lines = found.long()
+    lines = found.long_form()
     assert lines["row"].tolist() == sorted(lines["row"].tolist())
     told = set()
     for row, name, state, degree, necessity, best, tied, lost in zip(
@@ -114,14 +114,14 @@ def test_the_summary_counts_the_cells(net: pn.Network, draw: st.DataObject, thre
     data = draw.draw(ambiguous_tables(net))
     found = pn.complete(net, data)
     summary, after = found.summary(threshold), found.narrowed(threshold)
-    assert (summary.rows, summary.impossible) == (len(data), len(found.impossible))
+    assert (summary.rows, summary.n_impossible) == (len(data), len(found.impossible))
     for v in data.variables:
         tally = summary.variables[v.name]
         sizes = [(len(data.row(r)[v.name]), len(after.row(r)[v.name])) for r in range(len(data))]
         open_cells = [r for r in range(len(data)) if sizes[r][0] > 1 or data.missing(v.name)[r]]
         fine = [sizes[r] for r in open_cells if r not in found.impossible]
         assert tally.ambiguous == len(open_cells)
-        assert tally.stuck == len(open_cells) - len(fine)
+        assert tally.in_impossible_rows == len(open_cells) - len(fine)
         assert tally.resolved == sum(now == 1 for _, now in fine)
         assert tally.narrowed == sum(1 < now < was for was, now in fine)
         assert tally.unchanged == sum(now == was > 1 for was, now in fine)
@@ -141,8 +141,8 @@ def test_a_stream_gives_what_the_whole_gives(batch: int, tmp_path: Path) -> None
     total = sum(seen, pn.CompletionSummary())
     assert total.cells.certainty == pytest.approx(found.summary(0.4).cells.certainty)
     assert total.cells.resolved == found.summary(0.4).cells.resolved
-    lines = [part.long() for part in stream]
-    expected = found.long()
+    lines = [part.long_form() for part in stream]
+    expected = found.long_form()
     for name, column in expected.items():
         assert np.array_equal(np.concatenate([part[name] for part in lines]), column)
 
@@ -248,7 +248,7 @@ def test_an_empty_table_is_complete() -> None:
     calls: list[tuple[int, int]] = []
     found = pn.complete(asia, pn.Dataset.from_rows(asia.variables, []), progress=lambda *now: calls.append(now))
     assert repr(found) == "Completion(0 rows, 0 of 0 ambiguous cells resolved)"
-    assert len(found.resolved()) == len(found.long()["row"]) == 0
+    assert len(found.resolved()) == len(found.long_form()["row"]) == 0
     assert calls == [(0, 0)]
     assert found.summary().cells.mean_necessity is None
 
@@ -290,7 +290,7 @@ def test_the_long_form_goes_to_a_file_batch_by_batch(tmp_path: Path) -> None:
     write_long_form(stream, tmp_path / "parts.csv")
     assert (tmp_path / "whole.csv").read_bytes() == (tmp_path / "parts.csv").read_bytes()
     write_long_form(stream, tmp_path / "parts.parquet")
-    lines, expected = pl.read_parquet(tmp_path / "parts.parquet"), found.long()
+    lines, expected = pl.read_parquet(tmp_path / "parts.parquet"), found.long_form()
     assert lines["row"].to_list() == (expected["row"] + 1).tolist()  # files number their rows from 1
     assert lines["possibility"].to_list() == expected["possibility"].tolist()
     assert pl.DataFrame(found)["state"].to_list() == expected["state"].tolist()

@@ -21,20 +21,20 @@ def check_column(data: pn.Dataset, name: str, column: CodedColumn) -> None:
         cell = column.cells[code]
         assert (cell is None) == missing[r] == (code == column.unknown)
         assert cell is None or set(cell) == rows[r]
-        assert {s for s, inside in zip(variable.states, column.sets[code], strict=True) if inside} == rows[r]
-        assert column.masks[code] == (0 if cell is None else sum(1 << variable.index(s) for s in cell))
-        assert column.sizes[code] == len(rows[r])
-        assert column.ambiguous[r] == (missing[r] or len(rows[r]) > 1)
+        assert {s for s, inside in zip(variable.states, column.cell_sets[code], strict=True) if inside} == rows[r]
+        assert column.cell_masks[code] == (0 if cell is None else sum(1 << variable.index(s) for s in cell))
+        assert column.cell_sizes[code] == len(rows[r])
+        assert column.is_ambiguous[r] == (missing[r] or len(rows[r]) > 1)
     assert sorted(set(column.codes.tolist())) == list(range(len(column)))
-    known = column.masks if column.unknown is None else column.masks[:-1]
+    known = column.cell_masks if column.unknown is None else column.cell_masks[:-1]
     assert known == sorted(set(known))
-    assert column.counts.tolist() == [
+    assert column.cell_counts.tolist() == [
         sum(w for w, c in zip(weights, column.codes, strict=True) if c == k) for k in range(len(column))
     ]
     assert column.is_precise == (not missing.any() and all(len(cell) == 1 for cell in rows))
     assert column.codes.dtype == np.min_scalar_type(max(len(column) - 1, 0))
     assert not column.codes.flags.writeable
-    assert not column.sets.flags.writeable
+    assert not column.cell_sets.flags.writeable
 
 
 @given(strategies.datasets())

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
+from possnet.arrow import ListColumn
 from possnet.kernels import bitmaps
 from tests.strategies import seeds
 
@@ -64,9 +65,9 @@ def test_cutting_taking_and_joining_work_row_by_row(seed: int, k: int, n: int, d
 def test_lists_of_members_become_distinct_sets(lists: list[set[int]], size: int) -> None:
     members = np.array([member for one in lists for member in one], dtype=np.int64)
     lengths = np.array([len(one) for one in lists], dtype=np.int64)
-    codes, sets = bitmaps.distinct_sets(members, lengths, size)
-    assert [set(sets[code]) for code in codes] == lists
-    assert len(set(sets)) == len(sets)
+    column = ListColumn("a", members, [str(k) for k in range(size)], lengths, None).to_text_column()
+    assert [{int(text) for text in column.cells[code] or ()} for code in column.codes] == lists
+    assert len(set(column.cells)) == len(column.cells)
 
 
 @given(st.integers(1, 300), st.integers(0, 200), seeds)

@@ -19,7 +19,7 @@ from possnet.arrow.raw_columns import (
     ProblemReport,
     RawColumn,
     TextColumn,
-    misfit,
+    describe_misfit,
 )
 
 __all__ = [
@@ -33,9 +33,9 @@ __all__ = [
     "RawColumn",
     "TextColumn",
     "columns_of_table",
+    "describe_misfit",
     "first_line",
     "list_array",
-    "misfit",
     "python_column",
     "require_distinct",
     "table_of_arrays",

@@ -36,7 +36,7 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
     chosen = set(names) if asked is None else asked
     for name in sorted(chosen.difference(names)):
         raise InputError(f"table: no column {name!r}{among(name, names)}")
-    return [_plain(name, values) for name, values in columns if name in chosen]
+    return [_to_raw_column(name, values) for name, values in columns if name in chosen]
 
 
 def _as_frame(frame: object) -> object:
@@ -44,9 +44,9 @@ def _as_frame(frame: object) -> object:
     kind = type(frame).__name__
     if kind in {"Series", "Index", "ndarray", "str"}:
         raise InputError(f"table: a {kind}; expected a frame of named columns, or a mapping from names to cells")
-    if _is("polars", frame) and kind == "LazyFrame":
+    if _comes_from("polars", frame) and kind == "LazyFrame":
         return frame.collect()  # type: ignore[attr-defined]
-    if _is("pandas", frame):
+    if _comes_from("pandas", frame):
         require_distinct([str(name) for name in frame.columns], "table")  # type: ignore[attr-defined]
     return frame
 
@@ -71,7 +71,7 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     if isinstance(frame, Mapping):
         return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
     try:
-        table = pa.Table.from_pandas(frame, preserve_index=False) if _is("pandas", frame) else pa.table(frame)
+        table = pa.Table.from_pandas(frame, preserve_index=False) if _comes_from("pandas", frame) else pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         names = getattr(frame, "columns", None)
         if names is None or not hasattr(frame, "__getitem__"):
@@ -81,7 +81,7 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
             ) from None
         return [(str(name), _arrow_or_list(frame[name])) for name in names]
     # polars hands over columns of Python objects as bare pointers, which only polars itself can follow
-    kinds = getattr(frame, "schema", {}) if _is("polars", frame) else {}
+    kinds = getattr(frame, "schema", {}) if _comes_from("polars", frame) else {}
     objects = {name for name, kind in kinds.items() if str(kind) == "Object"}
     return [
         (name, frame[name].to_list() if name in objects else column)  # type: ignore[index]
@@ -89,7 +89,7 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     ]
 
 
-def _is(library: str, frame: object) -> bool:
+def _comes_from(library: str, frame: object) -> bool:
     return type(frame).__module__.split(".")[0] == library
 
 
@@ -102,12 +102,12 @@ def _arrow_or_list(values: Any) -> Any:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
         if not isinstance(values, Iterable):
-            found = type(values).__name__
-            raise InputError(f"table: the cells of a column are one {found}; expected a list of cells") from None
+            kind = type(values).__name__
+            raise InputError(f"table: the cells of a column are one {kind}; expected a list of cells") from None
         return list(values)
 
 
-def _plain(name: str, values: Any) -> RawColumn:
+def _to_raw_column(name: str, values: Any) -> RawColumn:
     import pyarrow as pa
 
     if isinstance(values, list):
@@ -129,8 +129,8 @@ def _scalar_column(name: str, values: pa.Array) -> TextColumn:
     import pyarrow as pa
 
     declares = isinstance(values, pa.DictionaryArray)
-    encoded = values if declares else _texts(name, values).dictionary_encode()
-    texts, indices = _texts(name, encoded.dictionary).to_pylist(), encoded.indices
+    encoded = values if declares else _to_texts(name, values).dictionary_encode()
+    texts, indices = _to_texts(name, encoded.dictionary).to_pylist(), encoded.indices
     states = tuple(text for text in texts if text is not None) if declares else None
     codes = indices.to_numpy() if not indices.null_count else indices.cast(pa.int64()).fill_null(len(texts)).to_numpy()
     cells: list[Cell] = [None if text is None else (text,) for text in texts]
@@ -140,7 +140,7 @@ def _scalar_column(name: str, values: pa.Array) -> TextColumn:
 
 
 def _list_column(name: str, values: pa.Array) -> ListColumn:
-    """A list of states a cell; null is unknown, an empty list stays an empty cell (an error, told later)."""
+    """A list of states a cell; null is unknown, an empty list stays an empty cell (reported later)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -160,14 +160,14 @@ def _list_column(name: str, values: pa.Array) -> ListColumn:
     return ListColumn(name, flat.codes, texts, lengths, unknown, flat.states, flat.ordered)
 
 
-def _texts(name: str, values: pa.Array) -> pa.Array:
+def _to_texts(name: str, values: pa.Array) -> pa.Array:
     """Values as text: strings as they are, whole numbers and truth values by their usual spelling."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = values.type
     if isinstance(values, pa.DictionaryArray):
-        return _texts(name, values.dictionary_decode())
+        return _to_texts(name, values.dictionary_decode())
     if pa.types.is_float16(kind):
         values, kind = values.cast(pa.float32()), pa.float32()
     if pa.types.is_floating(kind):
@@ -206,7 +206,7 @@ def python_column(name: str, values: Iterable[Any]) -> TextColumn:
         number = -1 if key is None else by_text.get(key, -1)
         if number < 0:
             try:
-                cell = _cell(value)
+                cell = _to_cell(value)
             except InputError as error:
                 raise InputError(f"column {name!r}, row {row + 1}: {error}") from None
             number = by_cell.setdefault(cell, len(by_cell))
@@ -222,20 +222,20 @@ def _set_of_texts(value: object) -> frozenset[str] | None:
     return None
 
 
-def _cell(value: Any) -> Cell:
+def _to_cell(value: Any) -> Cell:
     """A Python cell as a sorted tuple of states: a state, a set or list of states, or None (also NaN) for unknown.
 
-    >>> [_cell(value) for value in ("yes", {"yes", "no"}, ["no"], None, float("nan"))]
+    >>> [_to_cell(value) for value in ("yes", {"yes", "no"}, ["no"], None, float("nan"))]
     [('yes',), ('no', 'yes'), ('no',), None, None]
     """
     if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value)):
         return None
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        return tuple(sorted({_state(member) for member in value}))
-    return (_state(value),)
+        return tuple(sorted({_to_state(member) for member in value}))
+    return (_to_state(value),)
 
 
-def _state(value: Any) -> str:
+def _to_state(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):

@@ -9,8 +9,9 @@ in a `ProblemReport`, which names up to ten of them at once.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from possnet.limits import refuse_over
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 
 Cell: TypeAlias = tuple[str, ...] | None
-Finding: TypeAlias = "str | Callable[[], str]"  # a sentence, or how to make it: near names are looked up only when told
+Finding: TypeAlias = (
+    "str | Callable[[], str]"  # a sentence, or how to make it: near names are looked up only for a message
+)
 _SURELY_FITS = 1 << 27
 _EMPTY = "an empty set; expected at least one state, or nothing at all where nothing is known"
 
@@ -47,18 +50,20 @@ class ProblemReport:
     total: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def add(self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, Finding]) -> None:
+    def add_problems(self, column: str, codes: NDArray[np.integer[Any]], findings: Mapping[int, Finding]) -> None:
         """Note the rows whose code has a finding; the sentences of the first ten are made."""
         if not findings:
             return
         bad = np.flatnonzero(np.isin(codes, list(findings)))
-        told = []
+        first_ten = []
         for row in bad[:10]:
             finding = findings[int(codes[row])]
-            told.append((self.first_row + int(row) + 1, column, finding if isinstance(finding, str) else finding()))
+            first_ten.append(
+                (self.first_row + int(row) + 1, column, finding if isinstance(finding, str) else finding())
+            )
         with self._lock:
             self.total += len(bad)
-            self.problems = sorted([*self.problems, *told])[:10]
+            self.problems = sorted([*self.problems, *first_ten])[:10]
 
     def raise_if_any(self) -> None:
         """Raise one `InputError` that names the first ten problems."""
@@ -125,6 +130,13 @@ class TextColumn:
         """Number of rows."""
         return len(self.codes)
 
+    def with_unknown(self, unknown: Bools | None) -> TextColumn:
+        """The same column with unknown cells in the rows that are marked."""
+        if unknown is None:
+            return self
+        codes = np.where(unknown, len(self.cells), self.codes)
+        return replace(self, codes=codes, cells=[*self.cells, None])
+
     def domain_hints(self) -> DomainHints:
         """States that the cells name, and the declared ones."""
         return DomainHints(frozenset(s for cell in self.cells if cell for s in cell), self.states, self.ordered)
@@ -144,13 +156,17 @@ class TextColumn:
                 if cell and all(state in variable for state in cell):
                     cells[number, [variable.index(state) for state in cell]] = True
                 else:
-                    findings[number] = partial(misfit, cell, variable)
-        report.add(self.name, self.codes, findings)
+                    findings[number] = partial(describe_misfit, cell, variable)
+        report.add_problems(self.name, self.codes, findings)
         words = bitmaps.encode_cells(self.codes, cells)
         return words, bitmaps.encode_cells(self.codes, unknown[:, np.newaxis])[0] if unknown.any() else None
 
 
-def misfit(cell: tuple[str, ...], variable: Variable) -> str:
+def _list_cells(octets: NDArray[np.uint8], texts: Sequence[str]) -> list[Cell]:
+    return [tuple(compress(texts, inside)) for inside in bitmaps.unpack_sets(octets, len(texts))]
+
+
+def describe_misfit(cell: tuple[str, ...], variable: Variable) -> str:
     """What keeps a set of states from being a cell of a variable."""
     strangers = [state for state in cell if state not in variable]
     if not strangers:
@@ -183,7 +199,7 @@ class ListColumn:
         return DomainHints(frozenset(self.texts), self.states, self.ordered)
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
-        """Bitmaps by OR-ing the members of every row into a mask; cells that need a word of explanation go the long way."""
+        """Bitmaps by OR-ing the members of every row into a mask; as text where cells do not fit and must be explained."""
         filled = self.lengths > 0
         explained = filled if self.unknown is None else filled | self.unknown
         if len(variable) > 64 or not explained.all() or not all(text in variable for text in self.texts):
@@ -199,12 +215,11 @@ class ListColumn:
 
     def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells."""
-        codes, sets = bitmaps.distinct_sets(self.members, self.lengths, len(self.texts))
-        cells: list[Cell] = [tuple(self.texts[k] for k in members) for members in sets]
-        if self.unknown is not None:
-            codes = np.where(self.unknown, len(cells), codes)
-            cells.append(None)
-        return TextColumn(self.name, codes, cells, self.states, self.ordered)
+        inside = np.zeros((len(self.texts), self.rows), dtype=np.bool_)
+        inside[self.members, np.repeat(np.arange(self.rows), self.lengths)] = True
+        codes, octets = bitmaps.decode_cells(bitmaps.pack(inside), self.rows)
+        column = TextColumn(self.name, codes, _list_cells(octets, self.texts), self.states, self.ordered)
+        return column.with_unknown(self.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +245,7 @@ class MaskColumn:
         return DomainHints(frozenset(), self.variable.states, self.variable.ordered)
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
-        """Bitmaps bit by bit if the domain is the column's own and every mask is sound; otherwise the long way."""
+        """Bitmaps bit by bit if the domain is the column's own and every mask is sound; otherwise as text."""
         if variable.states == self.variable.states:
             words, absent = _with_unknown(bitmaps.encode_masks(self.octets, len(variable)), self.unknown)
             covered = np.bitwise_or.reduce(words, axis=0)
@@ -242,19 +257,17 @@ class MaskColumn:
 
     def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells."""
-        codes, found = bitmaps.distinct_rows(self.octets)
-        masks = [int.from_bytes(row.tobytes(), "little") for row in found]
-        states, size = self.variable.states, len(self.variable)
-        cells: list[Cell] = [tuple(states[k] for k in range(size) if mask >> k & 1) for mask in masks]
+        codes, octets = bitmaps.distinct_rows(self.octets)
+        size = len(self.variable)
+        masks = [int.from_bytes(row.tobytes(), "little") for row in octets]
         findings: dict[int, Finding] = {
             number: f"mask {mask} has bits beyond the {size} states; the file is damaged"
             for number, mask in enumerate(masks)
             if mask >> size
         }
-        if self.unknown is not None:
-            codes = np.where(self.unknown, len(cells), codes)
-            cells.append(None)
-        return TextColumn(self.name, codes, cells, states, self.variable.ordered, findings)
+        cells = _list_cells(octets, self.variable.states)
+        column = TextColumn(self.name, codes, cells, self.variable.states, self.variable.ordered, findings)
+        return column.with_unknown(self.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,22 +276,22 @@ class PackedColumn:
 
     name: str
     rows: int
-    sight: DomainHints
+    hints: DomainHints
     states: tuple[str, ...]
     words: Words
     unknown: Words | None
 
     @classmethod
-    def of(cls, column: RawColumn, report: ProblemReport) -> PackedColumn:
+    def pack_column(cls, column: RawColumn, report: ProblemReport) -> PackedColumn:
         """Pack a column over the states it names or declares."""
-        sight = column.domain_hints()
-        states = sight.declared or tuple(sorted(sight.states))
+        hints = column.domain_hints()
+        states = hints.declared or tuple(sorted(hints.states))
         words, unknown = column.to_bitmaps(Variable(column.name, states or ("?",)), report)
-        return cls(column.name, column.rows, sight, states, words[: len(states)], unknown)
+        return cls(column.name, column.rows, hints, states, words[: len(states)], unknown)
 
     def domain_hints(self) -> DomainHints:
         """What the column said of its domain."""
-        return self.sight
+        return self.hints
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """The same bitmaps in the order of a domain that has all the states."""

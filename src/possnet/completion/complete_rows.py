@@ -57,10 +57,10 @@ def complete(
     >>> clinic = pn.load_example("clinic")
     >>> scope = [clinic.variable(name) for name in ("season", "flu", "fever", "cough")]
     >>> data = pn.Dataset.from_rows(scope, [("winter", None, {"mild", "high"}, "productive")])
-    >>> found = complete(clinic, data)
-    >>> found.of(0, "flu"), found.of(0, "fever")
+    >>> completion = complete(clinic, data)
+    >>> completion.of(0, "flu"), completion.of(0, "fever")
     (Possibility(flu: yes 1, no 0.1125), Possibility(fever: none 0, mild 1, high 0.8))
-    >>> found.resolved().row(0)["fever"]
+    >>> completion.resolved().row(0)["fever"]
     frozenset({'mild'})
     """
     require_rows(data, "complete")
@@ -123,9 +123,9 @@ class CompletionStream:
 
         >>> import possnet as pn
         >>> asia = pn.load_example("asia")
-        >>> found = pn.complete(asia, pn.sample_batches(asia, 500, imprecision=1, rng=1, batch=200))
+        >>> completion = pn.complete(asia, pn.sample_batches(asia, 500, imprecision=1, rng=1, batch=200))
         >>> seen = []
-        >>> [len(batch) for batch in found.narrowed(0.2, watch=seen.append)], len(seen)
+        >>> [len(batch) for batch in completion.narrowed(0.2, watch=seen.append)], len(seen)
         ([200, 200, 100], 3)
         """
         check_threshold(threshold)
@@ -173,7 +173,7 @@ def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]
 def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None:
     """Raise `TooLarge` if the degrees of all ambiguous cells would not fit in memory."""
     columns = [data.column(name) for name in _own_columns(network, data.variables)]
-    needed = sum(8 * int(column.ambiguous.sum()) * len(column.variable) for column in columns)
+    needed = sum(8 * int(column.is_ambiguous.sum()) * len(column.variable) for column in columns)
     if needed > _BATCH_BYTES:
         remedy = "complete a stream instead, which holds a part at a time: scan_data(...)"
         refuse_over(2 * needed, f"completing {len(data):,} rows", remedy, limit=limit)
@@ -185,12 +185,12 @@ def _complete_batch(
     """One batch: its ambiguous rows, each distinct one once."""
     evidence = data.select(_own_columns(engine.network, data.variables))
     columns = {v.name: evidence.column(v.name) for v in evidence.variables}
-    ambiguous = np.logical_or.reduce([column.ambiguous for column in columns.values()])
+    ambiguous = np.logical_or.reduce([column.is_ambiguous for column in columns.values()])
     possible, unclear = _check_precise_rows(engine.network, columns, ~ambiguous)
     asked = np.flatnonzero(ambiguous | unclear)
     groups = group_rows([c.codes[asked] for c in columns.values()], [len(c) for c in columns.values()], len(asked))
     distinct = asked[groups.first]
-    wanted = {name: column.ambiguous[distinct] for name, column in columns.items()}
+    wanted = {name: column.is_ambiguous[distinct] for name, column in columns.items()}
     tables = {name: [np.zeros((0, len(column.variable)))] for name, column in columns.items()}
     group_possible = np.ones(len(groups), dtype=np.bool_)
     for start, stop, marginals, block_possible in engine.marginal_blocks(evidence[distinct], wanted):
@@ -206,13 +206,13 @@ def _complete_batch(
     group_of_row[asked] = groups.inverse
     degrees = {}
     for name, column in columns.items():
-        rows, kept = np.flatnonzero(column.ambiguous & possible), wanted[name] & group_possible
+        rows, kept = np.flatnonzero(column.is_ambiguous & possible), wanted[name] & group_possible
         numbers = (np.cumsum(kept) - 1)[group_of_row[rows]]
         table = np.concatenate(tables[name])[group_possible[wanted[name]]]
         degrees[name] = CellDegrees(rows, numbers, table, column.codes[distinct[kept]])
         for array in degrees[name]:
             array.flags.writeable = False
-    n_ambiguous = {name: int(column.ambiguous.sum()) for name, column in columns.items()}
+    n_ambiguous = {name: int(column.is_ambiguous.sum()) for name, column in columns.items()}
     return Completion(data, degrees, np.flatnonzero(~possible), n_ambiguous, first_row)
 
 

@@ -1,4 +1,4 @@
-"""What was found out about ambiguous cells, as a value.
+"""The completion of some rows: degrees of the states of their ambiguous cells.
 
 For every ambiguous or unknown cell of a row r the degrees Π(x | r) of its states given the whole row, its own cell
 included: states outside the cell have degree 0, and the most possible ones degree 1. Where several states have degree 1
@@ -72,13 +72,13 @@ class CellTally:
         return CellTally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
-    def stuck(self) -> int:
+    def in_impossible_rows(self) -> int:
         """Ambiguous cells in impossible rows, left as they were."""
         return self.ambiguous - self.resolved - self.narrowed - self.unchanged
 
     @property
     def mean_necessity(self) -> float | None:
-        """Mean necessity of the single states that were found; None without any."""
+        """Mean necessity of the single states that cells were resolved to; None without any."""
         return self.certainty / self.resolved if self.resolved else None
 
 
@@ -91,8 +91,8 @@ class CompletionSummary:
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> data = pn.Dataset.from_rows([clinic.variable("measles"), clinic.variable("rash")], [(None, "spots"), ("no", None)])
-    >>> found = pn.complete(clinic, data).summary()
-    >>> found.rows, found.cells
+    >>> summary = pn.complete(clinic, data).summary()
+    >>> summary.rows, summary.cells
     (2, CellTally(ambiguous=2, resolved=2, narrowed=0, unchanged=0, tied=0, certainty=...))
     """
 
@@ -110,7 +110,7 @@ class CompletionSummary:
         )
 
     @property
-    def impossible(self) -> int:
+    def n_impossible(self) -> int:
         """Number of rows that the network calls impossible."""
         return len(self.impossible_rows)
 
@@ -132,10 +132,10 @@ class Completion:
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
-    >>> found = pn.complete(asia, data)
-    >>> found
+    >>> completion = pn.complete(asia, data)
+    >>> completion
     Completion(2 rows, 1 of 3 ambiguous cells resolved, 2 tied)
-    >>> found.resolved().row(0)["smoke"], found.of(0, "smoke")
+    >>> completion.resolved().row(0)["smoke"], completion.of(0, "smoke")
     (frozenset({'no'}), Possibility(smoke: yes 0.4, no 1))
     """
 
@@ -170,8 +170,8 @@ class Completion:
         >>> import possnet as pn
         >>> asia = pn.load_example("asia")
         >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
-        >>> found = pn.complete(asia, data).resolved()
-        >>> found.row(0)["smoke"], sorted(found.row(1)["smoke"])
+        >>> resolved = pn.complete(asia, data).resolved()
+        >>> resolved.row(0)["smoke"], sorted(resolved.row(1)["smoke"])
         (frozenset({'no'}), ['no', 'yes'])
         """
         return self.narrowed(1.0)
@@ -184,8 +184,8 @@ class Completion:
         >>> import possnet as pn
         >>> clinic = pn.load_example("clinic")
         >>> data = pn.Dataset.from_rows([clinic.variable("measles"), clinic.variable("rash")], [("yes", None)])
-        >>> found = pn.complete(clinic, data)
-        >>> [sorted(found.narrowed(level).row(0)["rash"]) for level in (0.1, 0.5)]
+        >>> completion = pn.complete(clinic, data)
+        >>> [sorted(completion.narrowed(level).row(0)["rash"]) for level in (0.1, 0.5)]
         [['none', 'spots', 'widespread'], ['spots', 'widespread']]
         """
         check_threshold(threshold)
@@ -216,7 +216,7 @@ class Completion:
         for name, (_, numbers, table, before) in self.degrees.items():
             n_cells = np.bincount(numbers, minlength=len(table))
             left = (table >= threshold * _ROUNDING).sum(axis=1)
-            resolved, changed = left == 1, left < self.data.column(name).sizes[before]
+            resolved, changed = left == 1, left < self.data.column(name).cell_sizes[before]
             tied = (table == 1.0).sum(axis=1) > 1
             certainty = necessities(table[resolved]).max(axis=1) @ n_cells[resolved]
             tallies[name] = CellTally(
@@ -230,7 +230,7 @@ class Completion:
         lost = tuple((self.impossible + self.first_row).tolist())
         return CompletionSummary(len(self.data), lost, tallies)
 
-    def long(self) -> dict[str, NDArray[Any]]:
+    def long_form(self) -> dict[str, NDArray[Any]]:
         """Every state of every ambiguous cell on a line of its own, as plain arrays.
 
         ``row`` (counted from 0, through all batches of a stream), ``variable``, ``state``, ``possibility`` Π(x | row),
@@ -241,18 +241,18 @@ class Completion:
         >>> import possnet as pn
         >>> asia = pn.load_example("asia")
         >>> data = pn.Dataset.from_rows([asia.variable("bronc"), asia.variable("dysp")], [(None, "yes")])
-        >>> {name: column.tolist() for name, column in pn.complete(asia, data).long().items()}
+        >>> {name: column.tolist() for name, column in pn.complete(asia, data).long_form().items()}
         {'row': [0, 0], 'variable': ['bronc', 'bronc'], 'state': ['yes', 'no'], 'possibility': [1.0, 0.1],
          'necessity': [0.9, 0.0], 'most_possible': [True, False], 'tied': [False, False], 'impossible': [False, False]}
         """
-        columns = self._lines()
+        columns = self._long_lines()
         for name in ("variable", "state"):
             codes, texts = columns[name]
             columns[name] = np.array(texts, dtype=object)[codes]
         return columns
 
     def to_arrow(self) -> Any:
-        """The long form as an Arrow table; see `long`.
+        """The long form as an Arrow table; see `long_form`.
 
         >>> import possnet as pn
         >>> asia = pn.load_example("asia")
@@ -260,7 +260,7 @@ class Completion:
         >>> pn.complete(asia, data).to_arrow().column_names
         ['row', 'variable', 'state', 'possibility', 'necessity', 'most_possible', 'tied', 'impossible']
         """
-        return table_of_arrays(self._lines())
+        return table_of_arrays(self._long_lines())
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Arrow capsule of the long form, for pandas, polars and others."""
@@ -270,10 +270,10 @@ class Completion:
         """What became of the ambiguous cells of every variable, for notebooks."""
         from possnet.drawing import draw_table
 
-        found = self.summary()
+        summary = self.summary()
         rows = [
             [name, f"{t.ambiguous:,}", f"{t.resolved:,}", f"{t.narrowed:,}", f"{t.unchanged:,}", f"{t.tied:,}"]
-            for name, t in found.variables.items()
+            for name, t in summary.variables.items()
             if t.ambiguous
         ]
         head = ["variable", "ambiguous", "resolved", "narrowed", "left", "tied"]
@@ -286,7 +286,7 @@ class Completion:
         bad = len(self.impossible)
         return f"Completion({text}{f', {bad} impossible row' + 's' * (bad != 1) if bad else ''})"
 
-    def _lines(self) -> dict[str, Any]:
+    def _long_lines(self) -> dict[str, Any]:
         """Columns of the long form; texts as pairs (codes, texts)."""
         names = list(self.degrees)
         texts = list(dict.fromkeys(state for name in names for state in self.data.variable(name).states))
@@ -294,9 +294,9 @@ class Completion:
         blocks: list[tuple[NDArray[Any], ...]] = []
         for number, (name, (rows, numbers, table, _)) in enumerate(self.degrees.items()):
             column = self.data.column(name)
-            impossible = self.impossible[column.ambiguous[self.impossible]]
+            impossible = self.impossible[column.is_ambiguous[self.impossible]]
             row = np.concatenate([rows, impossible])
-            cell, state = np.nonzero(column.sets[column.codes[row]])
+            cell, state = np.nonzero(column.cell_sets[column.codes[row]])
             nothing = np.zeros((1, table.shape[1]))  # the degrees in impossible rows
             degrees, necessity = np.vstack([table, nothing]), np.vstack([necessities(table), nothing])
             entry = np.concatenate([numbers, np.full(len(impossible), len(table))])[cell]

@@ -143,11 +143,11 @@ def nodes_in(dag: Dag, data: Dataset | Batches, owner: str) -> dict[str, Variabl
     """
     require_structure(dag, owner)
     require_rows(data, owner)
-    found = {variable.name: variable for variable in data.variables}
+    known = {variable.name: variable for variable in data.variables}
     for node in dag.nodes:
-        if node not in found:
-            raise InputError(f"{owner}: the structure names {node!r}, which the data lacks{among(node, found)}")
-    return {node: found[node] for node in dag.nodes}
+        if node not in known:
+            raise InputError(f"{owner}: the structure names {node!r}, which the data lacks{among(node, known)}")
+    return {node: known[node] for node in dag.nodes}
 
 
 def tally_family(block: RowBlock, parents: list[str], child: str, kernel: Kernel | None = None) -> Tally:

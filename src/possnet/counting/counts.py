@@ -169,7 +169,7 @@ class Counts:
         """
         octets, counts = self.focal_arrays(name)
         family = self._scope(name)
-        found = {}
+        counts_of_cells = {}
         for row, count in zip(octets, counts.tolist(), strict=True):
             cells, start = [], 0
             for variable in family:
@@ -177,8 +177,8 @@ class Counts:
                 mask = int.from_bytes(row[start : start + width].tobytes(), "little")
                 cells.append(variable.states_in(mask))
                 start += width
-            found[tuple(cells)] = count
-        return found
+            counts_of_cells[tuple(cells)] = count
+        return counts_of_cells
 
     def focal_arrays(self, name: str) -> Focal:
         """The same as arrays, for machines.

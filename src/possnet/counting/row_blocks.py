@@ -82,7 +82,7 @@ class RowBlock:
     def cell_codes(self, name: str) -> tuple[Codes, Bools]:
         """Cell number of every row, and the distinct cells (cells, states); an unknown cell is the whole domain."""
         column = self._data.column(name).fill_unknown()
-        return column.codes[self._rows], column.sets
+        return column.codes[self._rows], column.cell_sets
 
     def is_coded(self, name: str) -> bool:
         """Whether a column was decoded already."""

@@ -38,7 +38,7 @@ class CodedColumn:
 
     >>> import possnet as pn
     >>> column = pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}).column("a")
-    >>> column.codes, column.unknown, column.masks, column.cells, column.counts
+    >>> column.codes, column.unknown, column.cell_masks, column.cells, column.cell_counts
     (array([0, 2, 1, 0], dtype=uint8), 2, [1, 3, 0], [('x',), ('x', 'y'), None], array([2, 1, 1]))
     >>> column.fill_unknown().codes
     array([0, 1, 1, 0], dtype=uint8)
@@ -58,14 +58,14 @@ class CodedColumn:
         return len(self.octets)
 
     @cached_property
-    def sets(self) -> Bools:
+    def cell_sets(self) -> Bools:
         """The cells as sets of states (cells, states); an unknown one is the whole domain."""
         sets = bitmaps.unpack_sets(self.octets, len(self.variable))
         sets.flags.writeable = False
         return sets
 
     @cached_property
-    def masks(self) -> list[int]:
+    def cell_masks(self) -> list[int]:
         """The cells as integers, bit k for state k; 0 for an unknown one."""
         masks = [int.from_bytes(octets.tobytes(), "little") for octets in self.octets]
         return masks if self.unknown is None else [*masks[:-1], 0]
@@ -73,11 +73,11 @@ class CodedColumn:
     @cached_property
     def cells(self) -> list[Cell]:
         """The cells as tuples of states; None for an unknown one."""
-        cells: list[Cell] = [tuple(compress(self.variable.states, inside)) for inside in self.sets]
+        cells: list[Cell] = [tuple(compress(self.variable.states, inside)) for inside in self.cell_sets]
         return cells if self.unknown is None else [*cells[:-1], None]
 
     @cached_property
-    def sizes(self) -> Ints:
+    def cell_sizes(self) -> Ints:
         """Number of states in every cell."""
         sizes: Ints = np.bitwise_count(self.octets).sum(axis=1, dtype=np.int64)
         return sizes
@@ -91,32 +91,32 @@ class CodedColumn:
         return states
 
     @cached_property
-    def counts(self) -> Ints:
+    def cell_counts(self) -> Ints:
         """How often each cell stands, rows counted with their weights."""
         return sum_weights(self.codes, self.weights, len(self))
 
     @cached_property
-    def ambiguous(self) -> Bools:
+    def is_ambiguous(self) -> Bools:
         """Which rows have a cell of several states, or one given as unknown."""
-        unclear: Bools = (self.sizes > 1) | self.unknown_cells
+        unclear: Bools = (self.cell_sizes > 1) | self.unknown_cells
         return np.take(unclear, self.codes)
 
     @property
     def unknown_cells(self) -> Bools:
         """Which of the cells was given as unknown."""
-        return _mark(self.unknown, len(self))
+        return _mark_cell(self.unknown, len(self))
 
     @property
     def is_precise(self) -> bool:
         """Whether every cell is a single state, and none was given as unknown."""
-        return self.unknown is None and bool((self.sizes == 1).all())
+        return self.unknown is None and bool((self.cell_sizes == 1).all())
 
     def fill_unknown(self) -> CodedColumn:
         """The same column with every unknown cell as the whole domain."""
-        return self._filled
+        return self._filled_column
 
     @cached_property
-    def _filled(self) -> CodedColumn:
+    def _filled_column(self) -> CodedColumn:
         if self.unknown is None:
             return self
         return code_column(self.variable, self.codes, self.octets, None, self.weights)
@@ -145,7 +145,7 @@ def code_column(
     >>> column.codes, column.cells
     (array([0, 1, 2, 1], dtype=uint8), [('y',), ('x', 'y'), None])
     """
-    apart = unknown if isinstance(unknown, np.ndarray) else _mark(unknown, len(octets))
+    apart = unknown if isinstance(unknown, np.ndarray) else _mark_cell(unknown, len(octets))
     kept = np.flatnonzero(np.bincount(codes, minlength=len(octets)) if occurs is None else occurs)
     # numbered by the unknown mark, then by the highest byte, and so on down
     bytes_of_cells = [apart, *octets.T[::-1]]
@@ -186,5 +186,5 @@ def decode_column(
     return code_column(variable, codes, octets, len(octets) - 1, weights, np.append(occurs, True))
 
 
-def _mark(number: int | None, size: int) -> Bools:
+def _mark_cell(number: int | None, size: int) -> Bools:
     return np.equal(np.arange(size), -1 if number is None else number)

@@ -263,13 +263,13 @@ class Dataset:
         if isinstance(rows, slice):
             start, stop, step = rows.indices(self._rows)
             if step == 1:
-                return self._take(
+                return self._take_rows(
                     slice(start, max(stop, start)), None if self._weights is None else self._weights[start:stop].copy()
                 )
             wanted = np.arange(start, stop, step)
         else:
             wanted = _row_numbers(rows, self._rows)
-        return self._take(wanted, None if self._weights is None else self._weights[wanted])
+        return self._take_rows(wanted, None if self._weights is None else self._weights[wanted])
 
     def select(self, names: Iterable[str]) -> Dataset:
         """Some of the variables, in the order named.
@@ -290,7 +290,7 @@ class Dataset:
         {'a': frozenset({'x'}), 'b': frozenset({'v'})}
         """
         changed = {column.variable.name: column for column in columns}
-        words = {name: bitmaps.encode_cells(column.codes, column.sets) for name, column in changed.items()}
+        words = {name: bitmaps.encode_cells(column.codes, column.cell_sets) for name, column in changed.items()}
         unknown = {n: bitmaps.encode_cells(c.codes, c.unknown_cells[:, np.newaxis])[0] for n, c in changed.items()}
         variables = [changed[v.name].variable if v.name in changed else v for v in self.variables]
         data = Dataset.unchecked(
@@ -356,7 +356,7 @@ class Dataset:
         """
         groups = self.group_rows()
         order = np.argsort(groups.first)
-        return self._take(groups.first[order], groups.counts(self._weights)[order])
+        return self._take_rows(groups.first[order], groups.counts(self._weights)[order])
 
     def group_rows(self) -> RowGroups:
         """Groups of equal rows; unknown cells and cells that list every state are different.
@@ -378,7 +378,7 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).imprecise_share()
         0.5
         """
-        return self._share(name, lambda n: self._weigh(bitmaps.mark_imprecise(self._bitmaps[n])))
+        return self._cell_share(name, lambda n: self._weigh_rows(bitmaps.mark_imprecise(self._bitmaps[n])))
 
     def unknown_share(self, name: str | None = None) -> float:
         """Share of cells that were given as unknown, of one variable or of all.
@@ -386,7 +386,7 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).unknown_share("a")
         0.25
         """
-        return self._share(name, lambda n: self._weigh(self._unknown[n]) if n in self._unknown else 0)
+        return self._cell_share(name, lambda n: self._weigh_rows(self._unknown[n]) if n in self._unknown else 0)
 
     def mean_cell_size(self, name: str | None = None) -> float:
         """Mean number of states in a cell, of one variable or of all; an unknown cell has the whole domain.
@@ -394,7 +394,7 @@ class Dataset:
         >>> Dataset.from_table({"a": ["x", {"x", "y"}, None, "y"]}).mean_cell_size()
         1.5
         """
-        return self._share(name, lambda n: sum(self._weigh(words) for words in self._bitmaps[n]))
+        return self._cell_share(name, lambda n: sum(self._weigh_rows(words) for words in self._bitmaps[n]))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Arrow capsule of the cells, for pandas, polars and others; weights are not part of it."""
@@ -424,8 +424,8 @@ class Dataset:
         return (
             self.variables == other.variables
             and self._rows == other._rows
-            and _same(self._bitmaps, other._bitmaps)
-            and _same(self._unknown, other._unknown)
+            and _same_bitmaps(self._bitmaps, other._bitmaps)
+            and _same_bitmaps(self._unknown, other._unknown)
             and (self._weights is None) == (other._weights is None)
             and (self._weights is None or np.array_equal(self._weights, other._weights))  # type: ignore[arg-type]
         )
@@ -462,7 +462,7 @@ class Dataset:
             text += f", {100 * self.unknown_share():.3g} % unknown"
         return f"Dataset({text}{', weighted' if self._weights is not None else ''})"
 
-    def _take(self, rows: slice | Ints, weights: Ints | None) -> Dataset:
+    def _take_rows(self, rows: slice | Ints, weights: Ints | None) -> Dataset:
         """Some of the rows, in the order of their numbers; columns that are coded need not be decoded again."""
 
         def take(words: Words) -> Words:
@@ -483,13 +483,13 @@ class Dataset:
     def _weights_or_ones(self) -> Ints:
         return np.ones(self._rows, dtype=np.int64) if self._weights is None else self._weights
 
-    def _weigh(self, words: Words) -> int:
+    def _weigh_rows(self, words: Words) -> int:
         """Total weight of the rows of a bitmap."""
         if self._weights is None:
             return int(bitmaps.count_bits(words))
         return int(self._weights[bitmaps.unpack(words, self._rows)].sum())
 
-    def _share(self, name: str | None, amount: Any) -> float:
+    def _cell_share(self, name: str | None, amount: Any) -> float:
         names = self._variables if name is None else (self.variable(name).name,)
         cells = self.total * len(names)
         return sum(amount(n) for n in names) / cells if cells else 0.0
@@ -510,5 +510,5 @@ def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:
     return chosen.astype(np.int64) % rows
 
 
-def _same(left: dict[str, Words], right: dict[str, Words]) -> bool:
+def _same_bitmaps(left: dict[str, Words], right: dict[str, Words]) -> bool:
     return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)

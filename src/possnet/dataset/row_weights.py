@@ -32,9 +32,9 @@ def weights_of_column(columns: Sequence[RawColumn], name: str, owner: str, first
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             rows = np.flatnonzero(column.codes == code)
             if len(rows):
-                found = "nothing" if cell is None else repr("|".join(cell))
+                text = "nothing" if cell is None else repr("|".join(cell))
                 place = f"{owner}, row {first_row + rows[0] + 1}, weight column {name!r}"
-                raise InputError(f"{place}: {found}; expected a whole number from 0 to 10**18 - 1")
+                raise InputError(f"{place}: {text}; expected a whole number from 0 to 10**18 - 1")
             text = "0"
         numbers.append(int(text))
     return checked_weights(np.take(np.array(numbers or [0], dtype=np.int64), column.codes), column.rows, owner)

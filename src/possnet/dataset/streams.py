@@ -54,8 +54,8 @@ def require_rows(given: object, owner: str) -> None:
     read_data(...) or scan_data(...), frames with Dataset.from_table(...)
     """
     if not isinstance(given, Dataset) and not all(hasattr(given, name) for name in ("variables", "rows", "__iter__")):
-        found = repr(given) if isinstance(given, str | PathLike) else f"a {type(given).__name__}"
+        what = repr(given) if isinstance(given, str | PathLike) else f"a {type(given).__name__}"
         raise InputError(
-            f"{owner}: {found} holds no rows; expected a Dataset or a stream: read files with read_data(...) or "
+            f"{owner}: {what} holds no rows; expected a Dataset or a stream: read files with read_data(...) or "
             "scan_data(...), frames with Dataset.from_table(...)"
         )

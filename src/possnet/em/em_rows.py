@@ -143,7 +143,7 @@ def code_cells(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list
     """
     column = batch.column(name)
     column = column if missing else column.fill_unknown()
-    return column.codes, column.masks, column.counts
+    return column.codes, column.cell_masks, column.cell_counts
 
 
 def _split_rows(data: Dataset | Batches) -> Iterator[tuple[Dataset, slice]]:

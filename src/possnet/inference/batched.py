@@ -99,7 +99,7 @@ class RowInference:
     ) -> Iterator[tuple[slice, T]]:
         """Every block of rows and the result of the work on it, in order; threads run some at a time."""
         scopes = [(v,) for v in columns]
-        tables = [np.where(column.sets.T, self.semiring.one, self.semiring.zero) for column in columns.values()]
+        tables = [np.where(column.cell_sets.T, self.semiring.one, self.semiring.zero) for column in columns.values()]
         n_codes = [table.shape[1] for table in tables]
 
         def run(start: int) -> tuple[slice, T]:

@@ -50,7 +50,7 @@ def settle_binnings(
             )
         if isinstance(binning.edges, str):
             numbers = np.concatenate([_read_numbers(name, source) for source in sources])
-            binning = binning.settled(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
+            binning = binning.settle_edges(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
         settled[name] = _take_labels(binning, name, known.get(name))
     return settled
 
@@ -60,7 +60,7 @@ def _read_numbers(name: str, source: DataSource) -> Floats:
     middles = []
     for table in source.read_tables([name]):
         with prefix_errors(source.owner):
-            middles.append(read_measurements(name, table.column(name)).middles())
+            middles.append(read_measurements(name, table.column(name)).midpoints())
     return np.concatenate(middles)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from possnet.arrow import misfit
+from possnet.arrow import describe_misfit
 from possnet.errors import InputError, listing
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ def _resolve_part(part: str | tuple[str, str, str], variable: Variable) -> tuple
     if text in variable:
         return {text}, ""
     if isinstance(part, str):
-        return set(), partial(misfit, (part,), variable)
+        return set(), partial(describe_misfit, (part,), variable)
     first, last, _ = part
     for end in (first, last):
         if end not in variable:
-            return set(), partial(misfit, (end,), variable)
+            return set(), partial(describe_misfit, (end,), variable)
     if not variable.ordered:
         return (
             set(),

@@ -301,7 +301,7 @@ def _pack_column(read: Callable[[], RawColumn], source: DataSource, report: Prob
     if source.needs_domain and column.name not in source.binnings:
         return column
     with prefix_errors(source.owner):
-        return PackedColumn.of(column, report)
+        return PackedColumn.pack_column(column, report)
 
 
 def _to_datasets(

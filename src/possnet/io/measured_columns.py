@@ -11,7 +11,7 @@ from possnet.errors import InputError
 from possnet.measurements import read_numbers, read_texts
 
 if TYPE_CHECKING:
-    from possnet.measurements import BinnedColumn, Binning, Readings
+    from possnet.measurements import BinnedColumn, Binning, MeasuredIntervals
 
 _NOT_AN_ERROR = 1 << 41
 
@@ -20,9 +20,9 @@ def measured_column(name: str, binning: Binning, table: Any) -> BinnedColumn:
     """Cells of a column of an Arrow table that holds it and, if the binning names one, the column of its errors."""
     readings = read_measurements(name, table.column(name))
     if not isinstance(binning.error, str):
-        return binning.cells(readings, name=name)
+        return binning.bin_intervals(readings, name=name)
     errors = read_measurements(binning.error, table.column(binning.error))
-    column = binning.cells(readings, np.where(errors.plain, errors.lower, np.nan), name=name)
+    column = binning.bin_intervals(readings, np.where(errors.plain, errors.lower, np.nan), name=name)
     wrong = (errors.issues > 0) | (~errors.plain & ~np.isnan(errors.lower))
     if column.issues is None or not wrong.any():
         return column
@@ -31,8 +31,8 @@ def measured_column(name: str, binning: Binning, table: Any) -> BinnedColumn:
     return replace(column, issues=issues, findings={**column.findings, _NOT_AN_ERROR: finding})
 
 
-def read_measurements(name: str, values: Any) -> Readings:
-    """Readings of an Arrow column: numbers as they are; of texts only the distinct ones are read."""
+def read_measurements(name: str, values: Any) -> MeasuredIntervals:
+    """MeasuredIntervals of an Arrow column: numbers as they are; of texts only the distinct ones are read."""
     import pyarrow as pa
     import pyarrow.types as kinds
 
@@ -49,4 +49,4 @@ def read_measurements(name: str, values: Any) -> Readings:
         raise InputError(f"column {name!r} holds {kind}; expected numbers, or texts such as <5, >=10 and 3..7")
     texts = ["" if text is None else text for text in values.dictionary.to_pylist()]
     codes = values.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return read_texts([*texts, ""]).take(codes)
+    return read_texts([*texts, ""]).take_rows(codes)

@@ -40,8 +40,8 @@ def write_long_form(
 ) -> None:
     """Write the long form of a completion, or of a stream of them, to a ``.csv`` or ``.parquet`` file, whole or not at all.
 
-    A line for every state of every ambiguous cell; see `possnet.Completion.long`. In the file rows are numbered from 1, as
-    in every message about a file.
+    A line for every state of every ambiguous cell; see `possnet.Completion.long_form`. In the file rows are numbered from
+    1, as in every message about a file.
 
     Parameters
     ----------

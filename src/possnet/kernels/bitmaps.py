@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.kernels.grouping import compress_keys, group_rows
+from possnet.kernels.grouping import group_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WORD: Final = np.dtype("<u8")
 
 
-def _words(rows: int) -> int:
+def _count_words(rows: int) -> int:
     return -(-rows // 64)
 
 
@@ -37,7 +37,7 @@ def pack(bits: NDArray[np.uint8] | Bools) -> Words:
     array([13], dtype=uint64)
     """
     rows = bits.shape[-1]
-    packed = np.zeros((*bits.shape[:-1], _words(rows) * 8), dtype=np.uint8)
+    packed = np.zeros((*bits.shape[:-1], _count_words(rows) * 8), dtype=np.uint8)
     packed[..., : -(-rows // 8)] = np.packbits(bits, axis=-1, bitorder="little")
     return packed.view(WORD)
 
@@ -58,7 +58,7 @@ def ones(rows: int) -> Words:
     >>> ones(3)
     array([7], dtype=uint64)
     """
-    full = np.full(_words(rows), np.uint64(2**64 - 1), dtype=WORD)
+    full = np.full(_count_words(rows), np.uint64(2**64 - 1), dtype=WORD)
     if rows % 64:
         full[-1] = np.uint64((1 << rows % 64) - 1)
     return full
@@ -70,7 +70,7 @@ def zeros(rows: int) -> Words:
     >>> zeros(3)
     array([0], dtype=uint64)
     """
-    return np.zeros(_words(rows), dtype=WORD)
+    return np.zeros(_count_words(rows), dtype=WORD)
 
 
 def count_bits(bitmaps: Words) -> Ints:
@@ -116,7 +116,7 @@ def encode_cells(codes: Codes, cells: Bools) -> Words:
     array([[7], [6]], dtype=uint64)
     """
     octets = np.packbits(cells, axis=1, bitorder="little")
-    return _spread((np.take(octet, codes, mode="clip") for octet in octets.T), cells.shape[1], len(codes))
+    return _spread_octets((np.take(octet, codes, mode="clip") for octet in octets.T), cells.shape[1], len(codes))
 
 
 def encode_codes(codes: Codes, size: int) -> Words:
@@ -125,7 +125,7 @@ def encode_codes(codes: Codes, size: int) -> Words:
     >>> encode_codes(np.array([0, 1, 1, 3]), 4)
     array([[1], [6], [0], [8]], dtype=uint64)
     """
-    length = 8 * _words(len(codes))
+    length = 8 * _count_words(len(codes))
     octets = np.zeros(size * length, dtype=np.uint8)
     rows = np.arange(len(codes))
     np.add.at(octets, codes.astype(np.int64) * length + (rows >> 3), np.left_shift(1, rows & 7).astype(np.uint8))
@@ -139,12 +139,12 @@ def encode_masks(masks: NDArray[np.unsignedinteger], states: int) -> Words:
     array([[7], [6]], dtype=uint64)
     """
     octets = masks.view(np.uint8).reshape(len(masks), masks[:1].nbytes or 1)
-    return _spread((np.ascontiguousarray(octet) for octet in octets.T), states, len(masks))
+    return _spread_octets((np.ascontiguousarray(octet) for octet in octets.T), states, len(masks))
 
 
-def _spread(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Words:
+def _spread_octets(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Words:
     """Bitmaps of the bits of octets (rows), eight states each."""
-    bitmaps = np.empty((states, _words(rows)), dtype=WORD)
+    bitmaps = np.empty((states, _count_words(rows)), dtype=WORD)
     for start, octet in zip(range(0, states, 8), octets, strict=False):
         for state in range(start, min(start + 8, states)):
             bitmaps[state] = pack(octet & np.uint8(1 << state % 8))
@@ -218,31 +218,6 @@ def distinct_rows(octets: NDArray[np.uint8]) -> tuple[Ints, NDArray[np.uint8]]:
     return groups.inverse, groups.combinations.astype(np.uint8)
 
 
-def distinct_sets(members: Codes, lengths: Codes, size: int) -> tuple[Ints, list[tuple[int, ...]]]:
-    """Codes (rows) and distinct sorted sets of rows that each list some members, numbers below ``size``.
-
-    ``members`` holds the lists one after the other, ``lengths`` their lengths, zero included. Up to 62 members a set is
-    an integer; beyond that it is a row of bytes.
-
-    >>> distinct_sets(np.array([1, 0, 1, 1, 0]), np.array([1, 2, 0, 2]), 2)
-    (array([1, 2, 0, 2]), [(), (1,), (0, 1)])
-    """
-    filled = np.flatnonzero(lengths)
-    starts = (np.cumsum(lengths) - lengths)[filled]
-    if size <= 62:
-        masks = np.zeros(len(lengths), dtype=np.int64)
-        if len(filled):
-            masks[filled] = np.bitwise_or.reduceat(np.left_shift(1, np.arange(size))[members], starts)
-        codes, found = compress_keys(masks, 1 << size)
-        bits = (found[:, np.newaxis] >> np.arange(size) & 1).astype(np.bool_)
-    else:
-        inside = np.zeros((size, len(lengths)), dtype=np.bool_)
-        inside[members, np.repeat(np.arange(len(lengths)), lengths)] = True
-        codes, octets = distinct_rows(np.packbits(inside, axis=0, bitorder="little").T)
-        bits = unpack_sets(octets, size)
-    return codes, [tuple(np.flatnonzero(row).tolist()) for row in bits]
-
-
 def mask_of(inside: Bools) -> int:
     """A set of states, one truth value each, as an integer of any size: bit k is state k.
 
@@ -270,10 +245,10 @@ def cross_columns(columns: Sequence[Words], everything: Words) -> Words:
     >>> cross_columns([column, column], np.array([3], dtype=np.uint64)).ravel()
     array([1, 0, 0, 2], dtype=uint64)
     """
-    found = everything[np.newaxis]
+    crossed = everything[np.newaxis]
     for words in columns:
-        found = (found[:, np.newaxis] & words).reshape(-1, len(everything))
-    return found
+        crossed = (crossed[:, np.newaxis] & words).reshape(-1, len(everything))
+    return crossed
 
 
 def slice_rows(bitmaps: Words, start: int, stop: int) -> Words:
@@ -284,10 +259,10 @@ def slice_rows(bitmaps: Words, start: int, stop: int) -> Words:
     """
     rows = max(stop - start, 0)
     first, shift = divmod(start, 64)
-    part = bitmaps[..., first : first + _words(rows)]
+    part = bitmaps[..., first : first + _count_words(rows)]
     if shift:
         part = part >> np.uint64(shift)
-        carried = bitmaps[..., first + 1 : first + 1 + _words(rows)] << np.uint64(64 - shift)
+        carried = bitmaps[..., first + 1 : first + 1 + _count_words(rows)] << np.uint64(64 - shift)
         part[..., : carried.shape[-1]] |= carried
     else:
         part = part.copy()
@@ -302,7 +277,7 @@ def take_rows(bitmaps: Words, rows: int, wanted: Ints) -> Words:
     >>> take_rows(np.array([0b10110], dtype=np.uint64), 5, np.array([4, 0, 1]))
     array([5], dtype=uint64)
     """
-    chosen = np.empty((*bitmaps.shape[:-1], _words(len(wanted))), dtype=WORD)
+    chosen = np.empty((*bitmaps.shape[:-1], _count_words(len(wanted))), dtype=WORD)
     for position in np.ndindex(bitmaps.shape[:-1]):
         chosen[position] = pack(np.take(unpack(bitmaps[position], rows), wanted))
     return chosen
@@ -315,7 +290,7 @@ def concatenate(parts: Sequence[tuple[Words, int]]) -> Words:
     array([13], dtype=uint64)
     """
     shape = parts[0][0].shape[:-1]
-    joined = np.zeros((*shape, _words(sum(rows for _, rows in parts))), dtype=WORD)
+    joined = np.zeros((*shape, _count_words(sum(rows for _, rows in parts))), dtype=WORD)
     offset = 0
     for bitmaps, rows in parts:
         first, shift = divmod(offset, 64)

@@ -32,9 +32,9 @@ def by_bitmaps(contexts: Words, states: Words) -> Ints:
     array([[1, 2, 0]])
     """
     number, length = states.shape
-    found = np.empty((len(contexts), number), dtype=np.int64)
-    if not found.size:
-        return found
+    counts = np.empty((len(contexts), number), dtype=np.int64)
+    if not counts.size:
+        return counts
     width = min(max(_CACHED // max(length, 1), 1), number)
     depth = max(_CACHED // max(width * length, 1), 1)
     both = np.empty((min(depth, len(contexts)), width, length), dtype=bitmaps.WORD)
@@ -42,12 +42,12 @@ def by_bitmaps(contexts: Words, states: Words) -> Ints:
     for first in range(0, number, width):
         part = states[first : first + width]
         for start in range(0, len(contexts), depth):
-            some = contexts[start : start + depth]
-            room = both[: len(some), : len(part)]
-            np.bitwise_and(some[:, np.newaxis], part, out=room)
-            counted = np.bitwise_count(room, out=ones[: len(some), : len(part)])
-            found[start : start + depth, first : first + width] = bitmaps.add_up(counted)
-    return found
+            few_contexts = contexts[start : start + depth]
+            room = both[: len(few_contexts), : len(part)]
+            np.bitwise_and(few_contexts[:, np.newaxis], part, out=room)
+            counted = np.bitwise_count(room, out=ones[: len(few_contexts), : len(part)])
+            counts[start : start + depth, first : first + width] = bitmaps.add_up(counted)
+    return counts
 
 
 def by_codes(
@@ -58,16 +58,16 @@ def by_codes(
     >>> by_codes(np.array([0, 0, 1]), 2, [np.array([0, 1, 1]), np.array([2, 2, 0])], [2, 3])
     array([[1, 1, 0, 0, 2], [0, 1, 1, 0, 0]])
     """
-    found = np.empty((contexts, sum(sizes)), dtype=np.int64)
+    counts = np.empty((contexts, sum(sizes)), dtype=np.int64)
     place = 0
     base = codes.astype(np.int64, copy=False)
     keys = np.empty(len(base), dtype=np.int64)
     for column, size in zip(columns, sizes, strict=True):
         np.multiply(base, size, out=keys)
         np.add(keys, column, out=keys)
-        found[:, place : place + size] = sum_weights(keys, weights, contexts * size).reshape(contexts, size)
+        counts[:, place : place + size] = sum_weights(keys, weights, contexts * size).reshape(contexts, size)
         place += size
-    return found
+    return counts
 
 
 def by_weights(contexts: Words, states: Words, rows: int, weights: Ints) -> Ints:
@@ -76,15 +76,15 @@ def by_weights(contexts: Words, states: Words, rows: int, weights: Ints) -> Ints
     >>> by_weights(np.array([[7]], dtype=np.uint64), np.array([[1], [6]], dtype=np.uint64), 3, np.array([2**60, 1, 2]))
     array([[1152921504606846976,                   3]])
     """
-    found = np.zeros((len(contexts), len(states)), dtype=np.int64)
+    counts = np.zeros((len(contexts), len(states)), dtype=np.int64)
     step = 64 * max((_CACHED * 16) // (64 * max(len(states) + len(contexts), 1)), 1)
     for start in range(0, rows, step):
         part = slice(start // 64, -(-min(start + step, rows) // 64))
         size = min(step, rows - start)
         left = bitmaps.unpack(contexts[:, part], size).astype(np.float64)
         right = bitmaps.unpack(states[:, part], size).astype(np.float64)
-        some = weights[start : start + size]
-        for shift in range(0, max(int(some.max(initial=0)).bit_length(), 1), 21):
-            digits = (some >> shift & 0x1FFFFF).astype(np.float64)
-            found += ((left * digits) @ right.T).astype(np.int64) << shift
-    return found
+        row_weights = weights[start : start + size]
+        for shift in range(0, max(int(row_weights.max(initial=0)).bit_length(), 1), 21):
+            digits = (row_weights >> shift & 0x1FFFFF).astype(np.float64)
+            counts += ((left * digits) @ right.T).astype(np.int64) << shift
+    return counts

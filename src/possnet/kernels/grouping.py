@@ -8,7 +8,7 @@ afresh, and so on. Groups are therefore in lexicographic order of their codes, w
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class RowGroups:
         first[self.inverse[::-1]] = np.arange(len(self.inverse) - 1, -1, -1)  # of equal rows the first one writes last
         return first
 
-    def counts(self, weights: Ints | None = None) -> Ints:
+    def counts(self, weights: NDArray[Any] | None = None) -> Ints:
         """Rows in every group, or the sum of their weights."""
         return sum_weights(self.inverse, weights, len(self))
 
@@ -134,16 +134,16 @@ def compress_keys(keys: Ints, limit: int) -> tuple[Ints, Ints]:
     return codes, distinct
 
 
-def sum_weights(codes: Codes, weights: Ints | None, size: int) -> Ints:
-    """Sum of the weights (or number) of the rows of every code, exactly.
+def sum_weights(codes: Codes, weights: NDArray[Any] | None, size: int) -> Ints:
+    """Sum of the weights (or number) of the rows of every code; exact for whole numbers, floats for floats.
 
     >>> sum_weights(np.array([0, 2, 2]), np.array([1, 2**61, 5]), 3)
     array([                  1,                   0, 2305843009213693957])
     """
     if weights is None:
         return np.bincount(codes, minlength=size)
-    if weights.sum(dtype=np.float64) < 2.0**52:
-        return np.bincount(codes, weights, minlength=size).astype(np.int64)
+    if weights.dtype.kind == "f" or weights.sum(dtype=np.float64) < 2.0**52:
+        return np.bincount(codes, weights, minlength=size).astype(weights.dtype)
     total = np.zeros(size, dtype=np.int64)
     for shift in (0, 21, 42):  # sums of 21 bits each are exact as floats
         part = weights >> shift & 0x1FFFFF

@@ -79,14 +79,14 @@ def by_codes(
         for column, size in zip((*parents, child), (*sizes, states), strict=True):
             keys = keys * kind.type(size) + column if keys.ndim else column.astype(kind)
         counts = sum_weights(keys, weights, table).reshape(-1, states)
-        return _occurring(counts, counts.sum(axis=1), sizes)
+        return _keep_occurring(counts, counts.sum(axis=1), sizes)
     groups = group_rows(parents, sizes, rows)
     refuse(len(groups) * states)
     counts = sum_weights(groups.inverse * states + child, weights, len(groups) * states).reshape(-1, states)
     return Tally(groups.combinations, counts, counts.sum(axis=1))
 
 
-def _occurring(counts: Ints, totals: Ints, sizes: Sequence[int]) -> Tally:
+def _keep_occurring(counts: Ints, totals: Ints, sizes: Sequence[int]) -> Tally:
     """The part of a dense table that occurs."""
     kept = np.flatnonzero(totals)
     contexts = np.empty((len(kept), len(sizes)), dtype=np.int32)
@@ -103,22 +103,22 @@ class Scratch:
         self._words = np.empty(0, dtype=bitmaps.WORD)
         self._ones = np.empty(0, dtype=np.uint8)
 
-    def buffers(self, *shape: int) -> tuple[Words, NDArray[np.uint8]]:
+    def get_buffers(self, *shape: int) -> tuple[Words, NDArray[np.uint8]]:
         """Room for bitmaps of a shape and for the population counts of their words."""
         size = prod(shape)
         if size > len(self._words):
             self._words, self._ones = np.empty(size, dtype=bitmaps.WORD), np.empty(size, dtype=np.uint8)
         return self._words[:size].reshape(shape), self._ones[:size].reshape(shape)
 
-    def crossed(self, inside: Words, child: Words) -> Ints:
+    def count_crossed(self, inside: Words, child: Words) -> Ints:
         """Population counts of every AND of a context (contexts, words) with a state (states, words)."""
-        both, ones = self.buffers(len(inside), *child.shape)
+        both, ones = self.get_buffers(len(inside), *child.shape)
         np.bitwise_and(inside[:, np.newaxis], child, out=both)
         return bitmaps.add_up(np.bitwise_count(both, out=ones))
 
-    def context(self, prefix: Words | None, parent: Words, child: Words) -> Ints:
+    def count_context(self, prefix: Words | None, parent: Words, child: Words) -> Ints:
         """Population counts of a context, prefix and parent's state together, and of its ANDs with states of the child."""
-        both, ones = self.buffers(len(child) + 1, len(parent))
+        both, ones = self.get_buffers(len(child) + 1, len(parent))
         if prefix is None:
             both[0] = parent
         else:
@@ -154,19 +154,19 @@ def by_bitmaps(
     counts = np.empty((*shape, states), dtype=np.int64)
     totals = np.empty(shape, dtype=np.int64)
     chunk = max(2 * _BROADCAST // max(length, 1), 1)
-    for number, prefix in enumerate(_prefixes(parents[:tail], length)):
+    for number, prefix in enumerate(_iterate_prefixes(parents[:tail], length)):
         inside = last if prefix is None else prefix & last if tail < len(parents) else prefix[np.newaxis]
         if weights is not None:
-            counts[number] = _weighted(inside[:, np.newaxis] & child, weights)
+            counts[number] = _weigh_bits(inside[:, np.newaxis] & child, weights)
         else:
             for first in range(0, states, chunk):
                 part = child[first : first + chunk]
-                counts[number, :, first : first + chunk] = scratch.crossed(inside, part)
+                counts[number, :, first : first + chunk] = scratch.count_crossed(inside, part)
         if not precise:
-            totals[number] = bitmaps.count_bits(inside) if weights is None else _weighted(inside, weights)
+            totals[number] = bitmaps.count_bits(inside) if weights is None else _weigh_bits(inside, weights)
     if precise:
         totals = counts.sum(axis=-1)
-    return _occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
+    return _keep_occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
 
 
 def _long_bitmaps(parents: Sequence[Words], child: Words, *, precise: bool, scratch: Scratch) -> Tally:
@@ -175,14 +175,14 @@ def _long_bitmaps(parents: Sequence[Words], child: Words, *, precise: bool, scra
     shown = child[:-1] if precise else child
     counts = np.empty((prod(sizes), 1 + len(shown)), dtype=np.int64)
     number = 0
-    for prefix in _prefixes(parents[:-1], child.shape[1]):
+    for prefix in _iterate_prefixes(parents[:-1], child.shape[1]):
         for state in parents[-1]:
-            counts[number] = scratch.context(prefix, state, shown)
+            counts[number] = scratch.count_context(prefix, state, shown)
             number += 1
     totals, inside = counts[:, 0], counts[:, 1:]
     if precise:
         inside = np.column_stack([inside, totals - inside.sum(axis=1)])
-    return _occurring(inside, totals, sizes)
+    return _keep_occurring(inside, totals, sizes)
 
 
 def by_difference(parent: Words, child: Words, parent_counts: Ints, child_counts: Ints, scratch: Scratch) -> Tally:
@@ -195,13 +195,13 @@ def by_difference(parent: Words, child: Words, parent_counts: Ints, child_counts
     counts = np.zeros((len(parent), len(child)), dtype=np.int64)
     if len(child) > 1:
         for state, inside in enumerate(parent[:-1]):
-            counts[state, :-1] = scratch.crossed(inside[np.newaxis], child[:-1])[0]
+            counts[state, :-1] = scratch.count_crossed(inside[np.newaxis], child[:-1])[0]
     counts[:-1, -1] = (parent_counts - counts.sum(axis=1))[:-1]
     counts[-1] = child_counts - counts[:-1].sum(axis=0)
-    return _occurring(counts, parent_counts, [len(parent)])
+    return _keep_occurring(counts, parent_counts, [len(parent)])
 
 
-def _prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
+def _iterate_prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
     """Bitmaps of the configurations of the first parents in order; None if there are none."""
     if not parents:
         yield None
@@ -219,7 +219,7 @@ def _prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
     yield from below(0, None)
 
 
-def _weighted(words: Words, planes: Sequence[Words]) -> Ints:
+def _weigh_bits(words: Words, planes: Sequence[Words]) -> Ints:
     total: Ints = bitmaps.count_bits(words & planes[0])
     for bit, plane in enumerate(planes[1:], start=1):
         total = total + (bitmaps.count_bits(words & plane) << bit)
@@ -228,7 +228,7 @@ def _weighted(words: Words, planes: Sequence[Words]) -> Ints:
 
 def by_cells(
     combinations: NDArray[np.int32],
-    weights: Ints,
+    weights: NDArray[Any],
     cells: Sequence[Bools],
     refuse: Callable[[int], None],
 ) -> Tally:
@@ -238,37 +238,57 @@ def by_cells(
     entries before they are made.
     """
     *parents, child = cells
-    columns, amounts = list(combinations.T), weights
+    columns, entry_weights = list(combinations.T), weights
     contained = np.ones(len(combinations))
     for column, sets in zip(columns, parents, strict=False):
         contained *= sets.sum(axis=1)[column]
     refuse(int(contained.max(initial=0.0)))  # a row alone may hold too many
     for place, sets in enumerate(parents):
-        columns, amounts = _expanded(columns, amounts, place, sets, refuse)
-        total = len(amounts)
+        columns, entry_weights = _expand_cells(columns, entry_weights, place, sets, refuse)
+        total = len(entry_weights)
         if place < len(parents) - 1 and total > len(weights):
             limits = [s.shape[1] if k <= place else len(s) for k, s in enumerate(cells)]
             groups = group_rows(columns, limits, total)
             if len(groups) < 0.7 * total:
-                amounts = groups.counts(amounts)
-                columns = list(groups.combinations.T)
+                columns, entry_weights = list(groups.combinations.T), groups.counts(entry_weights)
     contexts = group_rows(columns[:-1], [sets.shape[1] for sets in parents], len(columns[-1]))
-    totals = contexts.counts(amounts)
+    totals = contexts.counts(entry_weights)
     states = child.shape[1]
     refuse(len(contexts) * states)
     members = int(child.sum(axis=1)[columns[-1]].sum())
     if len(contexts) * len(child) * states <= max(1 << 22, 64 * members):
-        cross = len(contexts) * len(child)
-        per_cell = sum_weights(contexts.inverse * len(child) + columns[-1], amounts, cross).reshape(-1, len(child))
-        return Tally(contexts.combinations, _product(per_cell, child), totals)
+        keys = contexts.inverse * len(child) + columns[-1]
+        per_cell = sum_weights(keys, entry_weights, len(contexts) * len(child)).reshape(len(contexts), len(child))
+        return Tally(contexts.combinations, _exact_product(per_cell, child), totals)
     refuse(members)
     entry, state = np.nonzero(child[columns[-1]])
-    counts = sum_weights(contexts.inverse[entry] * states + state, amounts[entry], len(contexts) * states)
-    return Tally(contexts.combinations, counts.reshape(-1, states), totals)
+    counts = sum_weights(contexts.inverse[entry] * states + state, entry_weights[entry], len(contexts) * states)
+    return Tally(contexts.combinations, counts.reshape(len(contexts), states), totals)
 
 
-def _expanded(
-    columns: list[Codes], amounts: NDArray[Any], place: int, sets: Bools, refuse: Callable[[int], None]
+def share_rows(
+    combinations: NDArray[np.int32],
+    weights: Ints,
+    cells: Sequence[Bools],
+    refuse: Callable[[int], None] = lambda _: None,
+) -> tuple[NDArray[np.int32], Floats]:
+    """Every row shared equally among the configurations that its cells (parents, then child) contain.
+
+    The answer is the contexts that occur, and the shares (contexts, states).
+
+    >>> both, one = np.array([[True, True]]), np.array([[True, False]])
+    >>> share_rows(np.array([[0, 0]]), np.array([4]), [both, one])
+    (array([[0], [1]], dtype=int32), array([[2., 0.], [2., 0.]]))
+    """
+    shares = weights.astype(np.float64)
+    for column, sets in zip(combinations.T, cells, strict=True):
+        shares = shares / sets.sum(axis=1)[column]
+    contexts, counts, _ = by_cells(combinations, shares, cells, refuse)
+    return contexts, counts.astype(np.float64, copy=False)
+
+
+def _expand_cells(
+    columns: list[Codes], weights: NDArray[Any], place: int, sets: Bools, refuse: Callable[[int], None]
 ) -> tuple[list[Codes], NDArray[Any]]:
     """Entries with one column's cells replaced by their states, an entry for each."""
     sizes = sets.sum(axis=1)
@@ -280,46 +300,11 @@ def _expanded(
     source = np.repeat(np.arange(len(repeats)), repeats)
     within = np.arange(total) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     state = members[starts[columns[place]][source] + within]
-    return [state if k == place else column[source] for k, column in enumerate(columns)], amounts[source]
+    return [state if k == place else column[source] for k, column in enumerate(columns)], weights[source]
 
 
-class Shares(NamedTuple):
-    """Rows shared among the configurations of a family that they contain, in contexts that occur."""
-
-    contexts: NDArray[np.int32]
-    counts: Floats
-
-
-def share_rows(
-    columns: Sequence[Codes], weights: Ints, cells: Sequence[Bools], refuse: Callable[[int], None] = lambda _: None
-) -> Shares:
-    """Every row shared equally among the configurations that its cells (parents, then child) contain.
-
-    >>> both, one = np.array([[True, True]]), np.array([[True, False]])
-    >>> share_rows([np.array([0]), np.array([0])], np.array([4]), [both, one])
-    Shares(contexts=array([[0], [1]], dtype=int32), counts=array([[2., 0.], [2., 0.]]))
-    """
-    amounts = weights.astype(np.float64)
-    for column, sets in zip(columns, cells, strict=True):
-        amounts = amounts / sets.sum(axis=1)[column]
-    entries = list(columns)
-    sizes = [sets.shape[1] for sets in cells]
-    for place, sets in enumerate(cells):
-        entries, amounts = _expanded(entries, amounts, place, sets, refuse)
-        if place < len(cells) - 1:
-            limits = [sizes[k] if k <= place else len(other) for k, other in enumerate(cells)]
-            groups = group_rows(entries, limits, len(amounts))
-            amounts = np.bincount(groups.inverse, amounts, minlength=len(groups)).astype(np.float64)
-            entries = list(groups.combinations.T)
-    contexts = group_rows(entries[:-1], sizes[:-1], len(amounts))
-    refuse(len(contexts) * sizes[-1])
-    keys = contexts.inverse * sizes[-1] + entries[-1]
-    counts = np.bincount(keys, amounts, minlength=len(contexts) * sizes[-1]).astype(np.float64)
-    return Shares(contexts.combinations, counts.reshape(-1, sizes[-1]))
-
-
-def _product(numbers: Ints, sets: Bools) -> Ints:
+def _exact_product(numbers: NDArray[Any], sets: Bools) -> NDArray[Any]:
     """Exact matrix product; as floats, which are fast, where no sum can pass what floats hold exactly."""
-    if numbers.sum(dtype=np.float64) < 2.0**52:
-        return (numbers.astype(np.float64) @ sets.astype(np.float64)).astype(np.int64)
+    if numbers.dtype.kind == "f" or numbers.sum(dtype=np.float64) < 2.0**52:
+        return (numbers.astype(np.float64) @ sets.astype(np.float64)).astype(numbers.dtype)
     return numbers @ sets.astype(np.int64)

@@ -2,6 +2,6 @@
 
 from possnet.measurements.binned_column import BinnedColumn
 from possnet.measurements.binning import Binning, bin_measurements
-from possnet.measurements.measured_intervals import Readings, read_numbers, read_texts, readings_of
+from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
 
-__all__ = ["BinnedColumn", "Binning", "Readings", "bin_measurements", "read_numbers", "read_texts", "readings_of"]
+__all__ = ["BinnedColumn", "Binning", "MeasuredIntervals", "bin_measurements", "read_numbers", "read_texts"]

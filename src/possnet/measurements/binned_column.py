@@ -83,7 +83,7 @@ class BinnedColumn:
         (array([[7], [6]], dtype=uint64), array([4], dtype=uint64))
         """
         if self.issues is not None:
-            report.add(self.name, self.issues, self.findings)
+            report.add_problems(self.name, self.issues, self.findings)
         if variable.states != self.variable.states:
             return self.to_text_column().to_bitmaps(variable, report)
         unknown = self.first < 0
@@ -99,8 +99,8 @@ class BinnedColumn:
         """
         states = self.variable.states
         radix = len(states) + 1
-        codes, found = grouping.compress_keys((self.first + 1) * radix + self.last + 1, radix * radix)
-        cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in found.tolist()]
+        codes, distinct = grouping.compress_keys((self.first + 1) * radix + self.last + 1, radix * radix)
+        cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in distinct.tolist()]
         return TextColumn(self.name, codes, cells, states, ordered=True)
 
     def to_dataset(self) -> Dataset:
@@ -150,19 +150,19 @@ def default_labels(edges: tuple[float, ...], *, open_ended: bool) -> tuple[str, 
     return (f"<{texts[0]}", *inner, f">={texts[-1]}") if open_ended else tuple(inner)
 
 
-def computed_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:
+def compute_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:
     """Edges of bins with equally many numbers, or of equal width, rounded so that they can be read.
 
     Rounding takes the fewest decimals that move no edge by more than a hundredth of the narrowest bin, and no number to
     another bin. Numbers that occur very often can make quantiles coincide; then there are fewer bins.
 
-    >>> computed_edges(np.arange(101.0), "quantile", 4, "temp"), computed_edges(np.array([0.0, 1.0]), "width", 3, "temp")
+    >>> compute_edges(np.arange(101.0), "quantile", 4, "temp"), compute_edges(np.array([0.0, 1.0]), "width", 3, "temp")
     ((25.0, 50.0, 75.0), (0.333, 0.667))
     """
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers) or numbers.min() == numbers.max():
-        found = f"only the number {number_text(float(numbers[0]))}" if len(numbers) else "no number at all"
-        raise InputError(f"{owner}: {found} to make {bins} bins from; expected different numbers, or edges given")
+        what = f"only the number {number_text(float(numbers[0]))}" if len(numbers) else "no number at all"
+        raise InputError(f"{owner}: {what} to make {bins} bins from; expected different numbers, or edges given")
     low, high = float(numbers.min()), float(numbers.max())
     edges: Floats
     if how == "quantile":

@@ -27,8 +27,8 @@ import numpy as np
 
 from possnet.arrow import ProblemReport
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.measurements.binned_column import BinnedColumn, computed_edges, default_labels, number_text
-from possnet.measurements.measured_intervals import Readings, readings_of
+from possnet.measurements.binned_column import BinnedColumn, compute_edges, default_labels, number_text
+from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def bin_measurements(
     frozenset({'<2.5'})
     """
     binning = Binning(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended)  # type: ignore[arg-type]
-    readings = readings_of(values, "bin_measurements")
-    column = binning.settled(readings.middles(), "bin_measurements").cells(readings, error, name=name)
+    readings = parse_measurements(values, "bin_measurements")
+    column = binning.settle_edges(readings.midpoints(), "bin_measurements").bin_intervals(readings, error, name=name)
     report = ProblemReport("bin_measurements")
-    report.add(name, column.issues, column.findings)  # type: ignore[arg-type]
+    report.add_problems(name, column.issues, column.findings)  # type: ignore[arg-type]
     report.raise_if_any()
     return column
 
@@ -112,12 +112,12 @@ class Binning:
         if isinstance(self.edges, str):
             self._check_way(self.edges)
         else:
-            object.__setattr__(self, "edges", _checked_edges(self.edges, 1 if self.open_ended else 2))
+            object.__setattr__(self, "edges", _check_edges(self.edges, 1 if self.open_ended else 2))
             if self.bins is not None:
                 raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
         if not isinstance(self.error, str):
-            object.__setattr__(self, "error", _checked_error(self.error, "error"))
-        object.__setattr__(self, "relative", _checked_error(self.relative, "relative error"))
+            object.__setattr__(self, "error", _check_error(self.error, "error"))
+        object.__setattr__(self, "relative", _check_error(self.relative, "relative error"))
         if self.labels is not None:
             labels: object = self.labels
             if isinstance(labels, str) or not isinstance(labels, Iterable):
@@ -137,15 +137,15 @@ class Binning:
         if not self.open_ended:
             raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
 
-    def settled(self, numbers: Floats, owner: str = "measurements") -> Binning:
+    def settle_edges(self, numbers: Floats, owner: str = "measurements") -> Binning:
         """The same with its edges computed, if they were to be.
 
-        >>> Binning("width", bins=2).settled(np.array([0.0, 10.0])).edges
+        >>> Binning("width", bins=2).settle_edges(np.array([0.0, 10.0])).edges
         (5.0,)
         """
         if not isinstance(self.edges, str):
             return self
-        edges = computed_edges(numbers, self.edges, self.bins or 2, owner)
+        edges = compute_edges(numbers, self.edges, self.bins or 2, owner)
         return replace(self, edges=edges, bins=None)
 
     def variable(self, name: str) -> Variable:
@@ -164,19 +164,19 @@ class Binning:
             )
         return Variable(name, tuple(self.labels or names), ordered=True)
 
-    def cells(self, readings: Readings, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
+    def bin_intervals(self, readings: MeasuredIntervals, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
         """Cells of readings; ``error`` (a number, or one for each) stands in for the binning's own.
 
         Readings that cannot be used are noted in the column and reported when it is packed.
 
         >>> from possnet.measurements.measured_intervals import read_numbers
-        >>> list(Binning([5]).cells(read_numbers(np.array([4.0, 4.9])), [0.0, 0.2], name="x"))
+        >>> list(Binning([5]).bin_intervals(read_numbers(np.array([4.0, 4.9])), [0.0, 0.2], name="x"))
         [frozenset({'<5'}), frozenset({...})]
         """
         variable = self.variable(name)
         errors = _error_array(self.error if error is None else error, len(readings))
         half = np.where(readings.plain, errors + self._share_of(readings.lower), readings.own)
-        lower, upper, slack = _widened(readings, half)
+        lower, upper, slack = _widen_intervals(readings, half)
         edges = np.array(self.edges if self.open_ended else self.edges[1:-1], dtype=np.float64)
         first = np.searchsorted(edges, lower, side="right")
         last = np.searchsorted(edges, upper, side="right")
@@ -192,14 +192,14 @@ class Binning:
             issues[outside & ~unknown] = _OUTSIDE
             unknown |= outside
         first[unknown] = last[unknown] = -1
-        return BinnedColumn(variable, tuple(self.edges), first, last, issues, self._findings(readings))  # type: ignore[arg-type]
+        return BinnedColumn(variable, tuple(self.edges), first, last, issues, self._describe_findings(readings))  # type: ignore[arg-type]
 
     def _share_of(self, numbers: Floats) -> Floats:
         """The relative error as an absolute one; none for what is infinite."""
         finite = np.isfinite(numbers)
         return np.where(finite, self.relative * np.abs(np.where(finite, numbers, 0.0)), 0.0)
 
-    def _findings(self, readings: Readings) -> dict[int, str]:
+    def _describe_findings(self, readings: MeasuredIntervals) -> dict[int, str]:
         ends = [number_text(float(edge)) for edge in (self.edges[0], self.edges[-1])]
         return {
             **readings.findings,
@@ -208,7 +208,7 @@ class Binning:
         }
 
 
-def _widened(readings: Readings, half: Floats) -> tuple[Floats, Floats, Floats]:
+def _widen_intervals(readings: MeasuredIntervals, half: Floats) -> tuple[Floats, Floats, Floats]:
     """Both ends of the intervals, widened by an error, and moved up a little, so that rounding alone misses no number."""
     with np.errstate(invalid="ignore", over="ignore"):
         lower, upper = readings.lower - half, readings.upper + half
@@ -220,7 +220,7 @@ def _widened(readings: Readings, half: Floats) -> tuple[Floats, Floats, Floats]:
     return lower + slack, upper + slack, slack
 
 
-def _checked_edges(given: object, fewest: int) -> tuple[float, ...]:
+def _check_edges(given: object, fewest: int) -> tuple[float, ...]:
     try:
         edges = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -235,7 +235,7 @@ def _checked_edges(given: object, fewest: int) -> tuple[float, ...]:
     return tuple(float(edge) + 0.0 for edge in edges)
 
 
-def _checked_error(given: object, what: str) -> float:
+def _check_error(given: object, what: str) -> float:
     number = np.nan
     if type(given) is not bool and isinstance(given, Real | np.number):
         with suppress(OverflowError):
@@ -252,11 +252,11 @@ def _error_array(given: object, size: int) -> Floats:
             f"error {given!r} names a column, which only files have; expected a number, or one for each value"
         )
     if isinstance(given, Real | np.number):
-        return np.full(size, _checked_error(given, "error"))
-    found = readings_of(given, "error")
-    if len(found) != size:
-        raise InputError(f"error: {len(found)} numbers for {size} values; expected one number, or one for each value")
-    wrong = np.flatnonzero((found.issues > 0) | (~found.plain & ~np.isnan(found.lower)))
+        return np.full(size, _check_error(given, "error"))
+    errors = parse_measurements(given, "error")
+    if len(errors) != size:
+        raise InputError(f"error: {len(errors)} numbers for {size} values; expected one number, or one for each value")
+    wrong = np.flatnonzero((errors.issues > 0) | (~errors.plain & ~np.isnan(errors.lower)))
     if len(wrong):
         raise InputError(f"error, row {wrong[0] + 1}: not a number; expected a number from 0 on for every value")
-    return found.lower
+    return errors.lower

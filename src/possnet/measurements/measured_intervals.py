@@ -9,7 +9,7 @@ lower end that is left out makes no difference: bins are closed below.)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ _WITH_ERROR = re.compile(rf"{_NUMBER}\s*(?:±|\+-|\+/-)\s*{_NUMBER.replace('[+-]
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class MeasuredIntervals:
     """Intervals from ``lower`` to ``upper``, NaN where nothing is known.
 
     ``below`` marks intervals without their upper end (``<5``), ``above`` those without their lower one, ``plain`` single
@@ -54,37 +54,29 @@ class Readings:
     def __len__(self) -> int:
         return len(self.lower)
 
-    def take(self, codes: NDArray[np.integer[Any]]) -> Readings:
+    def take_rows(self, codes: NDArray[np.integer[Any]]) -> MeasuredIntervals:
         """The readings of some numbers into these.
 
-        >>> read_texts(["<5", "7"]).take(np.array([1, 1, 0])).upper
+        >>> read_texts(["<5", "7"]).take_rows(np.array([1, 1, 0])).upper
         array([7., 7., 5.])
         """
-        return Readings(
-            self.lower[codes],
-            self.upper[codes],
-            self.below[codes],
-            self.above[codes],
-            self.plain[codes],
-            self.own[codes],
-            self.issues[codes],
-            self.findings,
-        )
+        names = ("lower", "upper", "below", "above", "plain", "own", "issues")
+        return replace(self, **{name: getattr(self, name)[codes] for name in names})
 
-    def middles(self) -> Floats:
+    def midpoints(self) -> Floats:
         """The numbers, and the middles of the intervals with two ends: what edges are computed from.
 
-        >>> read_texts(["5", "<5", "6..8", "?"]).middles()
+        >>> read_texts(["5", "<5", "6..8", "?"]).midpoints()
         array([5., 7.])
         """
         finite = np.isfinite(self.lower) & np.isfinite(self.upper)
         return self.lower[finite] + (self.upper[finite] - self.lower[finite]) / 2
 
 
-def readings_of(values: object, owner: str = "measurements") -> Readings:
-    """Readings of numbers, texts, or both: an array, a series, or a list; None and NaN are unknown.
+def parse_measurements(values: object, owner: str = "measurements") -> MeasuredIntervals:
+    """Intervals of numbers, texts, or both: an array, a series, or a list; None and NaN are unknown.
 
-    >>> readings_of([37.2, "<36", None]).lower
+    >>> parse_measurements([37.2, "<36", None]).lower
     array([37.2, -inf,  nan])
     """
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
@@ -103,13 +95,13 @@ def readings_of(values: object, owner: str = "measurements") -> Readings:
         return read_numbers(array)
     if array.dtype.kind not in "OUTS" and type(array.dtype).__name__ != "StringDType":
         raise InputError(f"{owner}: values of type {array.dtype}; expected numbers, or texts such as <5, >=10 and 3..7")
-    texts = [value if isinstance(value, str) else _text(value) for value in array.tolist()]
+    texts = [value if isinstance(value, str) else _to_text(value) for value in array.tolist()]
     codes: dict[str, int] = {}
     numbers = np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
-    return read_texts(list(codes)).take(numbers)
+    return read_texts(list(codes)).take_rows(numbers)
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return ""
     if type(value) is bool or not isinstance(value, Real | Decimal):
@@ -120,24 +112,24 @@ def _text(value: object) -> str:
         return str(value)
 
 
-def read_numbers(numbers: NDArray[Any]) -> Readings:
-    """Readings that are all plain numbers; NaN is unknown.
+def read_numbers(numbers: NDArray[Any]) -> MeasuredIntervals:
+    """Intervals of readings that are all plain numbers; NaN is unknown.
 
     >>> read_numbers(np.array([1.5, np.nan])).plain
     array([ True,  True])
     """
     values = _as_written(numbers)
     no, yes = np.zeros(len(values), dtype=np.bool_), np.ones(len(values), dtype=np.bool_)
-    return Readings(values, values, no, no, yes, np.zeros(len(values)), np.zeros(len(values), dtype=np.int64))
+    return MeasuredIntervals(values, values, no, no, yes, np.zeros(len(values)), np.zeros(len(values), dtype=np.int64))
 
 
-def read_texts(texts: Sequence[str]) -> Readings:
-    """Readings of texts, one each.
+def read_texts(texts: Sequence[str]) -> MeasuredIntervals:
+    """Intervals of texts, one each.
 
-    >>> found = read_texts(["<5", "3..7", "5±1", "?", "7..3"])
-    >>> found.lower, found.upper
+    >>> intervals = read_texts(["<5", "3..7", "5±1", "?", "7..3"])
+    >>> intervals.lower, intervals.upper
     (array([-inf,   3.,   5.,  nan,  nan]), array([ 5.,  7.,  5., nan, nan]))
-    >>> found.findings[1]
+    >>> intervals.findings[1]
     "the interval '7..3' runs backwards; expected 3..7"
     """
     try:
@@ -154,14 +146,14 @@ def read_texts(texts: Sequence[str]) -> Readings:
             lower[k] = upper[k] = float(text)
             plain[k] = True
         except ValueError:
-            found = _parsed(text.strip())
-            if isinstance(found, str):
+            parsed = _parse_reading(text.strip())
+            if isinstance(parsed, str):
                 issues[k] = len(findings) + 1
-                findings[len(findings) + 1] = found
+                findings[len(findings) + 1] = parsed
             else:
-                lower[k], upper[k], own[k] = found
+                lower[k], upper[k], own[k] = parsed
                 below[k], above[k] = text.strip().startswith("<") and "=" not in text, re.match(r"\s*>\s*[^=\s]", text)
-    return Readings(lower, upper, below, above, plain, own, issues, findings)
+    return MeasuredIntervals(lower, upper, below, above, plain, own, issues, findings)
 
 
 def _as_written(numbers: NDArray[Any]) -> Floats:
@@ -180,19 +172,19 @@ def _as_written(numbers: NDArray[Any]) -> Floats:
     return values
 
 
-def _parsed(text: str) -> tuple[float, float, float] | str:
+def _parse_reading(text: str) -> tuple[float, float, float] | str:
     """Lower end, upper end, own error; or what is wrong with the text."""
     if text.lower() in _UNKNOWN:
         return np.nan, np.nan, 0.0
-    if found := _BOUND.fullmatch(text):
-        number = float(found[2])
-        return (-np.inf, number, 0.0) if found[1] in "<=≤" else (number, np.inf, 0.0)
-    if found := _INTERVAL.fullmatch(text):
-        first, last = float(found[1]), float(found[2])
-        backwards = f"the interval {text!r} runs backwards; expected {found[2]}..{found[1]}"
+    if match := _BOUND.fullmatch(text):
+        number = float(match[2])
+        return (-np.inf, number, 0.0) if match[1] in "<=≤" else (number, np.inf, 0.0)
+    if match := _INTERVAL.fullmatch(text):
+        first, last = float(match[1]), float(match[2])
+        backwards = f"the interval {text!r} runs backwards; expected {match[2]}..{match[1]}"
         return (first, last, 0.0) if first <= last else backwards
-    if found := _WITH_ERROR.fullmatch(text):
-        return float(found[1]), float(found[1]), float(found[2])
+    if match := _WITH_ERROR.fullmatch(text):
+        return float(match[1]), float(match[1]), float(match[2])
     hint = "; write decimals with a point" if "," in text else ""
     return (
         f"{text!r} is not a reading; expected a number, a bound such as <5 or >=10, an interval such as 3..7, "

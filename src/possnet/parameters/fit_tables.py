@@ -168,8 +168,8 @@ def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: T
         if entries * each > _SURELY_FITS:
             refuse_over(entries * each, f"sharing the rows of {variable.name!r}", "use fewer parents or states")
 
-    shared = tally.share_rows(columns, numbers, sets, refuse)
-    weights = shared.counts + pseudo / len(variable)  # a row that holds every state, shared among them
+    _, shares = tally.share_rows(np.column_stack(columns), numbers, sets, refuse)
+    weights = shares + pseudo / len(variable)  # a row that holds every state, shared among them
     return to_possibility(weights, method=transform) if len(weights) else weights
 
 

@@ -54,8 +54,8 @@ class CodedRows:
             kept = np.flatnonzero(weights)
             weights = weights[kept]
             columns = [column.take_rows(kept, weights) for column in columns]
-        self.sets = [column.sets for column in columns]
-        self.masks = [[mask for mask in column.masks if mask] for column in columns]
+        self.sets = [column.cell_sets for column in columns]
+        self.masks = [[mask for mask in column.cell_masks if mask] for column in columns]
         self.has_missing = [column.unknown is not None for column in columns]
         codes: list[Codes] = [column.codes for column in columns]
         # fewer than a quarter of the rows repay the looking up of weights

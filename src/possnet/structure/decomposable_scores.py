@@ -170,8 +170,8 @@ class DecomposableScore:
             return float(self._n_log_n(self.tables.cell_counts(chosen)).sum())
         _, combinations = self.tables.group_cells(chosen)
         cells = [self.rows.sets[k] for k in chosen]
-        shared = tally.share_rows(list(combinations.T), self.tables.cell_counts(chosen), cells, _refuse_entries)
-        return float(self._n_log_n(shared.counts).sum())
+        _, shares = tally.share_rows(combinations, self.tables.cell_counts(chosen), cells, _refuse_entries)
+        return float(self._n_log_n(shares).sum())
 
     def _count_with(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """L of the family and of the parents, with each candidate."""

@@ -117,10 +117,10 @@ def choose_columns(
 
 def warn_of_impossible(summary: pn.CompletionSummary) -> None:
     """Warn of rows that the network calls impossible; rows are numbered from 1."""
-    if summary.impossible:
+    if summary.n_impossible:
         numbers = ", ".join(f"{row + 1:,}" for row in summary.impossible_rows[:10])
-        more = ", ... (all of them with --json)" if summary.impossible > 10 else ""
-        rows = f"{count_things(summary.impossible, 'row')} {'is' if summary.impossible == 1 else 'are'}"
+        more = ", ... (all of them with --json)" if summary.n_impossible > 10 else ""
+        rows = f"{count_things(summary.n_impossible, 'row')} {'is' if summary.n_impossible == 1 else 'are'}"
         warn_user(f"{rows} impossible in this network, left as given: {numbers}{more}")
 
 
@@ -164,7 +164,7 @@ def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
         ("resolved to one state", cells.resolved),
         ("narrowed to fewer states", cells.narrowed),
         ("left as they were", cells.unchanged),
-        *([("in impossible rows", cells.stuck)] if cells.stuck else []),
+        *([("in impossible rows", cells.in_impossible_rows)] if cells.stuck else []),
         ("tied: the row cannot tell", cells.tied),
     ]
     head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
@@ -191,7 +191,7 @@ def _tally_document(tally: CellTally) -> dict[str, float | None]:
         "resolved": tally.resolved,
         "narrowed": tally.narrowed,
         "left": tally.unchanged,
-        "in_impossible_rows": tally.stuck,
+        "in_impossible_rows": tally.in_impossible_rows,
         "tied": tally.tied,
         "mean_necessity": tally.mean_necessity,
     }
