@@ -164,7 +164,7 @@ def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
         ("resolved to one state", cells.resolved),
         ("narrowed to fewer states", cells.narrowed),
         ("left as they were", cells.unchanged),
-        *([("in impossible rows", cells.in_impossible_rows)] if cells.stuck else []),
+        *([("in impossible rows", cells.in_impossible_rows)] if cells.in_impossible_rows else []),
         ("tied: the row cannot tell", cells.tied),
     ]
     head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
