@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -20,17 +20,27 @@ Ability: TypeAlias = Literal["read", "write", "write_tables", "plain_columns"]
 _READ_AND_WRITE: tuple[Ability, Ability] = ("read", "write")
 
 
-def _register_modules(formats: Registry[Format], folder: str) -> Registry[Format]:
-    """Register ``FORMAT`` of every module of a folder beside this one; formats that can be written come first."""
-    package = import_module(f"possnet.io.{folder}")
-    modules = [import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)]
-    for entry in sorted((module.FORMAT for module in modules), key=lambda entry: entry.write is None):
-        formats.register(entry)
-    return formats
+class FolderRegistry(Registry[Format]):
+    """A registry that is filled, when it is first used, with ``FORMAT`` of every module of a folder beside this one.
+
+    Formats that can be written come first.
+    """
+
+    def __init__(self, kind: str, folder: str) -> None:
+        super().__init__(kind)
+        self._folder = folder
+        del self._entries
+
+    @cached_property
+    def _entries(self) -> dict[str, Format]:  # type: ignore[override]
+        package = import_module(f"possnet.io.{self._folder}")
+        modules = [import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)]
+        entries = sorted((module.FORMAT for module in modules), key=lambda entry: entry.write is None)
+        return {entry.name: entry for entry in entries}
 
 
-NETWORK_FORMATS = _register_modules(Registry[NetworkFormat]("network format"), "network_formats")
-DATA_FORMATS = _register_modules(Registry[DataFormat]("data format"), "data_formats")
+NETWORK_FORMATS = FolderRegistry[NetworkFormat]("network format", "network_formats")
+DATA_FORMATS = FolderRegistry[DataFormat]("data format", "data_formats")
 
 
 def known_suffixes(formats: Registry[Format], ability: Ability = "read") -> tuple[str, ...]:
@@ -138,5 +148,8 @@ def sniff_format(head: bytes) -> NetworkFormat | DataFormat | None:
     'BIF'
     """
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    entries: tuple[NetworkFormat | DataFormat, ...] = (*NETWORK_FORMATS.values(), *DATA_FORMATS.values())
-    return next((entry for entry in entries if entry.sniff(start)), None)
+    for formats in (NETWORK_FORMATS, DATA_FORMATS):  # data formats take longer to load
+        for entry in formats.values():
+            if entry.sniff(start):
+                return entry
+    return None

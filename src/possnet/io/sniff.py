@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -41,6 +40,8 @@ def sniff_kind(name: str) -> FileKind | None:
         with path.open("rb") as file:
             head = file.read(_HEAD)
         if head[:2] == b"\x1f\x8b":
+            import gzip
+
             with gzip.open(path) as packed:
                 head = packed.read(_HEAD)
     except (OSError, ValueError, EOFError):
