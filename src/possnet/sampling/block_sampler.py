@@ -1,4 +1,4 @@
-"""Samplers that draw any block of rows.
+"""Samplers that draw the rows of any block: block b holds the rows from 65,536 b on.
 
 In a block the variables are drawn parents first, each from random bits of its own: by look-up in a compiled law if it has
 few outcomes (`possnet.sampling.categorical`), else state by state (`possnet.sampling.threshold_samplers`). Which of the
@@ -7,7 +7,7 @@ two depends on the network and the options alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -30,28 +30,18 @@ _ENTRIES: Final = 1 << 19
 _ENTRIES_A_CONTEXT: Final = {"cell": 1 << 8, "cut": 1 << 8, "state": 1 << 12}
 
 
-class BlockSampler(Protocol):
-    """Draws the rows of any block: block b holds the rows from 65,536 b on."""
-
-    spec: SamplingSpec
-
-    def draw_block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
-        """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""
-        ...
-
-
-def make_sampler(spec: SamplingSpec, seed: int) -> BlockSampler:
+def make_sampler(spec: SamplingSpec, seed: int) -> CompiledSampler | OwnSampler:
     """The sampler of a process: its own, or the compiled one."""
-    return CompiledSampler(spec, seed) if spec.process.draw is None else _OwnSampler(spec, seed)
+    return CompiledSampler(spec, seed) if spec.process.draw is None else OwnSampler(spec, seed)
 
 
-class _OwnSampler:
+class OwnSampler:
     """Draws by the function that a process brings."""
 
     def __init__(self, spec: SamplingSpec, seed: int) -> None:
         self.spec, self._seed = spec, seed
 
-    def draw_block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:  # noqa: ARG002
+    def draw_rows(self, number: int, rows: int) -> Dataset:
         """The first rows of a block, from a generator of its own."""
         network, process = self.spec.network, self.spec.process
         rng = np.random.default_rng((self._seed, number))
@@ -61,7 +51,7 @@ class _OwnSampler:
                 f"process {process.name!r} drew {data!r}; expected a data set of {rows} rows over the variables of "
                 f"{network!r}"
             )
-        return {variable.name: data.bitmaps(variable.name) for variable in network.variables}, {}
+        return data.select(variable.name for variable in network.variables)
 
 
 class _LookupSampler:
@@ -125,6 +115,10 @@ class CompiledSampler:
     def _is_large(self, degrees: Floats, theta: float, entries: int) -> bool:
         process = self.spec.process
         return count_entries(degrees, theta, process) > min(entries, _ENTRIES_A_CONTEXT[process.signal] * len(degrees))
+
+    def draw_rows(self, number: int, rows: int) -> Dataset:
+        """The first rows of a block."""
+        return Dataset.unchecked(self.spec.network.variables, self.draw_block(number, rows)[0], rows)
 
     def draw_block(self, number: int, rows: int, *, traced: bool = False) -> tuple[dict[str, Words], dict[str, Words]]:
         """The first rows of a block: bitmaps of every variable's cells and, if asked for, of its hidden state."""

@@ -18,7 +18,7 @@ from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.possibility import Possibility
-from possnet.sampling.block_sampler import BlockSampler, make_sampler
+from possnet.sampling.block_sampler import CompiledSampler, OwnSampler, make_sampler
 from possnet.sampling.random_bits import BLOCK
 from possnet.sampling.sampling_spec import Imprecision, SamplingOptions, SamplingSpec
 from possnet.seeds import seed_of
@@ -192,7 +192,7 @@ class SampleStream:
 
     __slots__ = ("_batch", "_rows", "_sampler", "_start")
 
-    def __init__(self, sampler: BlockSampler, start: int, rows: int, batch: int) -> None:
+    def __init__(self, sampler: CompiledSampler | OwnSampler, start: int, rows: int, batch: int) -> None:
         self._sampler, self._start, self._rows, self._batch = sampler, start, rows, batch
 
     @property
@@ -237,12 +237,14 @@ class SampleStream:
         end = self._start + self._rows
         for number in range(self._start // BLOCK, -(-end // BLOCK)):
             first, last = max(self._start - number * BLOCK, 0), min(end - number * BLOCK, BLOCK)
-            words, _ = self._sampler.draw_block(number, last)
-            block = Dataset.unchecked(self.variables, words, last)
+            block = self._sampler.draw_rows(number, last)
             yield block[first:] if first else block
 
     def _draw_all(self, trace: bool, progress: Progress | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
-        """All rows at once: blocks are copied into place as they are drawn."""
+        """All rows at once: the blocks of a compiled sampler are copied into place as they are drawn."""
+        if isinstance(self._sampler, OwnSampler):
+            blocks = list(self._draw_blocks())
+            return Dataset.concatenate(blocks) if blocks else self._sampler.draw_rows(0, 0)
         shift = self._start % BLOCK
         length = -(-(self._rows + shift) // 64)
         kept = [
