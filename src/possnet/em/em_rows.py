@@ -104,11 +104,12 @@ def _group_rows(
     needed = {name for part in parts for name in part}
     groups: list[list[DistinctRows]] = [[] for _ in parts]
     for batch, piece in _split_rows(data):
-        ids = {}
+        ids: dict[str, Codes] = {}
         for name in needed:
             codes, batch_masks, _ = code_cells(batch, name, missing=missing)
             table = np.array([numbers[name].get(mask, 0) for mask in batch_masks] or [0], dtype=np.int64)
-            ids[name] = np.take(table, codes[piece])
+            in_order = np.array_equal(table, np.arange(len(table)))
+            ids[name] = codes[piece] if in_order else np.take(table, codes[piece])
         weights = None if batch.weights is None else batch.weights[piece]
         for part, size, merged in zip(parts, sizes, groups, strict=True):
             merged.append(_group_columns([ids[name] for name in part], size, weights, piece.stop - piece.start))

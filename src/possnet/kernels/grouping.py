@@ -44,11 +44,19 @@ class RowGroups:
     (2, array([1, 2]), array([1, 7]))
     """
 
-    def __init__(self, inverse: Ints, stages: Sequence[tuple[Ints, Sequence[int]]]) -> None:
-        self.inverse, self._stages = inverse, stages
+    def __init__(self, keys: Ints, limit: int, stages: Sequence[tuple[Ints, Sequence[int]]]) -> None:
+        self._keys, self._limit, self._stages = keys, limit, stages
 
     def __len__(self) -> int:
         return len(self._stages[-1][0])
+
+    @cached_property
+    def inverse(self) -> Ints:
+        """Number of every row's group."""
+        distinct = self._stages[-1][0]
+        if len(distinct) == self._limit:  # numbered without gaps
+            return self._keys
+        return np.take(_number_keys(distinct, self._limit), self._keys, mode="clip")
 
     @cached_property
     def combinations(self) -> NDArray[np.int32]:
@@ -70,6 +78,8 @@ class RowGroups:
 
     def counts(self, weights: NDArray[Any] | None = None) -> Ints:
         """Rows in every group, or the sum of their weights."""
+        if len(self) < self._limit <= len(self._keys):  # sums of all possible keys cost less than numbering the rows' groups
+            return sum_weights(self._keys, weights, self._limit)[self._stages[-1][0]]
         return sum_weights(self.inverse, weights, len(self))
 
 
@@ -112,9 +122,13 @@ def group_rows(
             keys = column.astype(np.int64)
         limit *= size
         pending.append(size)
-    keys, kept = compress_keys(keys, limit)
-    stages.append((kept, pending))
-    return RowGroups(keys, stages) if len(kept) <= most else None
+    if limit <= bound:
+        distinct = _find_keys(keys, limit)
+    else:
+        keys, distinct = compress_keys(keys, limit)
+        limit = len(distinct)
+    stages.append((distinct, pending))
+    return RowGroups(keys, limit, stages) if len(distinct) <= most else None
 
 
 def compress_keys(keys: Ints, limit: int) -> tuple[Ints, Ints]:
@@ -124,14 +138,24 @@ def compress_keys(keys: Ints, limit: int) -> tuple[Ints, Ints]:
     (array([1, 0, 1]), array([3, 7]))
     """
     if limit <= max(_TABLE_LIMIT, 4 * len(keys)):
-        seen = np.zeros(limit, dtype=np.bool_)
-        seen[keys] = True
-        distinct = np.flatnonzero(seen)
-        numbers = np.zeros(limit, dtype=np.int64)
-        numbers[distinct] = np.arange(len(distinct))
-        return np.take(numbers, keys, mode="clip"), distinct
+        distinct = _find_keys(keys, limit)
+        return np.take(_number_keys(distinct, limit), keys, mode="clip"), distinct
     distinct, codes = np.unique(keys, return_inverse=True)
     return codes, distinct
+
+
+def _find_keys(keys: Ints, limit: int) -> Ints:
+    if limit <= len(keys):  # twice as fast
+        return np.flatnonzero(np.bincount(keys, minlength=limit))
+    occurs = np.zeros(limit, dtype=np.bool_)
+    occurs[keys] = True
+    return np.flatnonzero(occurs)
+
+
+def _number_keys(distinct: Ints, limit: int) -> Ints:
+    numbers = np.zeros(limit, dtype=np.int64)
+    numbers[distinct] = np.arange(len(distinct))
+    return numbers
 
 
 def sum_weights(codes: Codes, weights: NDArray[Any] | None, size: int) -> Ints:
