@@ -78,7 +78,9 @@ class RowGroups:
 
     def counts(self, weights: NDArray[Any] | None = None) -> Ints:
         """Rows in every group, or the sum of their weights."""
-        if len(self) < self._limit <= len(self._keys):  # sums of all possible keys cost less than numbering the rows' groups
+        if (
+            len(self) < self._limit <= len(self._keys)
+        ):  # sums of all possible keys cost less than numbering the rows' groups
             return sum_weights(self._keys, weights, self._limit)[self._stages[-1][0]]
         return sum_weights(self.inverse, weights, len(self))
 
