@@ -78,7 +78,8 @@ def measure_dependence(name: str, contour: ArrayLike, conjunction: Conjunction =
     >>> round(measure_dependence("specificity-ratio", pair), 3), round(measure_dependence("specificity-symmetric", pair), 3)
     (0.208, 0.116)
     """
-    return conditional_dependence(name, _one_context(contour), conjunction)
+    degrees = _normalise(contour)
+    return _compute(name, degrees.reshape(1, -1, degrees.shape[-1]), conjunction)  # given a Z of one state
 
 
 def conditional_dependence(name: str, contour: ArrayLike, conjunction: Conjunction = PRODUCT) -> float:
@@ -94,14 +95,17 @@ def conditional_dependence(name: str, contour: ArrayLike, conjunction: Conjuncti
     >>> [conditional_dependence("chi2", cube) for cube in cubes]
     [0.0, 1.0]
     """
-    measure = CONTOUR_MEASURES.require(name, "dependence")
-    check_conjunction(conjunction)
     cube = _normalise(contour)
     if cube.ndim != 3:
         raise InputError(
             f"conditional_dependence: a contour of {cube.ndim} axes; expected 3: what is given, then the two variables"
         )
-    return measure.compute(cube, conjunction)
+    return _compute(name, cube, conjunction)
+
+
+def _compute(name: str, cube: Floats, conjunction: Conjunction) -> float:
+    check_conjunction(conjunction)
+    return CONTOUR_MEASURES.require(name, "dependence").compute(cube, conjunction)
 
 
 def nonspecificity(contour: ArrayLike) -> float:
@@ -110,9 +114,7 @@ def nonspecificity(contour: ArrayLike) -> float:
     >>> nonspecificity([1, 0.5]), round(nonspecificity([[1, 0.5], [0.5, 0.25]]), 6)
     (0.5, 0.896241)
     """
-    ascending = np.sort(_normalise(contour), axis=None)
-    steps = np.diff(ascending, prepend=0.0)
-    return float(steps @ np.log2(np.arange(len(steps), 0, -1, dtype=np.float64)))
+    return _nonspecificity(_normalise(contour))
 
 
 def independent_contour(contour: ArrayLike, conjunction: Conjunction = PRODUCT) -> Floats:
@@ -122,10 +124,7 @@ def independent_contour(contour: ArrayLike, conjunction: Conjunction = PRODUCT) 
     >>> independent_contour([[1, 0.5], [0.5, 0]]), independent_contour([[1, 0.5], [0.5, 0]], MIN)
     (array([[1. , 0.5 ], [0.5 , 0.25]]), array([[1. , 0.5], [0.5, 0.5]]))
     """
-    check_conjunction(conjunction)
-    degrees = _normalise(contour)
-    flat = degrees.reshape(-1, degrees.shape[-1])
-    return conjunction.combine(flat.max(axis=1, keepdims=True), flat.max(axis=0, keepdims=True)).reshape(degrees.shape)
+    return _with_independent(contour, conjunction)[1]
 
 
 def nonspecificity_gain(contour: ArrayLike, conjunction: Conjunction = PRODUCT) -> float:
@@ -147,7 +146,7 @@ def chi2(contour: ArrayLike, conjunction: Conjunction = PRODUCT, *, weighted: bo
     >>> chi2([[1, 0.5], [0.5, 0.25]]), chi2([[1, 0.5], [0.5, 0.25]], MIN), chi2([[1, 0], [0, 1]], weighted=True)
     (0.0, 0.0625, 2.0)
     """
-    degrees, expected = _normalise(contour), independent_contour(contour, conjunction)
+    degrees, expected = _with_independent(contour, conjunction)
     squares = (degrees - expected) ** 2
     if weighted:
         squares = np.divide(squares, expected, out=np.zeros_like(squares), where=expected > 0.0)
@@ -165,7 +164,7 @@ def mutual_information(contour: ArrayLike, conjunction: Conjunction = PRODUCT) -
     >>> mutual_information([[1, 0.5], [0.5, 0.25]]), mutual_information([[1, 0.5], [0.5, 0.25]], MIN)
     (0.0, 0.25)
     """
-    degrees, expected = _normalise(contour), independent_contour(contour, conjunction)
+    degrees, expected = _with_independent(contour, conjunction)
     logs = np.log2(np.divide(degrees, expected, out=np.ones_like(degrees), where=(degrees > 0.0) & (expected > 0.0)))
     if conjunction is MIN:
         return max(0.0, float(-(degrees * logs).sum()))  # in this order: never -0
@@ -188,16 +187,26 @@ def _normalise(contour: ArrayLike) -> Floats:
     return degrees / top if top > 0.0 else np.ones_like(degrees)
 
 
-def _one_context(contour: ArrayLike) -> Floats:
-    """The same contour given a Z of one state: axes Z, all but the last variable as one, the last variable."""
+def _with_independent(contour: ArrayLike, conjunction: Conjunction) -> tuple[Floats, Floats]:
+    """The contour, largest degree 1, and the one that independence would give."""
+    check_conjunction(conjunction)
     degrees = _normalise(contour)
-    return degrees.reshape(1, -1, degrees.shape[-1])
+    flat = degrees.reshape(-1, degrees.shape[-1])
+    expected = conjunction.combine(flat.max(axis=1, keepdims=True), flat.max(axis=0, keepdims=True))
+    return degrees, expected.reshape(degrees.shape)
+
+
+def _nonspecificity(degrees: Floats) -> float:
+    ascending = np.sort(degrees, axis=None)
+    steps = ascending.copy()
+    steps[1:] -= ascending[:-1]
+    return float(steps @ np.log2(np.arange(len(steps), 0, -1, dtype=np.float64)))
 
 
 def _specificity(cube: Floats) -> tuple[float, float, float]:
     """Specificity gain of X and Y given Z, at least 0, and U(X, Z) - U(Z) and U(X, Y, Z) - U(Z)."""
-    given = nonspecificity(cube.max(axis=(1, 2)))
-    first, second, both = nonspecificity(cube.max(axis=2)), nonspecificity(cube.max(axis=1)), nonspecificity(cube)
+    given = _nonspecificity(cube.max(axis=(1, 2)))
+    first, second, both = _nonspecificity(cube.max(axis=2)), _nonspecificity(cube.max(axis=1)), _nonspecificity(cube)
     return max(first + second - given - both, 0.0), first - given, both - given
 
 

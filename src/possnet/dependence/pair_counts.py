@@ -54,7 +54,8 @@ class PairCounts:
         for name in (first, second):
             if name not in self._places:
                 raise InputError(f"pair counts: no variable {name!r}{among(name, self._places)}")
-        return self._matrix[np.ix_(self._places[first], self._places[second])]
+        rows, columns = self._places[first], self._places[second]
+        return self._matrix[rows.start : rows.stop, columns.start : columns.stop].copy()
 
     def contour(self, first: str, second: str) -> Floats:
         """Contour of two variables: the counts divided by the largest; all 1 where there are no rows.
