@@ -19,7 +19,7 @@ After R. Sangüesa, U. Cortés and A. Gisolfi (1998), whose exact formulas are n
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -93,16 +93,12 @@ def _find_separating_set(
     counts: StateCounts, skeleton: Bools, first: int, second: int, depth: int, errors: float
 ) -> tuple[int, ...] | None:
     """Neighbours of one of two variables that make them independent and determine neither, if there are."""
-    tried = set()
-    for end, other in ((first, second), (second, first)):
-        around = [k for k in np.flatnonzero(skeleton[end]).tolist() if k != other]
-        for chosen in combinations(around, depth):
-            if chosen not in tried:
-                tried.add(chosen)
-                if counts.pair_dependence(first, second, chosen, errors) == 0.0 and not any(
-                    counts.determines(chosen, one) for one in (first, second)
-                ):
-                    return chosen
+    pair = {first, second}
+    near = [[k for k in np.flatnonzero(skeleton[end]).tolist() if k not in pair] for end in (first, second)]
+    for chosen in dict.fromkeys(chain(*(combinations(neighbours, depth) for neighbours in near))):
+        independent = counts.pair_dependence(first, second, chosen, errors) == 0.0
+        if independent and not any(counts.determines(chosen, one) for one in pair):
+            return chosen
     return None
 
 

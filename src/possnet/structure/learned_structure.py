@@ -19,7 +19,7 @@ class LearnedEdge(NamedTuple):
     ``value`` is what the edge is worth. By a score: how much it would fall without the edge, all others staying (for
     ``mwst`` by ``traced-bic``: what the edge alone would gain). By a measure on contours: the measure of the pair, in the
     direction that the edge has; in ``k2`` and ``hybrid-dag`` given the parents taken before. ``reversible`` says whether
-    the CPDAG leaves its direction open. ``confidence`` is the share of bootstrap runs that join its two ends,
+    the CPDAG leaves its direction open. ``confidence`` is the share of bootstrap runs that connect its two ends,
     ``direction`` the share that directs them so; None if there was no bootstrap.
     """
 
@@ -145,7 +145,7 @@ class LearnedStructure:
         return "\n".join(lines)
 
     def _edge_rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [("edge", "value", *(("joined", "directed so") if self.bootstrap else ()))]
+        rows: list[tuple[str, ...]] = [("edge", "value", *(("confidence", "direction") if self.bootstrap else ()))]
         for edge in sorted(self.edges, key=lambda e: -e.value):
             mark = "-" if edge.reversible else "->"
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]

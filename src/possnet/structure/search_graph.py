@@ -21,7 +21,7 @@ class CompiledConstraints:
 
 
 class SearchGraph:
-    """A DAG as a matrix (parent, child), with what leads where.
+    """A DAG as a matrix (parent, child), with its transitive closure, and the moves that keep it acyclic and allowed.
 
     >>> graph = SearchGraph(CompiledConstraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
     >>> graph.set_edge(0, 1, present=True)
@@ -41,7 +41,7 @@ class SearchGraph:
         return parents_of(self.edges, child)
 
     def set_edge(self, parent: int, child: int, *, present: bool) -> None:
-        """Add or remove an edge."""
+        """Add or delete an edge."""
         self.edges[parent, child] = present
         if present:
             above = self.reach[:, parent].copy()
@@ -53,7 +53,7 @@ class SearchGraph:
             self._close_paths()
 
     def reverse_edge(self, parent: int, child: int) -> None:
-        """Turn an edge round."""
+        """Reverse an edge."""
         self.set_edge(parent, child, present=False)
         self.set_edge(child, parent, present=True)
 
@@ -64,11 +64,11 @@ class SearchGraph:
         return allowed
 
     def may_delete(self) -> Bools:
-        """Edges that could be removed."""
+        """Edges that could be deleted."""
         return self.edges & ~self.constraints.required
 
     def may_reverse(self) -> Bools:
-        """Edges that could be turned round: no other way leads from parent to child."""
+        """Edges that could be reversed: no other path leads from parent to child."""
         detour = self.edges.astype(np.float32) @ self.reach.astype(np.float32) > 0.0
         full = self.edges.sum(axis=0) >= self.constraints.max_parents
         allowed: Bools = self.may_delete() & ~detour & self.constraints.allowed.T & ~full[:, np.newaxis]

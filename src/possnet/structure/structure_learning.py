@@ -188,12 +188,8 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         SearchStep(*name_move(*move[:3]), move.gain, move.score, tuple(name_move(*tie) for tie in move.ties))
         for move in result.moves
     )
-    misses = [
-        NearMiss(*name_move(*move), gain)
-        for move, gain in result.gains.items()
-        if move[0] == "add" and np.isfinite(gain)
-    ]
-    misses.sort(key=lambda miss: -miss.gain)
+    additions = ((move, gain) for move, gain in result.gains.items() if move[0] == "add" and np.isfinite(gain))
+    near_misses = [NearMiss(*name_move(*move), gain) for move, gain in sorted(additions, key=lambda move: -move[1])]
     families: dict[str, float] | None = None
     if problem.measure.on_contours:
         families = {name: sum((edge.value for edge in edges if edge.child == name), 0.0) for name in names}
@@ -208,7 +204,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         edges,
         families,
         steps,
-        tuple(misses[:_NEAR_MISSES]),
+        tuple(near_misses[:_NEAR_MISSES]),
         problem.rows.total if result.rows is None else result.rows,
         None if result.order is None else tuple(names[k] for k in result.order),
     )
