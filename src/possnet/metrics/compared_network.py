@@ -65,10 +65,8 @@ class ComparedNetwork:
         The two networks.
     limit
         What the learner converges to, beside the same truth, if that is known.
-    tables, true_tables
-        Variable -> normalised degrees in the possible contexts of the truth, shape (contexts, states).
-    peaks
-        Variable -> largest degree of each of these rows before it was normalised.
+    true_tables
+        Variable -> normalised degrees in its possible contexts, shape (contexts, states).
     """
 
     def __init__(
@@ -81,23 +79,31 @@ class ComparedNetwork:
         self._reference, self._configurations = reference, configurations
         self.truth, self.network, self.limit = reference.network, network, limit
         self.true_tables: Tables = reference.tables
-        rows = self._read_rows()
-        self.peaks = {name: degrees.max(axis=-1) for name, degrees in rows.items()}
-        self.tables: Tables = {name: normalised(degrees) for name, degrees in rows.items()}
 
-    def _read_rows(self) -> dict[str, Floats]:
-        """Degrees of every variable in the possible contexts of the truth."""
-        engine = Inference(self.network)
+    @cached_property
+    def _engine(self) -> Inference:
+        return Inference(self.network)
+
+    @cached_property
+    def _rows(self) -> Tables:
+        """Degrees of every variable in the possible contexts of the truth, as they are."""
         parents = self.truth.dag.parents
-        return {
-            name: _condition_on(self.network, engine, name, parents(name))[possible]
-            for name, possible in self._reference.possible.items()
-        }
+        return {name: self._condition_on(name, parents(name))[p] for name, p in self._reference.possible.items()}
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Normalised degrees of every variable in the possible contexts of the truth."""
+        return {name: normalised(rows) for name, rows in self._rows.items()}
+
+    @cached_property
+    def peaks(self) -> Tables:
+        """Largest degree of each of these rows before it was normalised."""
+        return {name: rows.max(axis=-1) for name, rows in self._rows.items()}
 
     @cached_property
     def marginals(self) -> Tables:
         """Normalised marginal of every variable."""
-        return {name: normalised(p.degrees) for name, p in Inference(self.network).marginals().items()}
+        return {name: normalised(p.degrees) for name, p in self._engine.marginals().items()}
 
     @cached_property
     def affinities(self) -> Tables:
@@ -119,7 +125,10 @@ class ComparedNetwork:
         """Absolute difference of the joint degrees, over all configurations or a sample of them."""
         reference, sample = self._reference, self._configurations
         truth = reference.joint if sample is None else joint_degrees(self.truth, self.truth, sample)
-        return np.abs(truth - joint_degrees(self.network, self.truth, sample))
+        return np.abs(truth - self._joint())
+
+    def _joint(self) -> Floats:
+        return joint_degrees(self.network, self.truth, self._configurations)
 
     @cached_property
     def marginal_gaps(self) -> list[Floats]:
@@ -140,6 +149,19 @@ class ComparedNetwork:
     def joint_is_exact(self) -> bool:
         """Whether `joint_gaps` runs over all configurations."""
         return self._configurations is None
+
+    def _condition_on(self, name: str, parents: tuple[str, ...]) -> Floats:
+        """Degrees of a variable for configurations of others, axes as named; by inference if these are not its parents."""
+        own = self.network.dag.parents(name)
+        if set(parents) == set(own):
+            order = [own.index(parent) for parent in parents]
+            return self.network.table(name).transpose(*order, len(order))
+        joint = self._engine.query([*parents, name]).degrees
+        if not parents:
+            return joint
+        tops = joint.max(axis=-1, keepdims=True)
+        safe = np.where(tops > 0.0, joint, 1.0)
+        return self.network.conjunction.normalise(safe, axis=-1)
 
     def compare_rows(self, distance: Callable[[Floats, Floats], Floats], other: Tables | None = None) -> Tables:
         """A distance between the rows of the truth, or of ``other`` tables, and those of the network."""
@@ -176,13 +198,22 @@ class Ignorance(ComparedNetwork):
         network = Network.unchecked(truth.variables, dag, tables, conjunction=truth.conjunction)
         super().__init__(reference, network, configurations, limit)
 
-    def _read_rows(self) -> dict[str, Floats]:
+    @cached_property
+    def tables(self) -> Tables:
+        """All degrees are 1."""
         return {name: np.ones_like(table) for name, table in self.true_tables.items()}
+
+    @property
+    def _rows(self) -> Tables:
+        return self.tables
 
     @cached_property
     def marginals(self) -> Tables:
         """All degrees are 1."""
         return {v.name: np.ones(len(v)) for v in self.truth.variables}
+
+    def _joint(self) -> Floats:
+        return np.ones(1)
 
 
 def mean_gap(one: Floats, other: Floats) -> Floats:
@@ -211,17 +242,3 @@ def joint_degrees(network: Network, truth: Network, configurations: Mapping[str,
         squeezed = table.reshape([len(truth.variable(name)) for name in names])
         degrees = network.conjunction.combine(degrees, squeezed.transpose(axes).reshape(shape))
     return degrees.reshape(-1)
-
-
-def _condition_on(network: Network, engine: Inference, name: str, parents: tuple[str, ...]) -> Floats:
-    """Degrees of a variable for configurations of others, axes as named; by inference if these are not its parents."""
-    own = network.dag.parents(name)
-    if set(parents) == set(own):
-        order = [own.index(parent) for parent in parents]
-        return network.table(name).transpose(*order, len(order))
-    joint = engine.query([*parents, name]).degrees
-    if not parents:
-        return joint
-    tops = joint.max(axis=-1, keepdims=True)
-    safe = np.where(tops > 0.0, joint, 1.0)
-    return network.conjunction.normalise(safe, axis=-1)

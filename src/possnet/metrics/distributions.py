@@ -70,7 +70,12 @@ def top_agreement(first: ArrayLike, second: ArrayLike) -> Floats:
     >>> top_agreement([1, 0.5, 1], [1, 0.5, 0.2]), top_agreement([1, 0], [0, 1])
     (array(0.5), array(0.))
     """
-    one, other = (normalised(degrees) == 1.0 for degrees in _broadcast_pair(first, second))
+    return core_overlap(*map(normalised, _broadcast_pair(first, second)))
+
+
+def core_overlap(first: Floats, second: Floats) -> Floats:
+    """The same for degrees that are known to be normalised."""
+    one, other = first == 1.0, second == 1.0
     return np.asarray((one & other).sum(axis=-1) / (one | other).sum(axis=-1))
 
 

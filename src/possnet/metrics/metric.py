@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 
 from possnet.metrics.compared_network import ComparedNetwork, mean_gap
-from possnet.metrics.distributions import rank_agreement, top_agreement
+from possnet.metrics.distributions import core_overlap, rank_agreement
 from possnet.registries import Registry
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ for _metric in (
     ),
     Metric(
         "top_agreement", "agreement on the most possible", "most possible states in common",
-        lambda c: c.average(c.compare_rows(top_agreement)), higher_is_better=True,
+        lambda c: c.average(c.compare_rows(core_overlap)), higher_is_better=True,
     ),
     Metric(
         "child_noise", "noise of children",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from possnet.errors import InputError, require_number
@@ -78,8 +79,18 @@ class SamplingSpec:
         if entry.signal == "state":
             tables = {name: network.table(name) for name in names}
         else:
-            tables = {name: joint.degrees for name, joint in Inference(network).families(evidence).items()}
+            tables = _family_joints(network) if not evidence else _condition_families(network, evidence)
         return cls(network, entry, thetas, tables)
+
+
+def _condition_families(network: Network, evidence: Evidence | None) -> dict[str, Floats]:
+    return {name: joint.degrees for name, joint in Inference(network).families(evidence).items()}
+
+
+@lru_cache(maxsize=2)
+def _family_joints(network: Network) -> dict[str, Floats]:
+    """Joint possibility of every family; kept for the last networks, which experiments draw from again and again."""
+    return _condition_families(network, None)
 
 
 def _require_theta(value: object, what: str) -> float:
