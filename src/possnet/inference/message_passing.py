@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.kernels.grouping import compress_keys
+from possnet.kernels.grouping import group_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -435,15 +435,14 @@ def _number_rows(parts: list[tuple[int, Ints]], identity: Ints) -> tuple[Ints, l
     Parts are pairs (number of codes, code of every row). ``identity`` holds the row numbers, and stands for itself
     wherever every row is a combination of its own.
     """
-    if not parts:
-        return np.zeros(len(identity), dtype=np.int64), []
-    (size, keys), *others = parts
-    members = [identity if keys is identity else np.arange(size)]
-    for radix, part in others:
-        if 2 * len(members[0]) > len(identity):  # nearly every row is a combination of its own: let each be one
-            members = [*(m if m is identity else np.take(m, keys, mode="clip") for m in members), part]
-            keys = identity
-        else:
-            keys, distinct = compress_keys(keys * radix + part, len(members[0]) * radix)
-            members = [*(member[distinct // radix] for member in members), distinct % radix]
-    return keys, members
+    if len(parts) <= 1:
+        size, keys = parts[0] if parts else (0, np.zeros(len(identity), dtype=np.int64))
+        return keys, [identity if keys is identity else np.arange(size)] * len(parts)
+    codes = [own for _, own in parts]
+    groups = None
+    if not any(own is identity for own in codes):
+        # where nearly every row is a combination of its own, each may as well be one
+        groups = group_rows(codes, [size for size, _ in parts], len(identity), most=3 * len(identity) // 4)
+    if groups is None:
+        return identity, codes
+    return groups.inverse, list(np.ascontiguousarray(groups.combinations.T, dtype=np.int64))

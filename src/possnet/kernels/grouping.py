@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _TABLE_LIMIT: Final = 1 << 22  # entries of a look-up table: beyond the caches a sort is no slower
-_GROUP_LIMIT: Final = 1 << 20  # mixed-radix numbers of a few rows are compressed from here on
+_GROUP_LIMIT: Final = 1 << 16  # mixed-radix numbers of a few rows are compressed from here on
 _KEY_LIMIT: Final = 1 << 62
 
 
