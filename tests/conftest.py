@@ -18,6 +18,8 @@ from tests.serving import Server, serving
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from possnet.experiment import Experiment
+
 for profile, examples in (("quick", 25), ("possnet", 200)):
     hypothesis.settings.register_profile(
         profile,
@@ -68,7 +70,7 @@ def clinic() -> Iterator[Server]:
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """``possnet evaluate --out`` without its pictures, which take most of its time; tests/report has them."""
 
-    def name_it(folder: str, **_: object) -> Path:
-        return Path(folder) / "report.html"
+    def name_it(experiment: Experiment, **_: object) -> Path:
+        return experiment.folder / "report.html"
 
     monkeypatch.setattr(pn, "write_report", name_it)

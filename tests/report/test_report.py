@@ -86,7 +86,7 @@ def test_a_click_sorts_the_table(browser: Browser, folder: Path) -> None:
     with opened(browser, folder, 1400) as (page, _):
         values = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => Number(r.cells[5].dataset.v))"
         before = page.evaluate(values)
-        heading = page.get_by_role("button", name="affinity", exact=True)
+        heading = page.get_by_role("button", name="affinity of children", exact=True)
         heading.click()
         assert page.evaluate(values) == sorted(before)
         heading.press("Enter")
@@ -167,9 +167,9 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
         file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
     assert f"Report: {path / 'report.html'}" in run("report", path).stdout
     text = (path / "report.html").read_text()
-    assert "2 of 2 runs failed" in text
+    assert "2 of 2 trials failed" in text
     assert "MemoryError: &lt;no room&gt;" in text
-    assert "Every run failed" in text
+    assert "Every trial failed" in text
 
 
 @pytest.mark.usefixtures("plain_figures")
@@ -246,7 +246,7 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
         for c, o in zip(found.trials, found.outcomes, strict=True)
     ]
     text = state_answer(pn.Results(found.trials, tuple(outcomes)))[0]
-    assert "(1 setting with failed runs left out)" in text
+    assert "(1 setting with failed trials left out)" in text
     kept = [s for s in found.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
     assert all(f"{s.mean:.2f}" in text for s in kept)
 

@@ -187,7 +187,7 @@ class Experiment:
     grid: Grid
     results: Results
     versions: dict[str, str]
-    folder: Path | None = None
+    folder: Path
 
 
 def _summarise(

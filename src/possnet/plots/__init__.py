@@ -7,8 +7,6 @@ from possnet.plots.figure_style import (
     NothingToShow,
     has_matplotlib,
     learner_style,
-    learner_words,
-    process_words,
     save_figure,
     svg_text,
 )
@@ -27,9 +25,7 @@ __all__ = [
     "error_split",
     "has_matplotlib",
     "learner_style",
-    "learner_words",
     "learning_curves",
-    "process_words",
     "save_figure",
     "support_calibration",
     "svg_text",

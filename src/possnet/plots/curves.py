@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from possnet.errors import require_known
+from possnet.learners import LEARNERS, label_learner, limit_of_counting
 from possnet.metrics import METRICS
 from possnet.plots.figure_style import (
     COLOURS,
     NothingToShow,
     add_legend,
     learner_style,
-    learner_words,
     new_figure,
-    process_words,
     tidy_axes,
 )
+from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,25 +91,25 @@ def learning_curves(
     """
     summaries = _select_summaries(results, metric, against, network)
     heights = _heights_of(summaries)
-    if "affinity" in metric and min(heights) >= 0.0 and max(heights) <= 1.0:
+    if METRICS[metric].higher_is_better and min(heights) >= 0.0 and max(heights) <= 1.0:
         heights.append(1.0)
-    errors = any(word in metric for word in ("error", "distance", "noise"))
+    errors = METRICS[metric].has_baselines and METRICS[metric].subject != "structure"
+    errors = errors and not METRICS[metric].higher_is_better
     scale = _CurveScale(against, _places_of(summaries, against), heights, errors)
+    counting = {name for name, learner in LEARNERS.items() if learner.limit is limit_of_counting}
 
     def draw_panel(axes: Axes, panel: list[Summary]) -> None:
         known = {scale.place_of(s): s.vacuous for s in panel}
         _draw_level(axes, known, color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
-        limits = {
-            scale.place_of(s): s.limit for s in panel if s.limit is not None and s.learner.startswith("likelihood")
-        }
+        limits = {scale.place_of(s): s.limit for s in panel if s.limit is not None and s.learner in counting}
         _draw_level(axes, limits, color=COLOURS["ink"][0], lw=1.1, label="limit of counting (endless rows)")
         for learner in _learners_of(results):
-            _draw_learner(axes, panel, scale, learner, _learners_of(results), learner_words(learner))
+            _draw_learner(axes, panel, scale, learner, _learners_of(results), label_learner(learner))
         scale.apply_to(axes)
 
     most = max(trial.rows for trial in results.trials)
     label = "rows" if against == "rows" else f"imprecision (theta), at {most:,} rows"
-    return _draw_panels(_arrange_panels(summaries, against), draw_panel, xlabel=label, ylabel=_axis_label(metric))
+    return _draw_panels(_arrange_panels(summaries, against), draw_panel, xlabel=label, ylabel=METRICS[metric].label)
 
 
 def error_split(results: Results, learner: str = "likelihood", *, network: str | None = None) -> Figure:
@@ -138,7 +138,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         known = {scale.place_of(s): s.vacuous for s in own}
         _draw_level(axes, known, color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
         for name in compared:
-            _draw_learner(axes, panel, scale, name, _learners_of(results), f"error of {learner_words(name)}")
+            _draw_learner(axes, panel, scale, name, _learners_of(results), f"error of {label_learner(name)}")
         limits = {scale.place_of(s): s.limit for s in own if s.limit is not None}
         _draw_level(axes, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
         points = [(scale.place_of(s), noise[s[:4]]) for s in own if s[:4] in noise]
@@ -151,13 +151,13 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
 
 def _select_summaries(results: Results, metric: str, against: Against, network: str | None) -> list[Summary]:
     """Everything that there is to draw; against imprecision, at the most rows."""
-    require_known(metric, METRICS, "plots: metric")
+    METRICS.require(metric, "plots")
     if network is not None:
         require_known(network, dict.fromkeys(trial.network for trial in results.trials), "plots: network")
     summaries = [s for s in results.summary(metric) if network in {None, s.network}]
     if against == "imprecision":
         most = max(trial.rows for trial in results.trials)
-        summaries = [s for s in summaries if s.rows == most and s.process != "precise"]
+        summaries = [s for s in summaries if s.rows == most and is_imprecise(s.process)]
     if not summaries:
         raise NothingToShow(f"plots: no run has {metric} against {against}; expected results that have it")
     return summaries
@@ -184,15 +184,16 @@ def _arrange_panels(summaries: Sequence[Summary], against: Against) -> list[list
     rows = []
     for group in groups.values():
         panels = list(group.values())
-        rows += [panels[k : k + _COLUMNS] for k in range(0, len(panels), _COLUMNS)]
+        across = -(-len(panels) // -(-len(panels) // _COLUMNS))  # rows of about the same length
+        rows += [panels[k : k + across] for k in range(0, len(panels), across)]
     return rows
 
 
 def _panel_title(first: Summary, *, named: bool, theta: bool) -> str:
     """What a panel shows, on two lines if need be."""
     parts = [first.network] if named else []
-    parts.append(process_words(first.process))
-    if theta and first.process != "precise":
+    parts.append(label_process(first.process))
+    if theta and is_imprecise(first.process):
         parts.append(f"theta = {first.imprecision:g}")
     return "\n".join(wrap(", ".join(parts), 40))
 
@@ -263,15 +264,3 @@ def _format_count(number: float) -> str:
     ('100', '1,000', '2.5 M')
     """
     return f"{number / 1e6:g} M" if number >= 1e6 else f"{number / 1e3:g} k" if number >= 1e5 else f"{number:,.0f}"
-
-
-def _axis_label(metric: str) -> str:
-    """A metric as the label of an axis."""
-    return {
-        "child_affinity": "information affinity",
-        "affinity": "information affinity",
-        "child_mean_error": "mean error of a degree",
-        "mean_error": "mean error of a degree",
-        "max_error": "largest error of a degree",
-        "hamming": "edges to mend",
-    }.get(metric, metric.replace("_", " "))

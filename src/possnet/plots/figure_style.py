@@ -10,14 +10,15 @@ import io
 import re
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
 from possnet.errors import InputError
+from possnet.learners import LEARNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -48,47 +49,18 @@ class LineStyle(NamedTuple):
     marker: str
 
 
-_LEARNERS: Final = {
-    "em": ("EM", LineStyle("blue", "-", "o")),
-    "likelihood": ("counting", LineStyle("orange", (0, (5, 1.6)), "s")),
-    "histogram": ("histogram", LineStyle("green", (0, (1, 1.2)), "^")),
-    "capped": ("capped counting", LineStyle("purple", (0, (6, 1.5, 1, 1.5)), "D")),
-    "transform": ("transformed probabilities", LineStyle("ochre", (0, (3, 1.5)), "v")),
-    "symmetric": ("symmetric transformation of probabilities", LineStyle("pink", (0, (3, 1, 1, 1, 1, 1)), "P")),
-    "likelihood-corrected": ("counting with theta undone", LineStyle("brick", (0, (8, 2)), "X")),
-    "em-corrected": ("EM with theta undone", LineStyle("sky", (0, (10, 1.5)), "*")),
-}
-_PROCESSES: Final = {
-    "alpha-cut": "alpha-cut rows",
-    "alpha-cut-text": "alpha-cut rows (text's law)",
-    "alpha-cut-cuts": "alpha-cut rows (whole cuts)",
-    "precise": "precise rows",
-    "traced": "traced rows",
-    "traced-text": "traced rows (text's law)",
-}
-_SETTINGS: Final[dict[Any, Any]] = {
-    "font.size": 9.5,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "svg.hashsalt": "possnet",
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-    "text.color": COLOURS["ink"][0],
-    "axes.labelcolor": COLOURS["ink"][0],
-    "axes.edgecolor": COLOURS["soft"][0],
-    "xtick.color": COLOURS["soft"][0],
-    "ytick.color": COLOURS["soft"][0],
-    "xtick.labelcolor": COLOURS["ink"][0],
-    "ytick.labelcolor": COLOURS["ink"][0],
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9.5,
-    "legend.fontsize": 9.5,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-}
+_LINE_STYLES: Final = (
+    LineStyle("orange", (0, (5, 1.6)), "s"),
+    LineStyle("green", (0, (1, 1.2)), "^"),
+    LineStyle("purple", (0, (6, 1.5, 1, 1.5)), "D"),
+    LineStyle("ochre", (0, (3, 1.5)), "v"),
+    LineStyle("pink", (0, (3, 1, 1, 1, 1, 1)), "P"),
+    LineStyle("brick", (0, (8, 2)), "X"),
+    LineStyle("blue", "-", "o"),
+    LineStyle("sky", (0, (10, 1.5)), "*"),
+)
+"""Of the learners of `possnet.learners.LEARNERS`, in their order."""
+_STYLE: Final = Path(__file__).parent / "possnet.mplstyle"
 
 
 def has_matplotlib() -> bool:
@@ -102,37 +74,17 @@ def has_matplotlib() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def learner_words(name: str) -> str:
-    """A learner in words.
-
-    >>> learner_words("likelihood"), learner_words("em@greedy:traced-bic")
-    ('counting', 'EM on a structure by greedy, traced-bic')
-    """
-    base, _, structure = name.partition("@")
-    words = _LEARNERS[base][0] if base in _LEARNERS else base
-    return f"{words} on a structure by {structure.replace(':', ', ')}" if structure else words
-
-
-def process_words(name: str) -> str:
-    """A process in words.
-
-    >>> process_words("traced")
-    'traced rows'
-    """
-    return _PROCESSES.get(name, name)
-
-
 def learner_style(name: str, among: Sequence[str]) -> LineStyle:
     """Colour, line and marker of a learner; the same in every figure with the same learners.
 
     >>> learner_style("em", ["em"]).colour
     'blue'
     """
-    if name in _LEARNERS:
-        return _LEARNERS[name][1]
-    styles = [style for known, (_, style) in _LEARNERS.items() if known not in among]
-    others = [other for other in among if other not in _LEARNERS]
-    return (styles or [style for _, style in _LEARNERS.values()])[others.index(name) % max(len(styles), 1)]
+    registered = dict(zip(LEARNERS, _LINE_STYLES, strict=False))
+    if name in registered:
+        return registered[name]
+    free = [style for known, style in registered.items() if known not in among] or _LINE_STYLES
+    return free[[other for other in among if other not in registered].index(name) % len(free)]
 
 
 class NothingToShow(InputError):
@@ -144,40 +96,39 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
     """A new figure, in inches, in the look of all figures; it needs no window system and no global state."""
     if not has_matplotlib():
         raise InputError("plots: matplotlib is not installed; expected it. Install it: pip install 'possnet[plot]'")
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_SETTINGS):
+    with _styled():
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        with _ignore_missing_glyphs():
-            figure.draw_without_rendering()
+        figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything has its place now; saving need not find it again
 
 
 @contextmanager
-def _ignore_missing_glyphs() -> Iterator[None]:
-    """Without a warning for every sign that the font lacks: SVG text is drawn with the reader's own fonts."""
-    with warnings.catch_warnings():
+def _styled() -> Iterator[None]:
+    """The look of all figures, and no warning for signs that the font lacks: SVG text is drawn with the reader's fonts."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(fname=_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
 def add_legend(figure: Figure) -> None:
-    """One legend above all panels, each label once, in as many columns as fit."""
-    found: dict[str, Artist] = {}
+    """Draw one legend above all panels, each label once, in as many columns as fit."""
+    handles: dict[str, Artist] = {}
     for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    widest = max(measure_text(label, 9.5) for label in found) + 5.0 * 9.5
+        handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    widest = max(measure_text(label, 9.5) for label in handles) + 5.0 * 9.5
     columns = max(1, int(72.0 * figure.get_figwidth() / widest))
-    rows = -(-len(found) // columns)
+    rows = -(-len(handles) // columns)
     figure.set_figheight(figure.get_figheight() + 0.2 * (rows - 1))
-    figure.legend(list(found.values()), list(found), loc="outside upper left", ncols=columns, frameon=False)
+    figure.legend(list(handles.values()), list(handles), loc="outside upper left", ncols=columns, frameon=False)
 
 
 def tidy_axes(axes: Axes) -> None:
-    """Axes with two sides and a faint grid."""
+    """Give axes two sides and a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, labelsize=8.5)
     axes.grid(visible=True, which="major", color=COLOURS["rule"][0], lw=0.7)
@@ -193,35 +144,31 @@ def svg_text(figure: Figure, title: str) -> Picture:
     >>> text.startswith("<svg"), "var(--blue,#0b6e99)" in text, "http" in text.replace("http://www.w3.org", "")
     (True, True, False)
     """
-    return _themed(_svg(figure), title)
+    return _follow_page(_plain_svg(figure), title)
 
 
 def save_figure(figure: Figure, stem: Path, title: str = "figure") -> Picture:
     """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
-    import matplotlib as mpl
-
     from possnet.io import replace_file, write_text
 
-    text = _svg(figure)
+    text = _plain_svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    with mpl.rc_context(_SETTINGS), _ignore_missing_glyphs(), replace_file(stem.parent / f"{stem.name}.pdf") as beside:
-        figure.savefig(beside, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
-    return _themed(text, title)
+    with _styled(), replace_file(stem.parent / f"{stem.name}.pdf") as file:
+        figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
+    return _follow_page(text, title)
 
 
-def _svg(figure: Figure) -> str:
+def _plain_svg(figure: Figure) -> str:
     """SVG text as matplotlib writes it, without its preface and metadata."""
-    import matplotlib as mpl
-
     stream = io.StringIO()
-    with mpl.rc_context(_SETTINGS), _ignore_missing_glyphs():
+    with _styled():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     return replace_forbidden(re.sub(r"\n\s*", "\n", text).strip())
 
 
-def _themed(text: str, title: str) -> Picture:
+def _follow_page(text: str, title: str) -> Picture:
     """The same with a size that fits its page, a name, and colours that follow the page."""
     width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3  # type: ignore[index]
     size = f"--w:{width:.0f}px;width:{width:.0f}px;max-width:100%;height:auto"

@@ -10,7 +10,9 @@ import numpy as np
 
 from possnet.drawing import clip_text
 from possnet.errors import require_known
-from possnet.plots.figure_style import NothingToShow, learner_words, new_figure
+from possnet.learners import label_learner
+from possnet.plots.figure_style import NothingToShow, new_figure
+from possnet.sampling import is_imprecise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +135,7 @@ def _draw_heatmap(values: Floats, labels: Sequence[str], columns: Sequence[_Heat
     """A panel for each learner with a common scale, in rows that fit a page; every entry has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys(column[:2] for column in columns))
-    words = [process if process == "precise" else f"{process}, theta {theta:g}" for process, theta in settings]
+    words = [f"{process}, theta {theta:g}" if is_imprecise(process) else process for process, theta in settings]
     shown = [clip_text(label, 44) for label in labels]
     across = max(1, min(len(learners), int(13 / len(settings))))
     rows = -(-len(learners) // across)
@@ -150,7 +152,7 @@ def _draw_heatmap(values: Floats, labels: Sequence[str], columns: Sequence[_Heat
                 if column in columns:
                     panel[:, place] = values[:, columns.index(column)]
             mesh = _draw_mesh(axes, panel, top)
-            axes.set_title("\n".join(wrap(learner_words(learner), max(12, 9 * len(settings)))))
+            axes.set_title("\n".join(wrap(label_learner(learner), max(12, 9 * len(settings)))))
             axes.set_xticks(np.arange(len(settings)) + 0.5, words, rotation=40, ha="right", rotation_mode="anchor")
             axes.set_yticks(np.arange(len(shown)) + 0.5, shown)
             axes.tick_params(length=0, labelsize=8.5)

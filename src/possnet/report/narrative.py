@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from itertools import chain, count
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from possnet.io import example_names, load_example
+from possnet.learners import label_learner
 from possnet.network import random_network
-from possnet.plots import learner_words, process_words
+from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,86 +22,75 @@ if TYPE_CHECKING:
 def state_question(experiment: Experiment) -> str:
     """What was asked, in a sentence.
 
-    >>> import possnet as pn
-    >>> from possnet.experiment import Experiment
-    >>> from possnet.experiment import Grid
-    >>> asia = pn.load_example("asia")
-    >>> grid = Grid.from_options({"asia": asia}, ["traced"], [0.5, 1.0], [100, 1000], ["likelihood", "em"], 1, 1)
-    >>> print(state_question(Experiment(grid, None, {})))
-    How well is asia learned back from 100 to 1,000 traced rows with imprecision 0.5 and 1, by counting and by EM?
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = pn.evaluate(["asia"], rows=[20, 50], imprecision=[0.5, 1], process="traced", repeats=1, out=folder)
+    >>> print(state_question(results.experiment))
+    How well is asia learned back from 20 to 50 traced rows with imprecision 0.5 and 1, by counting and by EM?
     """
     grid = experiment.grid
     rows = f"{min(grid.rows):,} to {max(grid.rows):,}" if len(grid.rows) > 1 else f"{grid.rows[0]:,}"
-    kinds = join_words([process_words(name) for name in grid.processes])
-    imprecise = any(name != "precise" for name in grid.processes)
-    theta = f" with imprecision {join_words([format_number(t) for t in grid.imprecision])}" if imprecise else ""
-    learners = join_words([f"by {learner_words(name)}" for name in grid.learners])
+    processes = join_words([label_process(name) for name in grid.processes])
+    thetas = join_words([format_number(theta) for theta in grid.imprecision])
+    imprecise = f" with imprecision {thetas}" if any(map(is_imprecise, grid.processes)) else ""
+    learners = join_words([f"by {label_learner(name)}" for name in grid.learners])
     verb = "is" if len(grid.networks) == 1 else "are"
-    return f"How well {verb} {join_words(list(grid.networks))} learned back from {rows} {kinds}{theta}, {learners}?"
+    return f"How well {verb} {join_words(list(grid.networks))} learned back from {rows} {processes}{imprecise}, {learners}?"
 
 
 def state_answer(results: Results) -> list[str]:
     """What came out, in at most three sentences: who comes closest, what limits it, and what more rows do.
 
     >>> import possnet as pn
-    >>> found = pn.evaluate(["pump"], rows=[100, 2000], imprecision=1, process="traced", repeats=1, rng=1)
-    >>> state_answer(found)[0].partition(" (")[0]
+    >>> results = pn.evaluate(["pump"], rows=[100, 2000], imprecision=1, process="traced", repeats=1, rng=1)
+    >>> state_answer(results)[0].partition(" (")[0]
     'With 2,000 rows, the closest to the truth is EM on traced rows'
     """
     if not results.summary("child_affinity"):
-        return ["Every run failed; the table below says why."]
-    return [
-        sentence
-        for sentence in (_closest_sentence(results), _limit_sentence(results), _gain_sentence(results))
-        if sentence
-    ]
+        return ["Every trial failed; the table below says why."]
+    return [*filter(None, (_closest_sentence(results), _limit_sentence(results), _gain_sentence(results)))]
 
 
 def _closest_sentence(results: Results) -> str:
     """Which learner ends closest to the truth, for each process; settings in which a learner failed are left out."""
-    most = max(cell.rows for cell in results.trials)
-    learners = list(dict.fromkeys(cell.learner for cell in results.trials))
+    most = max(trial.rows for trial in results.trials)
+    learners = list(dict.fromkeys(trial.learner for trial in results.trials))
+    settings = {trial.setting[:3] for trial in results.trials}
     last = [s for s in results.summary("child_affinity") if s.rows == most]
-    seen: dict[tuple[str, str, float], set[str]] = {}
-    for s in last:
-        seen.setdefault(s[:3], set()).add(s.learner)
-    found = [s for s in last if len(seen[s[:3]]) == len(learners)]
-    if not found:
+    finished = {(s[:3], s.learner) for s in last}
+    failed = {setting for setting in settings if any((setting, name) not in finished for name in learners)}
+    last = [s for s in last if s[:3] not in failed]
+    if not last:
         return f"With {count_noun(most, 'row')} there is no setting in which every learner came to an end."
     clauses: list[tuple[float, str, str]] = []
-    for process in dict.fromkeys(s.process for s in found):
-        here = [s for s in found if s.process == process]
-        means = {name: fmean(s.mean for s in here if s.learner == name) for name in learners}
-        ignorance = fmean(s.vacuous for s in here)
+    for process, summaries in _group_by_process(last).items():
+        means = {name: fmean(s.mean for s in summaries if s.learner == name) for name in learners}
+        ignorance = fmean(s.vacuous for s in summaries)
         top = max(means.values())
         best = [name for name in learners if means[name] >= top - 0.005]
-        others = [f"{mean:.2f} for {learner_words(name)}" for name, mean in means.items() if name not in best]
+        others = [f"{mean:.2f} for {label_learner(name)}" for name, mean in means.items() if name not in best]
         against = join_words([*others, f"{ignorance:.2f} for knowing nothing"])
-        worse = ", which would be better" if ignorance > top else ""
-        who = join_words([learner_words(name) for name in best]) + (" alike" if len(best) > 1 else "")
-        clauses.append((top, f"{who} on {process_words(process)}", f"{top:.2f}, against {against}{worse}"))
+        better = ", which would be better" if ignorance > top else ""
+        who = join_words([label_learner(name) for name in best]) + (" alike" if len(best) > 1 else "")
+        clauses.append((top, f"{who} on {label_process(process)}", f"{top:.2f}, against {against}{better}"))
     clauses.sort(key=lambda clause: -clause[0])
-    measures = ["information affinity ", *[""] * (len(clauses) - 1)]
-    told = join_words([f"{who} ({what}{numbers})" for what, (_, who, numbers) in zip(measures, clauses, strict=True)])
-    lost = len({(c.network, c.process, c.imprecision) for c in results.trials}) - len({s[:3] for s in found})
-    left = f" ({count_noun(lost, 'setting')} with failed runs left out)" if lost else ""
-    verb = "is" if len(clauses) == 1 and " alike" not in told else "are"
-    return f"With {count_noun(most, 'row')}{left}, the closest to the truth {verb} {told}."
+    metrics = ["information affinity ", *[""] * (len(clauses) - 1)]
+    closest = join_words([f"{who} ({what}{numbers})" for what, (_, who, numbers) in zip(metrics, clauses, strict=True)])
+    left_out = f" ({count_noun(len(failed), 'setting')} with failed trials left out)" if failed else ""
+    verb = "is" if len(clauses) == 1 and " alike" not in closest else "are"
+    return f"With {count_noun(most, 'row')}{left_out}, the closest to the truth {verb} {closest}."
 
 
 def _limit_sentence(results: Results) -> str:
     """How much of counting's error would stay with endless rows, for each process."""
-    found = [
-        s
-        for s in _with_most_rows(results.summary("child_mean_error"))
-        if s.learner == "likelihood" and s.limit is not None
-    ]
     clauses = []
-    for process in dict.fromkeys(s.process for s in found):
-        here = [s for s in found if s.process == process]
-        error, bias = fmean(s.mean for s in here), fmean(s.limit for s in here if s.limit is not None)
-        words = "hardly help" if bias > 0.8 * error else "help" if bias < 0.4 * error else "help a little"
-        clauses.append(f"{bias:.3f} on {process_words(process)} (now {error:.3f}: more rows {words})")
+    last = _with_most_rows(results.summary("child_mean_error"))
+    for process, summaries in _group_by_process([s for s in last if s.learner == "likelihood"]).items():
+        pairs = [(s.mean, s.limit) for s in summaries if s.limit is not None]
+        if pairs:
+            error, bias = (fmean(values) for values in zip(*pairs, strict=True))
+            words = "hardly help" if bias > 0.8 * error else "help" if bias < 0.4 * error else "help a little"
+            clauses.append(f"{bias:.3f} on {label_process(process)} (now {error:.3f}: more rows {words})")
     if not clauses:
         return ""
     return f"Even with endless rows, counting would err by {join_words(clauses)} a degree, on average: its exact limit."
@@ -107,25 +98,25 @@ def _limit_sentence(results: Results) -> str:
 
 def _gain_sentence(results: Results) -> str:
     """What more rows did for the learner that ends with the least error, or what imprecision did."""
-    found = results.summary("child_mean_error")
-    last = _with_most_rows(found)
-    names = dict.fromkeys(s.learner for s in last)
-    best = min(names, key=lambda name: fmean(s.mean for s in last if s.learner == name))
-    own = [s for s in found if s.learner == best]
-    rows = sorted({s.rows for s in own})
-    if len(rows) > 1:
-        pairs = [(s, f) for s in own for f in own if s[:3] == f[:3] and (s.rows, f.rows) == (rows[-1], rows[0])]
-        factors = sorted((f.mean / s.mean, _setting_words(s)) for s, f in pairs if s.mean > 0.0 and f.mean > 0.0)
-        if factors:
-            return _factor_sentence(best, rows[0], rows[-1], factors)
-    for process in dict.fromkeys(s.process for s in own):
-        here = [s for s in own if s.process == process]
-        thetas = sorted({s.imprecision for s in here})
+    summaries = results.summary("child_mean_error")
+    last = _with_most_rows(summaries)
+    best = min(
+        dict.fromkeys(s.learner for s in last), key=lambda name: fmean(s.mean for s in last if s.learner == name)
+    )
+    own = [s for s in summaries if s.learner == best]
+    first, most = min(s.rows for s in own), max(s.rows for s in own)
+    begins = {s[:3]: s.mean for s in own if s.rows == first}
+    ends = [s for s in own if s.rows == most and s[:3] in begins and first < most]
+    factors = sorted((begins[s[:3]] / s.mean, _setting_words(s)) for s in ends if s.mean > 0.0 and begins[s[:3]] > 0.0)
+    if factors:
+        return _factor_sentence(best, first, most, factors)
+    for process, group in _group_by_process(own).items():
+        thetas = sorted({s.imprecision for s in group})
         if len(thetas) > 1:
-            ends = [fmean(s.mean for s in here if s.imprecision == theta) for theta in (thetas[0], thetas[-1])]
+            low, high = (fmean(s.mean for s in group if s.imprecision == theta) for theta in (thetas[0], thetas[-1]))
             return (
                 f"From imprecision {format_number(thetas[0])} to {format_number(thetas[-1])} the error of "
-                f"{learner_words(best)} on {process_words(process)} goes from {ends[0]:.3f} to {ends[1]:.3f}."
+                f"{label_learner(best)} on {label_process(process)} goes from {low:.3f} to {high:.3f}."
             )
     return ""
 
@@ -134,7 +125,7 @@ def _factor_sentence(learner: str, first: int, last: int, factors: Sequence[tupl
     """How far the error fell between two numbers of rows, from the worst setting to the best."""
     (low, _), (high, where) = factors[0], factors[-1]
     expected = (last / first) ** 0.5
-    begin = f"From {first:,} to {last:,} rows the error of {learner_words(learner)}"
+    begin = f"From {first:,} to {last:,} rows the error of {label_learner(learner)}"
     noise = f"errors that are noise alone would be divided by about {expected:.2g}"
     if high < 1.05:
         return f"{begin} does not fall; {noise}."
@@ -144,31 +135,35 @@ def _factor_sentence(learner: str, first: int, last: int, factors: Sequence[tupl
 
 
 def _setting_words(s: Summary) -> str:
-    theta = "" if s.process == "precise" else f", theta {format_number(s.imprecision)}"
-    return f"{s.network}, {process_words(s.process)}{theta}"
+    theta = f", theta {format_number(s.imprecision)}" if is_imprecise(s.process) else ""
+    return f"{s.network}, {label_process(s.process)}{theta}"
 
 
-def _with_most_rows(found: Sequence[Summary]) -> list[Summary]:
-    """Those with the most rows."""
-    most = max(s.rows for s in found)
-    return [s for s in found if s.rows == most]
+def _with_most_rows(summaries: Sequence[Summary]) -> list[Summary]:
+    most = max(s.rows for s in summaries)
+    return [s for s in summaries if s.rows == most]
+
+
+def _group_by_process(summaries: Iterable[Summary]) -> dict[str, list[Summary]]:
+    groups: dict[str, list[Summary]] = {}
+    for s in summaries:
+        groups.setdefault(s.process, []).append(s)
+    return groups
 
 
 def list_methods(experiment: Experiment) -> list[tuple[str, str]]:
     """What was done: (topic, words)."""
     grid = experiment.grid
     failed = len(experiment.results.failed)
+    networks = [f"{name} ({count_noun(len(net.variables), 'variable')})" for name, net in grid.networks.items()]
     versions = ", ".join(f"{name} {number}" for name, number in experiment.versions.items())
     return [
-        (
-            "networks",
-            join_words([f"{n} ({count_noun(len(net.variables), 'variable')})" for n, net in grid.networks.items()]),
-        ),
+        ("networks", join_words(networks)),
         ("rows", join_words([f"{n:,}" for n in grid.rows]) + f", each drawn {count_noun(grid.repeats, 'time')}"),
-        ("processes", join_words([f"{process_words(name)} ({name})" for name in grid.processes])),
+        ("processes", join_words([f"{label_process(name)} ({name})" for name in grid.processes])),
         ("imprecision", join_words([format_number(theta) for theta in grid.imprecision])),
-        ("learners", join_words([f"{learner_words(name)} ({name})" for name in grid.learners])),
-        ("runs", f"{len(experiment.results.trials):,}, of which {failed or 'none'} failed"),
+        ("learners", join_words([f"{label_learner(name)} ({name})" for name in grid.learners])),
+        ("trials", f"{len(experiment.results.trials):,}, of which {failed or 'none'} failed"),
         ("intervals", "95 %, Student's t over repeats" if grid.repeats > 1 else "none: every setting was run once"),
         ("seed", str(grid.seed)),
         ("versions", versions or "not recorded"),
@@ -178,12 +173,11 @@ def list_methods(experiment: Experiment) -> list[tuple[str, str]]:
 def repeat_command(experiment: Experiment) -> str:
     """The command line that runs the same experiment again.
 
-    >>> import possnet as pn
-    >>> from possnet.experiment import Experiment
-    >>> from possnet.experiment import Grid
-    >>> grid = Grid.from_options({"asia": pn.load_example("asia")}, ["traced"], [1.0], [100], ["em"], 2, 7)
-    >>> repeat_command(Experiment(grid, None, {}))
-    'possnet evaluate asia --rows 100 --imprecision 1 --process traced --learner em --repeats 2 --seed 7 --out again'
+    >>> import possnet as pn, tempfile
+    >>> how = {"rows": 20, "imprecision": 1, "process": "traced", "learners": "em", "repeats": 1, "rng": 7}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     repeat_command(pn.evaluate(["asia"], **how, out=folder).experiment)
+    'possnet evaluate asia --rows 20 --imprecision 1 --process traced --learner em --repeats 1 --seed 7 --out again'
     """
     grid = experiment.grid
     names, options = [], []
@@ -195,14 +189,10 @@ def repeat_command(experiment: Experiment) -> str:
             options += ["--random", name.removeprefix("random ")]
         else:
             names.append(f"networks/{files[name]}")
-    options += [
-        "--rows",
-        ",".join(map(str, grid.rows)),
-        "--imprecision",
-        ",".join(map(format_number, grid.imprecision)),
-    ]
-    parted = [name.partition("@") for name in grid.learners]
+    options += ["--rows", ",".join(map(str, grid.rows))]
+    options += ["--imprecision", ",".join(map(format_number, grid.imprecision))]
     options += ["--process", ",".join(grid.processes)]
+    parted = [name.partition("@") for name in grid.learners]
     options += ["--learner", ",".join(dict.fromkeys(learner for learner, _, _ in parted))]
     if any(structure for _, _, structure in parted):
         options += ["--learn", ",".join(dict.fromkeys(structure or "given" for _, _, structure in parted))]
@@ -232,15 +222,12 @@ def file_names(texts: Iterable[str]) -> list[str]:
     >>> file_names(["random 20/b", "random 20 b"])
     ['random_20_b', 'random_20_b-2']
     """
-    found: list[str] = []
+    names: list[str] = []
     for text in texts:
         stem = "".join(ch if ch.isalnum() or ch in "-_" else "_" for ch in text)[:80] or "_"
-        number, name = 1, stem
-        while name in found:
-            number += 1
-            name = f"{stem}-{number}"
-        found.append(name)
-    return found
+        numbered = (f"{stem}-{number}" for number in count(2))
+        names.append(next(name for name in chain([stem], numbered) if name not in names))
+    return names
 
 
 def format_number(number: float) -> str:

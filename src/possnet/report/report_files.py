@@ -1,14 +1,13 @@
-"""Writing the report of an experiment's folder, and its figures for papers."""
+"""The report of an experiment in its folder: the page, and its figures for papers."""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from possnet.drawing import Drawing
 from possnet.errors import TooLarge
-from possnet.experiment import read_experiment
+from possnet.experiment import Experiment, read_experiment
 from possnet.io import encode_network, file_error, write_text
 from possnet.plots import (
     NothingToShow,
@@ -26,32 +25,48 @@ from possnet.report.narrative import count_noun, file_names, network_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from possnet.aliases import Progress
-    from possnet.experiment import Experiment
     from possnet.network import Network
 
 _MOST_BYTES: Final = 1_300_000
 _MOST_NODES: Final = 250
+_PREFIXES: Final = ("curves-", "split-", "variables-", "contexts-", "network-")
+_SECTIONS: Final = {
+    "Learning curves": "higher is closer to the truth; 1 is the truth itself.",
+    "Bias and noise": (
+        "error of counting split into bias, which stays with endless rows, and noise, which falls with them. Where "
+        "the lines of error and bias meet, more rows stop helping."
+    ),
+    "Where the errors are": "Mean error of a degree; 0 is the truth.",
+    "Networks": "The true network: how far each state is possible (light) and certain (dark) when nothing is known.",
+}
 
 
-def write_report(folder: str | Path, *, progress: Progress | None = None) -> Path:
+def write_report(experiment: Experiment | str | Path, *, progress: Progress | None = None) -> Path:
     """Write ``report.html`` and ``figures/`` into the folder of a finished experiment; gives the name of the page.
 
     The page is self-contained and has the question, the answer, learning curves, the split of the error into bias and
     noise, heat maps, the networks, a table that can be sorted, methods, and the command that does it again. Figures need
     matplotlib (``possnet[plot]``); without it the page has the drawings and the table alone, and says so.
 
+    Parameters
+    ----------
+    experiment
+        The folder of an experiment, or, without reading it again, the ``experiment`` of what `possnet.evaluate` gave.
+
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pn.evaluate(["asia"], rows=50, imprecision=1, learners="likelihood", repeats=1, rng=1, out=folder)
-    ...     file = write_report(folder)
+    ...     how = {"rows": 50, "imprecision": 1, "learners": "likelihood", "repeats": 1, "rng": 1}
+    ...     file = write_report(pn.evaluate(["asia"], **how, out=folder).experiment)
     ...     file.name, len(list((file.parent / "figures").glob("*.pdf")))
     ('report.html', 5)
     """
-    experiment = read_experiment(folder)
-    target, figures = Path(folder) / "report.html", Path(folder) / "figures"
-    _prepare_folders(Path(folder), experiment)
+    if not isinstance(experiment, Experiment):
+        experiment = read_experiment(experiment)
+    folder = experiment.folder
+    _prepare_folders(folder, experiment.grid.networks)
     notes: list[str] = []
     if not has_matplotlib():
         notes.append("Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here.")
@@ -63,10 +78,9 @@ def write_report(folder: str | Path, *, progress: Progress | None = None) -> Pat
         if progress is not None:
             progress(number, len(makers))
         try:
-            made = make()
+            picture = _save_picture(make(), folder / "figures" / stem)
         except NothingToShow:
             continue
-        picture = _save_picture(made, figures / stem)
         if used + len(picture) > _MOST_BYTES:
             left_out += 1
             continue
@@ -74,16 +88,15 @@ def write_report(folder: str | Path, *, progress: Progress | None = None) -> Pat
         pictures.append(ReportPicture(section, picture, caption))
     if left_out:
         notes.append(f"{count_noun(left_out, 'more figure')} in figures/; this page is kept small.")
-    pictures.sort(key=lambda shown: list(_SECTIONS).index(shown.section))
-    write_text(target, build_page(experiment, pictures, notes))
+    pictures.sort(key=lambda picture: list(_SECTIONS).index(picture.section))
+    write_text(folder / "report.html", build_page(experiment, pictures, notes))
     if progress is not None:
         progress(len(makers), len(makers))
-    return target
+    return folder / "report.html"
 
 
-def _prepare_folders(folder: Path, experiment: Experiment) -> None:
+def _prepare_folders(folder: Path, networks: dict[str, Network]) -> None:
     """Folders for figures, without those of an earlier report, and for networks that have no name of their own."""
-    networks = experiment.grid.networks
     files = network_files(networks)
     try:
         (folder / "figures").mkdir(exist_ok=True)
@@ -98,33 +111,21 @@ def _prepare_folders(folder: Path, experiment: Experiment) -> None:
         write_text(folder / "networks" / file, encode_network(networks[name]))
 
 
-_PREFIXES: Final = ("curves-", "split-", "variables-", "contexts-", "network-")
-_SECTIONS: Final = {
-    "Learning curves": "higher is closer to the truth; 1 is the truth itself.",
-    "Bias and noise": (
-        "error of counting split into bias, which stays with endless rows, and noise, which falls with them. Where "
-        "the lines of error and bias meet, more rows stop helping."
-    ),
-    "Where the errors are": "Mean error of a degree; 0 is the truth.",
-    "Networks": "The true network: how far each state is possible (light) and certain (dark) when nothing is known.",
-}
-
-
 def _picture_makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
-    """Section, name of the file, caption, and how to make each picture: a figure, or the text of a drawing."""
+    """Section, name of the file, caption, and how to make each picture: a figure, or a drawing."""
     results, grid = experiment.results, experiment.grid
     curves, split, heat, networks = _SECTIONS
     spread = " Mean over repeats, with 95 % intervals." if grid.repeats > 1 else ""
     for name, network in grid.networks.items():
-        told = f"{name}: " if len(grid.networks) > 1 else ""
+        draw_curves = partial(learning_curves, results, network=name)
         figures: list[tuple[str, str, str, Callable[[], Any]]] = [
-            (curves, "curves-rows", _SECTIONS[curves] + spread, partial(learning_curves, results, network=name))
+            (curves, "curves-rows", _SECTIONS[curves] + spread, draw_curves)
         ]
         if any("@" in learner for learner in grid.learners):
-            edges = partial(learning_curves, results, "hamming", network=name)
-            figures.append((curves, "curves-structure", "edges to add, remove or turn; 0 is the true graph.", edges))
+            edges = partial(draw_curves, metric="hamming")
+            figures.append((curves, "curves-structure", "edges to add, delete or reverse; 0 is the true graph.", edges))
         if len(grid.imprecision) > 1:
-            thetas = partial(learning_curves, results, against="imprecision", network=name)
+            thetas = partial(draw_curves, against="imprecision")
             figures.append((curves, "curves-imprecision", "the same against imprecision, at the most rows.", thetas))
         contexts = partial(context_heatmap, results, network, name=name)
         figures += [
@@ -132,25 +133,24 @@ def _picture_makers(experiment: Experiment) -> Iterator[tuple[str, str, str, Cal
             (heat, "variables", f"by variable. {_SECTIONS[heat]}", partial(variable_heatmap, results, name)),
             (heat, "contexts", "by context, for the variable with the largest error.", contexts),
         ]
-        if has_matplotlib():
-            for section, stem, caption, make in figures:
-                words = told + caption if told else caption[:1].upper() + caption[1:]
-                yield section, f"{stem}-{name}", words, make
+        for section, stem, caption, make in figures if has_matplotlib() else ():
+            several = len(grid.networks) > 1
+            yield section, f"{stem}-{name}", f"{name}: {caption}" if several else caption[0].upper() + caption[1:], make
         if len(network.variables) <= _MOST_NODES:
-            yield networks, f"network-{name}", f"{name}. {_SECTIONS[networks]}", partial(_draw, network, name)
+            yield networks, f"network-{name}", f"{name}. {_SECTIONS[networks]}", partial(_draw_network, network, name)
 
 
-def _draw(network: Network, name: str) -> Drawing:
+def _draw_network(network: Network, name: str) -> Drawing:
     try:
         return draw_network(network, title=name)
     except TooLarge:  # no marginals; what every context allows is shown instead
         return cast("Drawing", network._repr_html_())
 
 
-def _save_picture(made: Any, stem: Path) -> str:
+def _save_picture(picture: Any, stem: Path) -> str:
     """Write a figure or a drawing beside the page; gives the text for the page."""
-    if not isinstance(made, Drawing):
-        return save_figure(made, stem, stem.name.replace("-", " "))
+    if not isinstance(picture, Drawing):
+        return save_figure(picture, stem, stem.name.replace("-", " "))
     if has_matplotlib():
-        save_figure(drawing_figure(made), stem)
-    return made
+        save_figure(drawing_figure(picture), stem)
+    return picture

@@ -14,7 +14,7 @@ S. Chanas, M. Nowakowski: Single value simulation of fuzzy variable, 1988.
 """
 
 from possnet.sampling.exact_limits import sampling_law, sampling_limit
-from possnet.sampling.processes import PROCESSES, Law, Parents, Process, label_process
+from possnet.sampling.processes import PROCESSES, Law, Parents, Process, is_imprecise, label_process
 from possnet.sampling.sample_rows import SampleStream, chanas, guyonnet, sample, sample_batches
 from possnet.sampling.sampling_spec import Imprecision, SamplingOptions
 from possnet.sampling.simulated_limits import SimulatedLimit, simulated_limit
@@ -30,6 +30,7 @@ __all__ = [
     "SimulatedLimit",
     "chanas",
     "guyonnet",
+    "is_imprecise",
     "label_process",
     "sample",
     "sample_batches",

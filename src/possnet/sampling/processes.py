@@ -98,6 +98,15 @@ def resolve_process(name: str, law: Law, parents: Parents) -> Process:
     return replace(process, signal="cut") if parents == "cut" and process.takes("parents") else process
 
 
+def is_imprecise(name: str) -> bool:
+    """Whether the cells of a process's rows may hold several states; a process that is not registered may do so.
+
+    >>> is_imprecise("traced"), is_imprecise("precise")
+    (True, False)
+    """
+    return name not in PROCESSES or PROCESSES[name].imprecise
+
+
 def label_process(name: str) -> str:
     """A process for people; a name that is not registered stands for itself.
 

@@ -101,7 +101,7 @@ def evaluate_command(
         sys.exit(130)
     show(results_document(results, metric) if as_json else results_page(results, metric))
     if out is not None:
-        write_report(out, err=as_json)
+        write_report(results.experiment, err=as_json)
     elif not as_json:
         click.echo("\nWith --out DIR every result is kept there, with a report to show to others.")
 

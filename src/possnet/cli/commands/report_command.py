@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 import possnet as pn
 from possnet.cli.outputs import show_progress
+
+if TYPE_CHECKING:
+    from possnet.experiment import Experiment
 
 
 @click.command(short_help="Write the report of an experiment again.")
@@ -22,10 +27,10 @@ def report_command(folder: str) -> None:
     write_report(folder, err=False)
 
 
-def write_report(folder: str, *, err: bool) -> None:
+def write_report(experiment: Experiment | str, *, err: bool) -> None:
     """Write the report, and print where it is."""
     with show_progress() as advance:
-        page = pn.write_report(folder, progress=advance)
+        page = pn.write_report(experiment, progress=advance)
     click.echo(
         f"\nReport: {page}\nAll measures: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",
         err=err,
