@@ -22,6 +22,7 @@ from possnet.kernels.tally import Tally
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from possnet.aliases import Ints
     from possnet.io.json_schema import CountsJson, FamilyCountsJson, FocalJson
     from possnet.variables import Variable
 
@@ -78,28 +79,29 @@ def read_counts(path: str | Path) -> Counts:
         return _restore_counts(page)
 
 
-def _restore_counts(page: CountsJson) -> Counts:
-    variables = restore_variables(page.variables)
-    domains = {variable.name: variable for variable in variables}
+def _restore_counts(document: CountsJson) -> Counts:
+    rows, entries = document.rows, document.variables
+    variables = restore_variables(entries)
     if not variables:
         raise InputError("no variables; expected at least one")
-    dag = Dag({e.name: e.parents for e in page.variables})
-    if not 0 <= page.rows < _LARGEST:
-        raise InputError(f"{page.rows} rows; expected a whole number from 0 to 2**62")
-    for entry in page.variables:
-        if not page.rows <= entry.cell_sizes <= page.rows * len(entry.states):
-            raise InputError(f"cells of {entry.name!r} of {entry.cell_sizes} states in all; the file is damaged")
-    focal = {e.name: e.focal for e in page.variables if e.focal is not None}
+    if not 0 <= rows < _LARGEST:
+        raise InputError(f"{rows} rows; expected a whole number from 0 to 2**62")
+    dag = Dag({e.name: e.parents for e in entries})
+    for e in entries:
+        fits = rows <= e.cell_sizes <= rows * len(e.states)
+        _require_sound(fits, f"cells of {e.name!r} of {e.cell_sizes} states in all")
+    focal = {e.name: e.focal for e in entries if e.focal is not None}
     if focal and len(focal) < len(variables):
         raise InputError("some variables have focal counts and some have not; expected all or none")
-    scopes = {e.name: [domains[n] for n in (*e.parents, e.name)] for e in page.variables}
+    domains = {variable.name: variable for variable in variables}
+    scopes = {e.name: [domains[n] for n in (*e.parents, e.name)] for e in entries}
     return Counts(
         variables,
         dag,
-        {e.name: _restore_tally(e, scopes[e.name], page.rows) for e in page.variables},
-        rows=page.rows,
-        cell_sizes={e.name: e.cell_sizes for e in page.variables},
-        focal={n: _restore_focal(n, entry, scopes[n], page.rows) for n, entry in focal.items()} if focal else None,
+        {e.name: _restore_tally(e, scopes[e.name], rows) for e in entries},
+        rows=rows,
+        cell_sizes={e.name: e.cell_sizes for e in entries},
+        focal={n: _restore_focal(n, entry, scopes[n], rows) for n, entry in focal.items()} if focal else None,
     )
 
 
@@ -107,55 +109,52 @@ def _restore_tally(entry: FamilyCountsJson, scope: list[Variable], rows: int) ->
     *parents, child = scope
     owner = f"counts of {entry.name!r}"
     contexts = _whole_numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
-    for column, parent in zip(contexts.T, parents, strict=True):
-        if len(column) and column.max() >= len(parent):
-            raise InputError(f"{owner}: state number {column.max()} of {parent.name!r}, which has {len(parent)} states")
-    listed = contexts.tolist()
-    if any(a >= b for a, b in pairwise(listed)):
-        raise InputError(f"{owner}: contexts are not in ascending order, each once; the file is damaged")
     counts = _whole_numbers(entry.counts, (len(contexts), len(child)), owner)
     totals = _whole_numbers(entry.totals, (len(contexts),), owner)
-    if (totals > rows).any() or bool(rows) != bool(len(totals)) or (not parents and rows and totals[0] != rows):
-        raise InputError(f"{owner}: contexts of {totals[:3].tolist()} rows of {rows} in all; the file is damaged")
-    if (counts.max(axis=1, initial=0) > totals).any() or not totals.all() or not counts.any(axis=1).all():
-        raise InputError(
-            f"{owner}: a state is counted more often than its context, or a context never; the file is damaged"
-        )
+    for largest, parent in zip(contexts.max(axis=0, initial=-1).tolist(), parents, strict=True):
+        known = f"{parent.name!r}, which has {len(parent)} states"
+        _require_sound(largest < len(parent), f"{owner}: state number {largest} of {known}")
+    ascending = all(a < b for a, b in pairwise(contexts.tolist()))
+    _require_sound(ascending, f"{owner}: contexts are not in ascending order, each once")
+    fits = (totals <= rows).all() and bool(rows) == bool(len(totals)) and (parents or not rows or totals[0] == rows)
+    _require_sound(fits, f"{owner}: contexts of {totals[:3].tolist()} rows of {rows} in all")
+    counted = (counts.max(axis=1, initial=0) <= totals).all() and totals.all() and counts.any(axis=1).all()
+    _require_sound(counted, f"{owner}: a state is counted more often than its context, or a context never")
     return Tally(contexts.astype(np.int32), counts, totals)
 
 
 def _restore_focal(name: str, entry: FocalJson, scope: list[Variable], rows: int) -> Focal:
     owner = f"focal counts of {name!r}"
-    width = sum(-(-len(variable) // 8) for variable in scope)
     counts = _whole_numbers(entry.counts, (len(entry.cells),), owner)
-    if not counts.all() or sum(counts.tolist()) != rows:
-        raise InputError(f"{owner}: counts that do not add up to {rows} rows; the file is damaged")
+    adds_up = counts.all() and sum(counts.tolist()) == rows
+    _require_sound(adds_up, f"{owner}: counts that do not add up to {rows} rows")
     try:
         masks_of_rows = [bytes.fromhex(text) for text in entry.cells]
     except ValueError:
-        raise InputError(f"{owner}: cells that are not hexadecimal masks; the file is damaged") from None
-    ascending = all(a < b for a, b in pairwise(masks_of_rows))
-    if any(len(row) != width for row in masks_of_rows) or not ascending:
-        raise InputError(f"{owner}: cells are not {width} bytes each, in ascending order; the file is damaged")
+        masks_of_rows = []
+    _require_sound(len(masks_of_rows) == len(counts), f"{owner}: cells that are not hexadecimal masks")
+    widths = [-(-len(variable) // 8) for variable in scope]
+    width = sum(widths)
+    ordered = all(len(row) == width for row in masks_of_rows) and all(a < b for a, b in pairwise(masks_of_rows))
+    _require_sound(ordered, f"{owner}: cells are not {width} bytes each, in ascending order")
     octets = np.frombuffer(b"".join(masks_of_rows), dtype=np.uint8).reshape(-1, width).copy()
-    start = 0
-    for variable in scope:
-        stop = start + -(-len(variable) // 8)
-        masks = octets[:, start:stop]
+    for variable, masks in zip(scope, np.split(octets, np.cumsum(widths)[:-1], axis=1), strict=True):
         spare = len(variable) % 8
-        if not masks.any(axis=1).all() or (spare and len(masks) and int(masks[:, -1].max()) >> spare):
-            raise InputError(
-                f"{owner}: a cell of {variable.name!r} is empty or has unknown states; the file is damaged"
-            )
-        start = stop
+        in_range = not spare or int(masks[:, -1].max(initial=0)) >> spare == 0
+        valid = masks.any(axis=1).all() and in_range
+        _require_sound(valid, f"{owner}: a cell of {variable.name!r} is empty or has unknown states")
     return Focal(octets, counts)
 
 
-def _whole_numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _whole_numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> Ints:
     try:
         array = np.array(values, dtype=np.int64).reshape(shape)
     except (ValueError, OverflowError):
         raise InputError(f"{owner}: not whole numbers of shape {shape}; the file is damaged") from None
-    if (array < 0).any() or (array >= _LARGEST).any():
-        raise InputError(f"{owner}: numbers below 0 or above 2**62; the file is damaged")
+    _require_sound(((array >= 0) & (array < _LARGEST)).all(), f"{owner}: numbers below 0 or above 2**62")
     return array
+
+
+def _require_sound(sound: object, finding: str) -> None:
+    if not sound:
+        raise InputError(f"{finding}; the file is damaged")
