@@ -59,8 +59,8 @@ def write_line(network: pn.Network, path: Path, *, digits: int = 6) -> None:
 class JsonLines(DataSource):
     """A JSON object a row: a state, a list of states, or null."""
 
-    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False) -> None:
-        super().__init__(path, weight_column, whole=whole)
+    def __init__(self, path: Path, weight_column: str | None) -> None:
+        super().__init__(path, weight_column)
         self._objects = [json.loads(line) for line in path.read_text().splitlines()]
         self.header = list(self._objects[0])
         self.require_weights()

@@ -77,7 +77,8 @@ def read_data(
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
-    (source,), domain = _open_sources([path], variables, weights, binnings, options, whole=True)
+    (source,), domain = _open_sources([path], variables, weights, binnings, options)
+    source.whole = True
     batches: Iterable[ColumnBatch] = source.read_batches({v.name for v in domain} if domain else source.state_columns())
     if domain is None:
         batches = list(_pack_batches(source, batches))
@@ -236,11 +237,9 @@ def _report_progress(data: Dataset | Batches, progress: Progress | None) -> Iter
             progress(done, total)
 
 
-def _open_source(
-    path: str | Path, weights: str | None, options: Mapping[str, object], *, whole: bool = False
-) -> DataSource:
+def _open_source(path: str | Path, weights: str | None, options: Mapping[str, object]) -> DataSource:
     entry = choose_format(path, DATA_FORMATS)
-    return entry.open(Path(path), weights, whole=whole, **select_options(options, entry, DATA_FORMATS, str(path)))
+    return entry.open(Path(path), weights, **select_options(options, entry, DATA_FORMATS, str(path)))
 
 
 def _open_sources(
@@ -249,11 +248,9 @@ def _open_sources(
     weights: str | None,
     binnings: Mapping[str, Binning] | None,
     options: Mapping[str, object],
-    *,
-    whole: bool = False,
 ) -> tuple[list[DataSource], tuple[Variable, ...] | None]:
     """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
-    sources = [_open_source(path, weights, options, whole=whole) for path in paths]
+    sources = [_open_source(path, weights, options) for path in paths]
     given = None if variables is None else variables_of(variables)
     if binnings:
         settled = settle_binnings(binnings, sources, given)

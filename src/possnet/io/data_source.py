@@ -48,14 +48,17 @@ class DataSource(ABC):
         Number of rows, if the file says so.
     needs_domain
         Whether cells can be read only when the states are known, as ranges are.
+    whole
+        Whether all rows will be kept at once, so that tables may be large.
     """
 
     header: list[str]
     rows: int | None = None
     needs_domain: bool = False
+    whole: bool = False
 
-    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False) -> None:
-        self.path, self.owner, self.weight_column, self.whole = path, str(path), weight_column, whole
+    def __init__(self, path: Path, weight_column: str | None) -> None:
+        self.path, self.owner, self.weight_column = path, str(path), weight_column
         self.binnings: Mapping[str, Binning] = {}
 
     def require_weights(self) -> None:

@@ -73,8 +73,7 @@ class DataFormat(FileFormat):
     Parameters
     ----------
     open
-        `DataSource` of a path and the name of the weight column (or None), with ``whole`` (read as one batch, if that is
-        faster) and ``options`` as keywords.
+        `DataSource` of a path and the name of the weight column (or None), with ``options`` as keywords.
     write
         Write batches of rows (an iterator of data sets) to a path, given the variables and the name of the weight column
         (or None), with ``options`` as keywords; None if the format can only be read.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +41,12 @@ _ROWS = 1 << 16
 
 
 class CsvSource(DataSource):
-    """A CSV file: columns named by its first line, one set-valued cell a field; ``whole``: read as one batch."""
+    """A CSV file: columns named by its first line, one set-valued cell a field."""
 
     needs_domain = True
 
-    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False, **syntax: str) -> None:
-        super().__init__(path, weight_column, whole=whole)
+    def __init__(self, path: Path, weight_column: str | None, **syntax: str) -> None:
+        super().__init__(path, weight_column)
         if syntax.get("delimiter") == "auto":
             syntax["delimiter"] = self._find_delimiter()
         self.syntax = CellSyntax(**syntax)
@@ -102,7 +101,11 @@ class CsvSource(DataSource):
         return header
 
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
-        """Arrow tables of dictionary-encoded text: the whole file, or a block at a time."""
+        """Arrow tables of dictionary-encoded text: one for every piece of whole lines.
+
+        From the first quote on, where lines may break inside a field, one for every block, or one for all if the file is
+        read as a whole, which Arrow then does with several threads.
+        """
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
@@ -110,44 +113,30 @@ class CsvSource(DataSource):
         columns = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
         )
+        parse = arrow_csv.ParseOptions(delimiter=self.syntax.delimiter, ignore_empty_lines=len(self.header) > 1)
+        blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
         try:
             if not self._has_rows():
                 yield pa.schema([(name, text) for name in included]).empty_table()
-            elif self.whole:
-                parse = self._parse_options(quoted=self._has_quotes())
-                blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
-                yield arrow_csv.read_csv(self.path, blocks, parse, columns)
-            else:
-                yield from self._stream_tables(columns)
+                return
+            for start, piece in self._split_lines():
+                if (
+                    start or piece is not None
+                ):  # a header with quotes may have line breaks, which Arrow itself must find
+                    blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
+                if piece is not None:
+                    yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
+                    continue
+                parse.newlines_in_values = True
+                with pa.OSFile(str(self.path)) as rest:
+                    rest.seek(start)
+                    if self.whole:
+                        yield arrow_csv.read_csv(rest, blocks, parse, columns)
+                    else:
+                        for batch in arrow_csv.open_csv(rest, blocks, parse, columns):
+                            yield pa.Table.from_batches([batch])
         except (pa.ArrowException, OSError, KeyError) as error:
             raise self._explain_error(error) from None
-
-    def _stream_tables(self, columns: Any) -> Iterator[Any]:
-        """A table for every piece of whole lines; from the first quote on, a table for every block."""
-        import pyarrow as pa
-        import pyarrow.csv as arrow_csv
-
-        blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
-        for start, piece in self._split_lines():
-            quoted = piece is None
-            if start or not quoted:  # a header with quotes may have line breaks, which Arrow itself must find
-                blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
-            parse = self._parse_options(quoted=quoted)
-            if not quoted:
-                yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
-                continue
-            with pa.OSFile(str(self.path)) as rest:
-                rest.seek(start)
-                for batch in arrow_csv.open_csv(rest, blocks, parse, columns):
-                    yield pa.Table.from_batches([batch])
-
-    def _parse_options(self, *, quoted: bool) -> Any:
-        """How Arrow parses the file; looking for line breaks inside quotes takes it longer."""
-        import pyarrow.csv as arrow_csv
-
-        return arrow_csv.ParseOptions(
-            delimiter=self.syntax.delimiter, newlines_in_values=quoted, ignore_empty_lines=len(self.header) > 1
-        )
 
     def _has_rows(self) -> bool:
         """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
@@ -181,11 +170,6 @@ class CsvSource(DataSource):
                     buffer = buffer + bytes(filled)
         if filled:
             yield start, memoryview(buffer)[:filled]
-
-    def _has_quotes(self) -> bool:
-        """Whether a field may hold a line break."""
-        with self.path.open("rb") as content:
-            return any(b'"' in block for block in iter(partial(content.read, 1 << 20), b""))
 
     def _explain_error(self, error: Exception) -> InputError:
         """What is wrong with a file that cannot be parsed, found by reading it plainly; at most ten findings."""

@@ -48,8 +48,8 @@ _INDEX_PREFIX = "__index_level_"
 class ParquetSource(DataSource):
     """A Parquet file of set-valued cells, in any layout."""
 
-    def __init__(self, path: Path, weight_column: str | None, *, whole: bool = False) -> None:
-        super().__init__(path, weight_column, whole=whole)
+    def __init__(self, path: Path, weight_column: str | None) -> None:
+        super().__init__(path, weight_column)
         self._domains: dict[str, Variable] | None = None
         self._layout = ""
         with self._open() as opened:
