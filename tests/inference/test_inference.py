@@ -20,8 +20,10 @@ from possnet.inference import (
     JunctionTree,
     Semiring,
     batched,
+    engine as engine_module,
     make_plan,
     message_passing,
+    row_components,
 )
 from tests.gold import gold_files
 from tests.paths import FIXTURES
@@ -209,21 +211,38 @@ def test_the_junction_tree_is_right_for_every_semiring_as_evidence_changes(
                 assert found.reshape(-1) == pytest.approx(expected, abs=1e-12)
 
 
-@given(questions(), st.data())
+@st.composite
+def evidence_cells(draw: st.DrawFn, variable: pn.Variable) -> Any:
+    """A precise cell as often as a set or an unknown one."""
+    kind = draw(st.sampled_from(["precise", "precise", "set", "unknown"]))
+    if kind == "unknown":
+        return None
+    states = st.sampled_from(variable.states)
+    return {draw(states)} if kind == "precise" else draw(st.sets(states, min_size=1))
+
+
+@given(questions(), st.sampled_from(["tree", "components", "cheapest"]), st.data())
 def test_rows_of_a_data_set_are_answered_as_one_by_one(
-    question: tuple[pn.Network, dict[str, Any]], data: st.DataObject
+    question: tuple[pn.Network, dict[str, Any]], way: str, data: st.DataObject
 ) -> None:
     net, _ = question
     engine = pn.Inference(net)
-    columns = data.draw(st.lists(st.sampled_from(net.variables), min_size=1, max_size=4, unique=True))
-    cells = st.tuples(*(st.one_of(st.none(), st.sets(st.sampled_from(v.states), min_size=1)) for v in columns))
-    rows = data.draw(st.lists(cells, max_size=12))
-    table = pn.Dataset.from_rows(columns, rows)
+    columns = data.draw(st.lists(st.sampled_from(net.variables), max_size=6, unique=True))
+    cells = st.tuples(*(evidence_cells(v) for v in columns))
+    rows = data.draw(st.lists(cells, max_size=12)) if columns else []
+    table = pn.Dataset.from_rows(columns or net.variables[:1], rows)
     target = data.draw(st.sampled_from(net.variables)).name
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(message_passing, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
-        patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
         patch.setattr(message_passing, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
+        patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(row_components, "_MOST_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
+        patch.setattr(row_components, "_SAMPLE", data.draw(st.sampled_from([1, 1000])))
+        if way != "cheapest":
+            patch.setattr(engine_module, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
+            patch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
+            patch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.errors import ImpossibleEvidence, InputError, among, listing, require_whole
-from possnet.inference.batched import RowInference
+from possnet.inference.batched import RowInference, condition_rows
 from possnet.inference.evidence import Evidence, describe, read_evidence
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.most_possible import Explanation, best_configurations, count_ties, rounding_of
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.pruning import connected, sliced, target_table
+from possnet.inference.row_components import ComponentInference
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, ROUNDING, Semiring, conditioned
 from possnet.possibility import PRODUCT, Possibility
 
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Bools, Floats
-    from possnet.dataset import Dataset
+    from possnet.dataset import CodedColumn, Dataset
     from possnet.network import Network
 
 
 _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
 _BATCH_BYTES = 1 << 28
+_PLANNING_SECONDS = 1e-4  # a variable
 
 
 class Inference:
@@ -68,7 +70,9 @@ class Inference:
         self._trees: dict[str, JunctionTree] = {}
         self._peak: list[bool] | None = None
         self._least: float | None = None
-        self._prepared: dict[tuple[frozenset[int], frozenset[int]], RowInference] = {}
+        self._prepared: dict[tuple[frozenset[int], frozenset[int], int | None], RowInference] = {}
+        self._components: ComponentInference | None = None
+        self._budget = min(limit or _BATCH_BYTES, _BATCH_BYTES)
 
     @property
     def plan(self) -> Plan:
@@ -178,12 +182,11 @@ class Inference:
         number = self._number(target)
         self._require_own(data, "query_many")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables if v.name != target}
-        prepared = self._prepare([number], frozenset(columns), last=1 << number)
-        semiring = prepared.semiring
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rows = prepared.query_rows(number, columns, len(data))
-            tops = rows.max(axis=1, keepdims=True)
-            return np.where(tops > semiring.zero, conditioned(rows, tops, semiring), np.nan)
+        answers = np.empty((len(data), self._sizes[number]))
+        wanted = {number: np.ones(len(data), dtype=np.bool_)}
+        for block, tables, _ in self._run_rows(columns, len(data), wanted, number):
+            answers[block] = tables[number]
+        return answers
 
     def marginals_many(self, data: Dataset) -> dict[str, Floats]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
@@ -223,22 +226,65 @@ class Inference:
         self._require_own(data, "marginal_blocks")
         columns = {self._number(v.name): data.column(v.name) for v in data.variables}
         numbers = {self._number(name): mask for name, mask in wanted.items()}
-        key = frozenset(columns.keys() | numbers.keys()), frozenset(columns)
-        if key not in self._prepared:  # one is kept: batches of a stream have the same columns
-            self._prepared = {key: self._prepare(sorted(key[0]), key[1])}
-        prepared = self._prepared[key]
-        for start, stop, found, possible in prepared.marginal_blocks(columns, len(data), numbers):
-            yield start, stop, {self._names[v]: table for v, table in found.items()}, possible
+        for block, tables, possible in self._run_rows(columns, len(data), numbers):
+            yield block.start, block.stop, {self._names[v]: table for v, table in tables.items()}, possible
 
-    def _prepare(self, targets: Sequence[int], observed: frozenset[int], *, last: int = 0) -> RowInference:
-        """The families that matter for some variables under evidence on others, planned and combined."""
-        semiring = self._choose_semiring(dict.fromkeys(observed, np.ones(1)))
-        scopes, tables, dropped = self._relevant(targets, observed)
-        plan = make_plan(self._sizes, scopes, dropped=dropped, last=last) if dropped or last else self.plan
-        plan.refuse_if_large(self._names, self._limit)
-        budget = min(self._limit or _BATCH_BYTES, _BATCH_BYTES)
-        tables = [_log(t) if semiring is MAX_SUM else t for t in tables]
-        return RowInference(plan, scopes, tables, semiring, budget)
+    def _run_rows(
+        self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools], target: int | None = None
+    ) -> Iterator[tuple[slice, dict[int, Floats], Bools]]:
+        """Blocks of rows, degrees of the wanted variables conditioned on each row, and which rows are possible.
+
+        Rows are answered by one junction tree for all, or each by the components of what it does not observe, whichever is
+        estimated to be faster.
+        """
+        semiring = self._choose_semiring({})
+        components, tree = self._component_inference(semiring), None
+        seconds = components.estimate_seconds(columns, rows, wanted)
+        if seconds > _PLANNING_SECONDS * len(self._sizes):
+            tree = self._tree_for_rows(wanted.keys(), columns.keys(), target, semiring)
+        if tree is not None and tree.estimate_seconds(columns, rows) < seconds:
+            blocks = tree.run_blocks(columns, rows, wanted)
+        else:
+            blocks = components.run_blocks(columns, rows, wanted)
+        for block, tables, total in blocks:
+            degrees = {
+                v: condition_rows(table, total[wanted[v][block]], semiring, len(self._sizes))
+                for v, table in tables.items()
+            }
+            yield block, degrees, total > semiring.zero
+
+    def _component_inference(self, semiring: Semiring) -> ComponentInference:
+        if self._components is None:
+            place = {name: k for k, name in enumerate(self._names)}
+            order = [place[name] for name in self.network.dag.topological_order()]
+            tables = [_log(t) if semiring is MAX_SUM else t for t in self._tables]
+            self._components = ComponentInference(
+                self._names,
+                self._sizes,
+                self._scopes,
+                tables,
+                semiring,
+                self._peaks(),
+                order,
+                self._limit,
+                self._budget,
+            )
+        return self._components
+
+    def _tree_for_rows(
+        self, wanted: Iterable[int], observed: Iterable[int], target: int | None, semiring: Semiring
+    ) -> RowInference | None:
+        """The families that matter for some variables under evidence on others, planned and combined; None if too large."""
+        key = frozenset(wanted), frozenset(observed), target
+        if key not in self._prepared:  # one is kept: batches of a stream have the same columns
+            last = 0 if target is None else 1 << target
+            scopes, tables, dropped = self._relevant((*key[0], *key[1]), key[1])
+            plan = make_plan(self._sizes, scopes, dropped=dropped, last=last) if dropped or last else self.plan
+            if not plan.fits(self._limit):
+                return None
+            tables = [_log(t) if semiring is MAX_SUM else t for t in tables]
+            self._prepared = {key: RowInference(plan, scopes, tables, semiring, target, self._budget)}
+        return self._prepared[key]
 
     def _require_own(self, data: Dataset, owner: str) -> None:
         for variable in data.variables:

@@ -23,7 +23,7 @@ import numpy as np
 from possnet.kernels.grouping import group_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from possnet.aliases import Floats, Ints
     from possnet.inference.plan import Clique, Plan
@@ -372,6 +372,24 @@ class RowPasses:
                         sent = np.take(self._messages[k], senders[k][chosen], axis=1, mode="clip")
                         projected = np.fmax(semiring.divide(projected, sent), semiring.zero)
                     above[k][:, chosen] = projected
+
+    def read_marginals(self, asked: Mapping[int, Ints]) -> dict[int, Floats]:
+        """Distribute, and the unnormalised marginals (asked rows, states) of the variables asked for; after `collect`."""
+        plan, schedule = self.schedule.plan, self.schedule
+        reads: dict[int, list[tuple[Floats, Projection]]] = {}
+        marginals: dict[int, Floats] = {}
+        for v in asked:
+            clique, (combinations, _) = plan.cliques[plan.home[v]], schedule.down(plan.home[v])
+            marginals[v] = np.empty((plan.sizes[v], combinations.count))
+            projection = Projection(clique.shape, (v,), clique.variables)
+            reads.setdefault(plan.home[v], []).append((marginals[v], projection))
+
+        def read(number: int, chosen: slice, belief: Floats) -> None:
+            for marginal, projection in reads[number]:
+                marginal[:, chosen] = projection.project_rows(belief, self._semiring)
+
+        self.distribute(reads, read)
+        return {v: marginals[v][:, schedule.down(plan.home[v])[0].keys[rows]].T for v, rows in asked.items()}
 
     def _parts(self, number: int) -> list[Part]:
         """What a clique combines on the way up: the tables of its factors, and its children's messages."""

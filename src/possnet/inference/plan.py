@@ -88,12 +88,16 @@ class Plan:
         ]
         return "\n".join(lines)
 
+    def fits(self, limit: int | None = None) -> bool:
+        """Whether the tables fit in the memory that is allowed, by default half of the free memory."""
+        if self.memory < 1 << 24 and limit is None:
+            return True
+        return self.memory <= (memory_limit() if limit is None else limit)
+
     def refuse_if_large(self, names: Sequence[str], limit: int | None = None) -> None:
         """Raise `TooLarge` if the tables would not fit."""
-        if self.memory < 1 << 24 and limit is None:
-            return
-        allowed = memory_limit() if limit is None else limit
-        if self.memory > allowed:
+        if not self.fits(limit):
+            allowed = memory_limit() if limit is None else limit
             widest = max(self.cliques, key=lambda clique: prod(clique.shape))
             listed = ", ".join(names[v] for v in widest.variables[:12])
             more = f" and {len(widest.variables) - 12} more" if len(widest.variables) > 12 else ""

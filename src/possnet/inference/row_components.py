@@ -1,0 +1,347 @@
+"""Rows of evidence that fall apart: message passing over what is not observed precisely.
+
+Given the precise cells of a row, its other variables fall into *components*: two variables meet if a family holds both. A
+family restricted to its observed states is a factor over a component, or a number if all of it is observed, and variables
+below which nothing is observed are left out (barren nodes: their rows peak at 1). So if the Markov blanket of a variable is
+observed, its possibility is the product (or minimum) of its families alone. Rows that share a component are computed
+together, by the passes of `possnet.inference.message_passing` over its small junction tree. Components are found for all
+rows at once, as sets of variables and families in the bits of words, which grow until nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2, prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.inference.junction_tree import JunctionTree
+from possnet.inference.message_passing import CliqueLayout, RowPasses, RowSchedule, order_axes
+from possnet.inference.plan import make_plan
+from possnet.inference.pruning import target_table
+from possnet.inference.semirings import MAX_MIN
+from possnet.kernels.grouping import group_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from possnet.aliases import Bools, Floats, Ints, Words
+    from possnet.dataset import CodedColumn
+    from possnet.inference.batched import RowBlock
+    from possnet.inference.plan import Plan
+    from possnet.inference.semirings import Semiring
+
+    _RowResult: TypeAlias = tuple[Ints, Floats, dict[int, Floats]]
+
+_SAMPLE = 256  # rows from which the number of components is estimated
+_MOST_ROWS = 1 << 15
+_FEW_ROWS = 3
+_SECONDS_A_GROUP = 3e-4
+_SECONDS_A_VARIABLE = 5e-5
+_ALL_BITS = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class RowComponent:
+    """Variables that are not observed precisely and meet in families, the families that hold them, and rows like this."""
+
+    variables: tuple[int, ...]
+    families: tuple[int, ...]
+    rows: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _ObservedRows:
+    """Some rows; all arrays are (variables, rows).
+
+    Attributes
+    ----------
+    states
+        The state of every precise cell.
+    is_open
+        Whether the cell is not precise and the variable not barren.
+    is_kept
+        Whether the variable's family matters: it is not barren.
+    codes
+        Variable -> number of every row's cell.
+    wanted
+        Variable -> whether it is wanted in a row.
+    """
+
+    states: NDArray[np.int64]
+    is_open: Bools
+    is_kept: Bools
+    codes: dict[int, Ints]
+    wanted: dict[int, Bools]
+
+
+@dataclass(frozen=True, slots=True)
+class _ComponentJob:
+    """A component planned: the scopes of its factors (families, then evidence), its wanted variables, and the evidence.
+
+    Variables have the numbers of their places in the component.
+    """
+
+    component: RowComponent
+    plan: Plan
+    scopes: list[tuple[int, ...]]
+    place: dict[int, int]
+    wanted: list[int]
+    evidence: list[int]
+    vectors: list[Floats]
+
+
+class ComponentInference:
+    """The families of a network, ready for rows of evidence.
+
+    Parameters
+    ----------
+    scopes, tables
+        Of every family: parents, then the child; the family of variable k is number k.
+    peaks
+        Whether every row of a family's table peaks at 1.
+    order
+        The variables, parents before children.
+    limit, budget
+        Bytes that the tables of a component and the messages of a block of rows may take.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        sizes: Sequence[int],
+        scopes: Sequence[tuple[int, ...]],
+        tables: Sequence[Floats],
+        semiring: Semiring,
+        peaks: Sequence[bool],
+        order: Sequence[int],
+        limit: int | None,
+        budget: int,
+    ) -> None:
+        self.semiring, self._names, self._limit = semiring, names, limit
+        self._sizes, self._scopes, self._tables = sizes, scopes, tables
+        self._peaks, self._order, self._budget = peaks, order, budget
+        self._children: list[list[int]] = [[] for _ in sizes]
+        for family, scope in enumerate(scopes):
+            for parent in scope[:-1]:
+                self._children[parent].append(family)
+        # A family without zeros cannot make evidence impossible; for the minimum every family bounds the possibility.
+        self._counts = [semiring is MAX_MIN or bool((table == semiring.zero).any()) for table in tables]
+        self._words = -(-len(sizes) // 64)
+        self._most_rows = max(min(budget // (64 * len(sizes) * self._words), _MOST_ROWS), 1)
+
+    def run_blocks(
+        self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools]
+    ) -> Iterator[RowBlock]:
+        """Blocks of rows, the tables (wanted rows of the block, states) of every wanted variable, the value of every row.
+
+        The value is 0 for impossible evidence, and exact for the minimum.
+        """
+        for start in range(0, rows, self._most_rows):
+            block = slice(start, min(start + self._most_rows, rows))
+            observed = self._observe(columns, np.arange(start, block.stop), wanted)
+            total = self._combine_observed(observed)
+            tables = {v: np.full((len(total), self._sizes[v]), self.semiring.zero) for v in wanted}
+            for v, table in tables.items():
+                (precise,) = np.nonzero(~observed.is_open[v])
+                table[precise, observed.states[v, precise]] = self.semiring.one
+            with np.errstate(divide="ignore", invalid="ignore"):
+                for component in self._find_components(observed):
+                    self._run_component(component, columns, observed, tables, total)
+            yield block, {v: table[observed.wanted[v]] for v, table in tables.items()}, total
+
+    def estimate_seconds(self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools]) -> float:
+        """Time that the rows would take, from the components of a few of them and how fast their number grows."""
+        if not rows:
+            return 0.0
+        sample = np.linspace(0, rows - 1, min(rows, _SAMPLE)).astype(np.int64)
+        components = self._find_components(self._observe(columns, sample, wanted))
+        of_half = sum(bool((c.rows % 2 == 0).any()) for c in components)
+        seconds = sum(_SECONDS_A_GROUP + len(c.variables) * _SECONDS_A_VARIABLE for c in components)
+        growth = log2(max(len(components), 1) / max(of_half, 1))  # Heaps' law: a power of the number of rows
+        return float(seconds * (rows / len(sample)) ** growth + 1e-7 * rows * len(self._sizes))
+
+    def _observe(self, columns: Mapping[int, CodedColumn], rows: Ints, wanted: Mapping[int, Bools]) -> _ObservedRows:
+        """What some rows show of every variable."""
+        codes = {v: np.asarray(column.codes[rows], dtype=np.int64) for v, column in columns.items()}
+        chosen = {v: mask[rows] for v, mask in wanted.items()}
+        shape = len(self._sizes), len(rows)
+        states = np.zeros(shape, dtype=np.int64)
+        is_open, is_vacuous, is_kept = (np.ones(shape, dtype=np.bool_) for _ in range(3))
+        for v, column in columns.items():
+            cell_sizes = column.cell_sets.sum(axis=1)
+            states[v] = column.cell_sets.argmax(axis=1)[codes[v]]
+            is_open[v] = (cell_sizes != 1)[codes[v]]
+            is_vacuous[v] = (cell_sizes == self._sizes[v])[codes[v]]
+        for v in reversed(self._order):
+            if self._peaks[v]:
+                barren = is_vacuous[v] & is_open[v]
+                for child in self._children[v]:
+                    barren &= ~is_kept[child]
+                if v in chosen:
+                    barren &= ~chosen[v]
+                is_kept[v] = ~barren
+        is_open &= is_kept
+        return _ObservedRows(states, is_open, is_kept, codes, chosen)
+
+    def _combine_observed(self, observed: _ObservedRows) -> Floats:
+        """The value of every row's families that are observed precisely as a whole."""
+        total = np.full(observed.is_open.shape[1], self.semiring.one)
+        for family, scope in enumerate(self._scopes):
+            if self._counts[family]:
+                (rows,) = np.nonzero(observed.is_kept[family] & ~observed.is_open[list(scope)].any(axis=0))
+                entries = self._tables[family][tuple(observed.states[v, rows] for v in scope)]
+                total[rows] = self.semiring.combine(total[rows], entries)
+        return total
+
+    def _spread_bits(self, observed: _ObservedRows) -> Words:
+        """For every variable and row the bits of its component: first those of variables, then those of families."""
+        words = self._words
+        is_open = np.where(observed.is_open, _ALL_BITS, np.uint64(0))
+        is_kept = np.where(observed.is_kept, _ALL_BITS, np.uint64(0))
+        spread = np.zeros((len(self._sizes), 2 * words, is_open.shape[1]), dtype=np.uint64)
+        for k, scope in enumerate(self._scopes):
+            bit = np.uint64(1 << k % 64)
+            spread[k, k // 64] = is_open[k] & bit
+            for v in scope:
+                spread[v, words + k // 64] |= is_open[v] & is_kept[k] & bit
+        linking = [k for k, scope in enumerate(self._scopes) if len(scope) > 1]
+        grown = True
+        while grown:
+            grown = False
+            for k in linking:
+                scope = self._scopes[k]
+                union = spread[scope[0]].copy()
+                for v in scope[1:]:
+                    union |= spread[v]
+                union &= is_kept[k]
+                for v in scope:
+                    larger = union & is_open[v]
+                    larger |= spread[v]
+                    grown = grown or not np.array_equal(larger, spread[v])
+                    spread[v] = larger
+            linking.reverse()  # forth and back, so that the ends of a chain meet in two sweeps
+        return spread
+
+    def _find_components(self, observed: _ObservedRows) -> list[RowComponent]:
+        """The components of some rows that matter: those of wanted variables, and those that bound the possibility."""
+        spread, words = self._spread_bits(observed), self._words
+        counts = np.zeros((words, 1), dtype=np.uint64)
+        wanted = np.zeros((words, spread.shape[2]), dtype=np.uint64)
+        for k in range(len(self._sizes)):
+            bit = np.uint64(1 << k % 64)
+            if self._counts[k]:
+                counts[k // 64] |= bit
+            if k in observed.wanted:
+                wanted[k // 64] |= np.where(observed.wanted[k], bit, np.uint64(0))
+        components = []
+        for v, bits in enumerate(spread):
+            # A component is listed at the first of its variables.
+            is_first = observed.is_open[v] & ((bits[v // 64] & np.uint64((1 << v % 64) - 1)) == 0)
+            is_first &= ~bits[: v // 64].any(axis=0)
+            is_first &= (bits[:words] & wanted).any(axis=0) | (bits[words:] & counts).any(axis=0)
+            (rows,) = np.nonzero(is_first)
+            if len(rows):
+                coded = [np.unique(word, return_inverse=True) for word in bits[:, rows]]
+                groups = group_rows([codes for _, codes in coded], [len(distinct) for distinct, _ in coded], len(rows))
+                ends = np.cumsum(groups.counts())[:-1]
+                for members in np.split(rows[np.argsort(groups.inverse, kind="stable")], ends):
+                    of_first = bits[:, members[0]]
+                    parts = _list_bits(of_first[:words]), _list_bits(of_first[words:])
+                    components.append(RowComponent(*parts, members))
+        return components
+
+    def _run_component(
+        self,
+        component: RowComponent,
+        columns: Mapping[int, CodedColumn],
+        observed: _ObservedRows,
+        tables: Mapping[int, Floats],
+        total: Floats,
+    ) -> None:
+        """Both passes for a component: combine its value with the rows' and fill in the tables of its wanted variables."""
+        place = {v: k for k, v in enumerate(component.variables)}
+        wanted = [v for v in component.variables if v in tables and observed.wanted[v][component.rows].any()]
+        evidence = [v for v in component.variables if v in columns]
+        scopes = [tuple([place[v] for v in self._scopes[f] if v in place]) for f in component.families]
+        scopes += [(place[v],) for v in evidence]
+        sizes = [self._sizes[v] for v in component.variables]
+        plan = make_plan(sizes, scopes, last=1 << place[wanted[0]] if len(wanted) == 1 else 0)
+        plan.refuse_if_large([self._names[v] for v in component.variables], self._limit)
+        vectors = [np.where(columns[v].cell_sets.T, self.semiring.one, self.semiring.zero) for v in evidence]
+        job = _ComponentJob(component, plan, scopes, place, [place[v] for v in wanted], evidence, vectors)
+        run = self._run_row_by_row if len(component.rows) < _FEW_ROWS else self._run_rows_together
+        for rows, value, marginals in run(job, observed):
+            total[rows] = self.semiring.combine(total[rows], value)
+            for k, table in marginals.items():
+                tables[component.variables[k]][rows] = table
+
+    def _run_rows_together(self, job: _ComponentJob, observed: _ObservedRows) -> Iterator[_RowResult]:
+        """Some rows at a time, the value of each and the marginals (rows, states) of the wanted variables."""
+        plan, semiring, families = job.plan, self.semiring, job.component.families
+        layouts = [CliqueLayout(plan, clique) for clique in plan.cliques]
+        potentials = [np.full((layout.cells, 1), semiring.one) for layout in layouts]
+        values = [*(self._slice_family(f, job) for f in families), *job.vectors]
+        n_codes = [table.shape[1] for table in values]
+        most = max(self._budget // (16 * sum(layout.separator for layout in layouts)), 1)
+        for start in range(0, len(job.component.rows), most):
+            rows = job.component.rows[start : start + most]
+            codes = [self._code_observed(f, job, observed.states[:, rows]) for f in families]
+            codes += [observed.codes[v][rows] for v in job.evidence]
+            schedule = RowSchedule(plan, layouts, job.scopes, codes, n_codes, len(rows))
+            passes = RowPasses(schedule, potentials, values, semiring)
+            if len(job.wanted) == 1:
+                table = passes.collect(job.wanted[0])
+                yield rows, semiring.project.reduce(table, axis=1), {job.wanted[0]: table}
+            else:
+                value, every = passes.collect()[:, 0], np.arange(len(rows))
+                yield rows, value, passes.read_marginals(dict.fromkeys(job.wanted, every)) if job.wanted else {}
+
+    def _run_row_by_row(self, job: _ComponentJob, observed: _ObservedRows) -> Iterator[_RowResult]:
+        """The same by a tree for each row, which is twice as fast where there are only one or two."""
+        plan, semiring = job.plan, self.semiring
+        for row in job.component.rows:
+            factors = []
+            for family in job.component.families:
+                states = observed.states[:, row]
+                where = tuple([slice(None) if v in job.place else states[v] for v in self._scopes[family]])
+                factors.append(self._tables[family][where])
+            factors += [vector[:, observed.codes[v][row]] for v, vector in zip(job.evidence, job.vectors, strict=True)]
+            tree = JunctionTree(plan, job.scopes, factors, semiring)
+            value = np.array([tree.collect(keep=len(job.wanted) > 1)])
+            marginals = {}
+            if len(job.wanted) == 1:
+                marginals = {job.wanted[0]: target_table(tree, plan, job.wanted, semiring.one, semiring)[np.newaxis]}
+            elif job.wanted:
+                every = tree.distribute()
+                marginals = {v: every[v].reshape(1, -1) for v in job.wanted}
+            yield np.array([row]), value, marginals
+
+    def _slice_family(self, family: int, job: _ComponentJob) -> Floats:
+        """A family's table as (cells of the component's variables in elimination order, configurations of the others)."""
+        scope = self._scopes[family]
+        inside = [axis for axis, v in enumerate(scope) if v in job.place]
+        outside = [axis for axis, v in enumerate(scope) if v not in job.place]
+        table = self._tables[family].transpose(*inside, *outside)
+        table = order_axes(job.plan, [job.place[scope[axis]] for axis in inside], table)
+        return table.reshape(prod(table.shape[: len(inside)]), -1)
+
+    def _code_observed(self, family: int, job: _ComponentJob, states: NDArray[np.int64]) -> Ints:
+        """Every row's configuration of the observed variables of a family."""
+        codes = np.zeros(states.shape[1], dtype=np.int64)
+        for v in self._scopes[family]:
+            if v not in job.place:
+                codes = codes * self._sizes[v] + states[v]
+        return codes
+
+
+def _list_bits(words: Words) -> tuple[int, ...]:
+    """Numbers of the bits that are set.
+
+    >>> _list_bits(np.array([5, 1], dtype=np.uint64))
+    (0, 2, 64)
+    """
+    return tuple(64 * k + bit for k, word in enumerate(words.tolist()) for bit in range(64) if word >> bit & 1)
