@@ -55,7 +55,7 @@ def test_the_manual_is_that_of_the_commands() -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["evalute"], "did you mean 'evaluate'"),
+        (["evalute"], "Did you mean 'evaluate'"),
         (["sample", "clinic", "--proces", "traced", "--out", "x.csv"], "--process"),
         (["sample", "clinic", "--process", "tracd", "--out", "x.csv"], "did you mean 'traced'"),
         (
@@ -274,7 +274,7 @@ def completed_in_bash(line: str, folder: Path) -> list[str]:
         ("possnet query clinic flu --given fever=", ["none", "mild", "high"]),
         ("possnet query clinic flu --given fever=mi", ["mild"]),
         ("possnet evaluate --learner em,lik", ["em,likelihood", "em,likelihood-corrected"]),
-        ("possnet sample asia --process tr", ["traced"]),
+        ("possnet sample asia --process tr", ["traced", "traced-text"]),
         ("possnet learn rows.csv --measure traced", ["traced-bic"]),
         ("possnet info fol", ["folder"]),
     ],

@@ -19,7 +19,7 @@ import click
 import possnet as pn
 from possnet.cli.inputs import name_input
 from possnet.cli.notes import catch_notes
-from possnet.errors import PossnetError, did_you_mean, listing
+from possnet.errors import PossnetError
 
 __all__ = ["main"]
 
@@ -30,7 +30,7 @@ _COMMANDS = (
 
 
 class _Program(click.Group):
-    """A group of commands that turns a possnet error into one line and exit code 1, and proposes near names."""
+    """A group of commands that turns an error of possnet into one line and exit code 1, and its warnings into notes."""
 
     def invoke(self, ctx: click.Context) -> object:
         _end_on_signals()
@@ -54,16 +54,6 @@ class _Program(click.Group):
         """Commands in the order in which a newcomer needs them."""
         del ctx
         return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            commands = self.list_commands(ctx)
-            hint = did_you_mean(args[0], commands) or f" ({listing(commands, most=len(commands))})"
-            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx) from error
 
 
 def _end_on_signals() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from shutil import copyfileobj
@@ -57,7 +58,7 @@ def read_net(name: str, transform: Transform = "optimal") -> pn.Network:
     if kind == "network" and not has_suffix(name, NETWORK_FORMATS):
         suffixes = join_suffixes(known_suffixes(NETWORK_FORMATS))
         raise InputError(f"{name} looks like a network, but its name does not say so; rename it to {suffixes}")
-    if Path(name).suffix or _exists(name):
+    if Path(name).suffix or os.path.exists(name):  # noqa: PTH110 - False for impossible names
         return pn.read_network(name, transform=transform)
     raise InputError(f"{name}: no such file and no bundled network of that name{among(name, example_names())}")
 
@@ -154,14 +155,7 @@ def is_data_name(name: str) -> bool:
         return True
     if not name or has_suffix(name, NETWORK_FORMATS) or name in example_names():
         return False
-    return any(mark in name for mark in "*[") or (_exists(name) and Path(name).is_dir())
-
-
-def _exists(name: str) -> bool:
-    try:
-        return Path(name).exists()
-    except (OSError, ValueError):
-        return False
+    return any(mark in name for mark in "*[") or os.path.isdir(name)  # noqa: PTH112
 
 
 def _wrong_kind(name: str, kind: FileKind, expected: str) -> InputError:

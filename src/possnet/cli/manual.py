@@ -17,6 +17,9 @@ This page is made from the commands themselves (`make docs`); `possnet COMMAND -
   terminal, in colour unless `NO_COLOR` is set.
 - Exit codes: 0 done, 1 an input cannot be used (one line says why), 2 the command line cannot be understood, 130 stopped
   with Ctrl-C.
+- What you should know of a result that stands all the same is a line `Note: ...` on standard error; every `--json`
+  document has these texts in a list under `"notes"`, beside its other keys.
+- Names such as methods, learners and metrics are those that are registered, also by your own code (contributing.md).
 - Files are written whole or not at all.
 - The Tab key: `possnet completion bash >> ~/.bashrc` (or `zsh`, `fish`), then a new terminal.
 """

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 BINNING_EXAMPLE = "'temp: edges=36,37.5,38.5 error=.2'"
-_BINNING_KEYS = ("edges", "bins", "error", "relative", "labels", "ends")
 
 
 class Text(click.ParamType[Any]):
@@ -88,37 +87,49 @@ class Choice(Text):
     Parameters
     ----------
     listed
-        The words, or where they are listed (see `list_names`).
+        The words, or the registry that lists them (see `load_entries`).
     """
 
-    def __init__(self, listed: Sequence[str] | str) -> None:
-        super().__init__("choice", self._check_word, words=lambda _: list_names(listed))
+    def __init__(self, listed: Iterable[str]) -> None:
+        super().__init__("choice", self._check_word, words=lambda _: load_entries(listed))
         self.listed = listed
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """The words between bars."""
         del ctx
-        words = "|".join(list_names(self.listed))
+        if isinstance(self.listed, str):
+            return "NAME"
+        words = "|".join(self.listed)
         return f"{{{words}}}" if isinstance(param, click.Argument) else f"[{words}]"
 
     def _check_word(self, text: str) -> str:
-        words = list_names(self.listed)
+        words = list(load_entries(self.listed))
         if text not in words:
             near = did_you_mean(text, words)
             raise click.BadParameter(f"{text!r} is not one of {listing(words, most=len(words))}{near}")
         return text
 
 
-def list_names(listed: Sequence[str] | str) -> list[str]:
-    """Words as they are given, or the names that a module lists, loaded now.
+class Name(Text):
+    """A name of a registry, or several with commas between them: the function that takes them checks them."""
 
-    >>> list_names(["masks", "lists"]), "affinity" in list_names("possnet.metrics:METRICS")
-    (['masks', 'lists'], True)
+    def __init__(self, listed: str, *, many: bool = False) -> None:
+        read: Callable[[str], Any] = read_names if many else str
+        super().__init__("name", read, words=lambda _: load_entries(listed), separator="," if many else "")
+        self.listed = listed
+
+
+def load_entries(listed: Iterable[str]) -> Iterable[str]:
+    """Words as they are given, or a registry such as ``possnet.metrics:METRICS``, loaded now.
+
+    >>> load_entries(("masks", "lists")), "affinity" in load_entries("possnet.metrics:METRICS")
+    (('masks', 'lists'), True)
     """
     if not isinstance(listed, str):
-        return list(listed)
+        return listed
     module, _, name = listed.partition(":")
-    return list(getattr(import_module(module), name))
+    entries: Iterable[str] = getattr(import_module(module), name)
+    return entries
 
 
 def read_names(text: str) -> list[str]:
@@ -128,16 +139,6 @@ def read_names(text: str) -> list[str]:
     ['fever', 'rash']
     """
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def name_type(listed: str) -> Text:
-    """One name of an open list: the function that takes it checks it."""
-    return Text("name", words=lambda _: list_names(listed))
-
-
-def names_type(listed: str) -> Text:
-    """Names of an open list, with commas between them: the function that takes them checks them."""
-    return Text("name,name,...", read_names, words=lambda _: list_names(listed), separator=",")
 
 
 def numbers_type(kind: Callable[[str], float], expected: str) -> Text:
@@ -237,61 +238,60 @@ def _read_edge(text: str) -> list[tuple[str, str]]:
     return [("->".join(parts[:k]).strip(), "->".join(parts[k:]).strip()) for k in range(1, len(parts))]
 
 
+def _read_edges(text: str) -> str | list[float]:
+    return text if text[:1].isalpha() else [float(edge) for edge in text.split(",")]
+
+
+def _read_error(text: str) -> str | float:
+    """A number, or the column that holds the errors."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _read_share(text: str) -> float:
+    return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+
+
+def _read_ends(text: str) -> bool:
+    return bool(("closed", "open").index(text))
+
+
+_BINNING_KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
+    "edges": ("edges", _read_edges, "numbers, with commas between them"),
+    "bins": ("bins", int, "a whole number from 2 on"),
+    "error": ("error", _read_error, "a number or a column"),
+    "relative": ("relative", _read_share, "a number"),
+    "labels": ("labels", lambda text: text.split(","), "labels"),
+    "ends": ("open_ended", _read_ends, "open or closed"),
+}
+"""Key -> the option of `possnet.Binning` that it stands for, how it is read, and what is expected."""
+
+
 def _read_binning(text: str) -> tuple[str, pn.Binning]:
     """A column's name, and its binning."""
     name, colon, rest = text.partition(":")
     if not colon or not name.strip() or "=" in name:
         raise ValueError
-    given = _read_keys(rest)
-    edges, error, ends = given.get("edges"), given.get("error", "0"), given.get("ends", "open")
-    if edges is None:
-        raise InputError("no edges=; expected numbers, or quantile or width with bins=")
-    if ends not in {"open", "closed"}:
-        raise InputError(f"ends={ends}; expected open or closed")
-    options: dict[str, Any] = {"relative": _read_share(given.get("relative", "0"), "relative")}
-    if error.endswith("%"):
-        options["relative"] += _read_share(error, "error")
-    else:
-        options["error"] = float(error) if _is_number(error) else error
-    if "bins" in given:
-        if not given["bins"].isdecimal():
-            raise InputError(f"bins={given['bins']}; expected a whole number from 2 on")
-        options["bins"] = int(given["bins"])
-    if "labels" in given:
-        options["labels"] = given["labels"].split(",")
-    options["edges"] = edges if edges[:1].isalpha() else [_read_number(edge, "edges") for edge in edges.split(",")]
-    return name.strip(), pn.Binning(**options, open_ended=ends == "open")
-
-
-def _read_keys(text: str) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for part in re.sub(r"\s*([=,])\s*", r"\1", text).split():
+    seen: set[str] = set()
+    options: dict[str, Any] = {}
+    for part in re.sub(r"\s*([=,])\s*", r"\1", rest).split():
         key, equals, value = part.partition("=")
         if not equals or key not in _BINNING_KEYS:
             known = f"{listing(_BINNING_KEYS)}, each with = and a value{did_you_mean(key, _BINNING_KEYS)}"
             raise InputError(f"{part!r}; expected one of {known}")
-        if key in given:
+        option, read, expected = _BINNING_KEYS["relative" if key == "error" and value.endswith("%") else key]
+        if key in seen:
             raise InputError(f"{key!r} appears twice; expected once")
-        given[key] = value
-    return given
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _read_number(text: str, key: str) -> float:
-    if not _is_number(text):
-        raise InputError(f"{key}: {text!r} is not a number; expected numbers, with commas between them")
-    return float(text)
-
-
-def _read_share(text: str, key: str) -> float:
-    return _read_number(text.removesuffix("%"), key) / (100 if text.endswith("%") else 1)
+        seen.add(key)
+        try:  # relative errors of both keys add up
+            options[option] = options.get(option, 0.0) + read(value) if option == "relative" else read(value)
+        except ValueError:
+            raise InputError(f"{part}; expected {expected}") from None
+    if "edges" not in options:
+        raise InputError("no edges=; expected numbers, or quantile or width with bins=")
+    return name.strip(), pn.Binning(**options)
 
 
 def _name_variables(ctx: click.Context) -> list[str]:

@@ -51,7 +51,7 @@ def make_table(
 ) -> Padding:
     """A table without lines: the first ``texts`` columns (all, if None) to the left, numbers to the right.
 
-    Very long tables are cut short.
+    Texts are folded where there is no room. A very long table is cut short.
 
     >>> print(render_page([make_table([("rash", "1.50"), ("fever", "10.00")], ("variable", "size"), texts=1)]))
       variable   size
@@ -61,13 +61,16 @@ def make_table(
     from rich.padding import Padding
     from rich.table import Table
 
-    columns = max(len(row) for row in (head, *rows[:1]))
-    table = Table(box=None, show_header=bool(head), header_style="", pad_edge=False, padding=(0, 2, 0, 0))
-    for number in range(columns):
-        right = texts is not None and number >= texts
-        title = head[number] if head else ""
-        table.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold")
-    for row in rows[:_MOST_ROWS]:
+    shown = [tuple(head), *rows[:_MOST_ROWS]] if head else rows[:_MOST_ROWS]
+    table = Table(*[""] * len(shown[0]), box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, (column, cells) in enumerate(zip(table.columns, zip(*shown, strict=True), strict=True)):
+        column.no_wrap = texts is not None and number >= texts
+        column.justify = "right" if column.no_wrap else "left"
+        words = cells if column.no_wrap else " ".join(cells).split() or [""]
+        column.min_width = max(
+            map(len, words)
+        )  # words and numbers stay whole; see render_page for what then lacks room
+    for row in shown:
         table.add_row(*row)
     if len(rows) > _MOST_ROWS:
         table.add_row(f"... and {len(rows) - _MOST_ROWS} more")
@@ -94,15 +97,16 @@ def render_page(page: Page, width: int = _UNLIMITED) -> str:
     """
     from rich.console import Console
 
-    console = Console(width=width, color_system=None, markup=False, highlight=False, emoji=False)
+    console = Console(width=_UNLIMITED, color_system=None, markup=False, highlight=False, emoji=False)
     lines: list[str] = []
     for part in page:
         if isinstance(part, str):
             lines += (folded for line in part.splitlines() or [""] for folded in _fold_line(line, width))
         else:
+            least = console.measure(part).minimum
             with console.capture() as drawn:
-                console.print(part)
-            lines += (line.rstrip() for line in drawn.get().splitlines())
+                console.print(part, width=max(width, least), crop=False)
+            lines += (_cut_line(line.rstrip(), width) for line in drawn.get().splitlines())
     return "\n".join(lines)
 
 
@@ -112,8 +116,10 @@ def _fold_line(line: str, width: int) -> list[str]:
     >>> _fold_line("one sentence that is long", 14), _fold_line("  one  long row", 14)
     (['one sentence', '  that is long'], ['  one  long r…'])
     """
-    if len(line) <= width:
-        return [line]
-    if "  " in line.strip():
-        return [f"{line[: width - 1]}…"]
+    if len(line) <= width or "  " in line.strip():
+        return [_cut_line(line, width)]
     return textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _cut_line(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"

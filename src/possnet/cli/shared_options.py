@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from possnet.cli.parse import BINNING, BINNING_EXAMPLE, COLUMN, FINDING, NET, OUTPUT, Choice
+from possnet.cli.parse import BINNING, BINNING_EXAMPLE, COLUMN, FINDING, NET, OUTPUT, Choice, Name, load_entries
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -30,10 +32,36 @@ def pairs_option(*names: str, **how: Any) -> Option:
     return click.option(*names, multiple=True, callback=_collect_pairs, **how)
 
 
-def choice_option(name: str, listed: Sequence[str] | str, help: str, **how: Any) -> Option:  # noqa: A002 - click's own
-    """One word of a closed list, the first by default."""
-    default = listed[0] if not isinstance(listed, str) else None
-    return click.option(name, type=Choice(listed), help=help, **{"default": default, **how})
+class RegistryOption(click.Option):
+    """An option whose help lists the entries of a registry in place of ``{names}``, with their labels."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Names and help."""
+        entries = load_entries(self.type.listed)  # type: ignore[attr-defined]
+        described = copy(self)
+        described.help = str(self.help).format(names=", ".join(_describe_entries(entries)))
+        return click.Option.get_help_record(described, ctx)
+
+
+def _describe_entries(entries: Iterable[str]) -> Iterator[str]:
+    """Names, each with its label if that says more."""
+    for name in entries:
+        label = getattr(entries[name], "label", name) if isinstance(entries, Mapping) else name
+        yield name if label.lower().replace(" ", "-") == name.replace("_", "-") else f"{name} ({label})"
+
+
+def registry_option(*names: str, registry: str, many: bool = False, closed: bool = False, **how: Any) -> Option:
+    """A name of a registry, or several; ``{names}`` in its help are those that are registered.
+
+    A name that is not registered is refused by the function that takes it, or here if the option is ``closed``.
+    """
+    kind = Choice(registry) if closed else Name(registry, many=many)
+    return click.option(*names, cls=RegistryOption, type=kind, **how)
+
+
+def choice_option(name: str, words: Sequence[str], help: str) -> Option:  # noqa: A002 - click's own name
+    """One of several words, the first by default."""
+    return click.option(name, type=Choice(words), default=words[0], help=help)
 
 
 def number_option(name: str, help: str, *, least: int = 0, default: int | None = None) -> Option:  # noqa: A002
@@ -69,5 +97,10 @@ bin_option = pairs_option(
     "edges=NUMBERS, or edges=quantile or edges=width with bins=N; error=NUMBER, error=5% or error=COLUMN; "
     "labels=a,b,c; ends=closed. May be repeated.",
 )
-variables_option = click.option("--variables", "domains", type=NET, help="Take the domains of DATA from a network.")
 weights_option = click.option("--weights", type=COLUMN, help="The column that holds row weights.")
+variables_option = click.option("--variables", "domains", type=NET, help="Take the domains of DATA from a network.")
+
+
+def columns_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How the columns of data are read: ``weights`` and ``binnings``."""
+    return weights_option(bin_option(function))

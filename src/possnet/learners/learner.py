@@ -102,9 +102,9 @@ def limit_of_counting(network: Network, process: str, imprecision: float) -> Net
 LEARNERS: Final = Registry[Learner]("learner")
 """Learners of tables by name; ``-corrected`` ones are told the imprecision of the rows."""
 
-_COUNTING: Final = frozenset({"imprecision", "normalise", "pseudo", "total"})
-_SHARING: Final = frozenset({"normalise", "pseudo", "transform"})
-_EM: Final = frozenset({"imprecision", "pseudo", "unknown", "options"})
+_COUNTING: Final = frozenset({"imprecision", "name", "normalise", "progress", "pseudo", "total"})
+_SHARING: Final = frozenset({"name", "normalise", "progress", "pseudo", "transform"})
+_EM: Final = frozenset({"imprecision", "options", "progress", "pseudo", "unknown"})
 for _learner in (
     Learner("likelihood", "counting", fit, _COUNTING, limit=limit_of_counting),
     Learner(
@@ -118,7 +118,7 @@ for _learner in (
     Learner("transform", "transformed probabilities", partial(fit, method="transform"), _SHARING),
     Learner(
         "symmetric", "symmetric transformation of probabilities",
-        partial(fit, method="transform", transform="symmetric"), _SHARING,
+        partial(fit, method="transform", transform="symmetric"), _SHARING - {"transform"},
     ),
     Learner("likelihood-corrected", "counting with theta undone", fit, _COUNTING, needs_imprecision=True),
     Learner("em", "EM", fit_em, _EM),

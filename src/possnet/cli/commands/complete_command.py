@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, Choice
 from possnet.cli.render import Page, count_things, make_table, show
-from possnet.cli.shared_options import bin_option, json_option, out_option, weights_option
 from possnet.errors import InputError, among, did_you_mean, listing, warn_user
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Fill the ambiguous cells of a table.")
 @click.argument("net", type=NET)
 @click.argument("data", type=DATA)
-@out_option("A data file such as .csv or .parquet, or - (CSV on standard output).")
+@shared.out_option("A data file such as .csv or .parquet, or - (CSV on standard output).")
 @click.option(
     "--as",
     "form",
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 )
 @click.option("--threshold", type=float, help="For narrowed: a degree from above 0 to 1; 0.5 by default.")
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
-@bin_option
-@weights_option
-@json_option("Print the summary as JSON.")
+@shared.columns_options
+@shared.json_option("Print the summary as JSON.")
 def complete_command(
     net: pn.Network,
     data: DataFile,

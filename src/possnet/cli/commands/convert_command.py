@@ -8,42 +8,39 @@ from typing import Any, Literal
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, is_data_name, read_net, scan_columns
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import OUTPUT, SOURCE
-from possnet.cli.shared_options import bin_option, choice_option, transform_option, variables_option, weights_option
 from possnet.errors import InputError
 
 
-class FormatsCommand(click.Command):
-    """A command whose help names the registered formats in place of ``FORMATS``."""
+class _ConvertCommand(click.Command):
+    """The command, with the formats that are registered below its options."""
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The help, with the formats that are known when it is shown."""
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from possnet.io import describe_formats
 
-        text = self.help or ""
-        self.help = text.replace("FORMATS", describe_formats())
-        super().format_help_text(ctx, formatter)
-        self.help = text
+        self.epilog = describe_formats()
+        super().format_epilog(ctx, formatter)
 
 
-@click.command(cls=FormatsCommand, short_help="Write a network or data in another format.")
+@click.command(cls=_ConvertCommand, short_help="Write a network or data in another format.")
 @click.argument("source", metavar="IN", type=SOURCE)
 @click.argument("target", metavar="OUT", type=OUTPUT)
-@variables_option
-@weights_option
-@choice_option(
+@shared.variables_option
+@shared.weights_option
+@shared.choice_option(
     "--layout", ("masks", "lists"), "Parquet cells: possnet's masks, or lists of strings for other programs."
 )
-@transform_option("How probabilities become possibilities.")
-@bin_option
+@shared.transform_option("How probabilities become possibilities.")
+@shared.bin_option
 def convert_command(
     source: DataFile | str, target: str, layout: Literal["masks", "lists"], transform: Any, **columns: Any
 ) -> None:
     """Write a network or a data file in another format, chosen by the suffix of OUT.
 
-    FORMATS A .uai file has no names; they go to OUT.names.json. OUT may be - for CSV or JSON on standard output.
+    OUT may be - for CSV or JSON on standard output. A .uai file has no names; they go to OUT.names.json.
 
     \b
     Examples:

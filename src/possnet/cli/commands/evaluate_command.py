@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.commands.report_command import write_report
 from possnet.cli.inputs import read_net
 from possnet.cli.outputs import show_progress
-from possnet.cli.parse import NET_NAME, OUTPUT, name_type, names_type, numbers_type
+from possnet.cli.parse import NET_NAME, OUTPUT, numbers_type
 from possnet.cli.render import Page, make_table, show
-from possnet.cli.shared_options import json_option, number_option
-from possnet.errors import InputError, require_known
+from possnet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,36 +30,27 @@ _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
 @click.argument("networks", metavar="[NET]...", nargs=-1, type=NET_NAME)
 @click.option("--rows", type=_ROWS, default="100,1000,10000", help="Numbers of rows.")
 @click.option("--imprecision", type=_IMPRECISION, default="0.5,1", help="From 0 (precise) to 1 (whole cuts).")
-@click.option(
-    "--process",
-    type=names_type("possnet.sampling:PROCESSES"),
-    default="alpha-cut,traced",
-    help="alpha-cut, precise, traced; alpha-cut-text, alpha-cut-cuts, traced-text.",
+@shared.registry_option(
+    "--process", registry="possnet.sampling:PROCESSES", many=True, default="alpha-cut,traced", help="{names}."
 )
-@click.option(
-    "--learner",
-    "learners",
-    type=names_type("possnet.learners:LEARNERS"),
-    default="likelihood,em",
-    help="likelihood, histogram, capped, transform, symmetric, em; likelihood-corrected, em-corrected.",
+@shared.registry_option(
+    "--learner", "learners", registry="possnet.learners:LEARNERS", many=True, default="likelihood,em", help="{names}."
 )
-@click.option(
+@shared.registry_option(
     "--learn",
-    type=names_type("possnet.structure:METHODS"),
+    registry="possnet.structure:METHODS",
+    many=True,
     default="given",
     help="Structures: given (the true one), or learned from the rows too, such as greedy:random-set-bic.",
 )
-@number_option("--random", "A random network of so many variables as well.", least=1)
-@number_option("--repeats", "Runs of every setting.", least=1, default=5)
-@number_option("--seed", "Same seed, same results.", default=1)
-@number_option("--workers", "Processes; by default one for each core.", least=1)
-@click.option(
-    "--metric",
-    type=name_type("possnet.metrics:METRICS"),
-    default="child_affinity",
-    help="The metric of the printed table.",
+@shared.number_option("--random", "A random network of so many variables as well.", least=1)
+@shared.number_option("--repeats", "Runs of every setting.", least=1, default=5)
+@shared.number_option("--seed", "Same seed, same results.", default=1)
+@shared.number_option("--workers", "Processes; by default one for each core.", least=1)
+@shared.registry_option(
+    "--metric", registry="possnet.metrics:METRICS", default="child_affinity", help="Of the printed table: {names}."
 )
-@json_option("Print JSON instead of a table.")
+@shared.json_option("Print JSON instead of a table.")
 @click.option(
     "--out", type=OUTPUT, metavar="DIR", help="Keep every result there; a run that was killed goes on from there."
 )
@@ -86,7 +77,7 @@ def evaluate_command(
     from possnet.experiment import DEFAULT_NETWORKS
     from possnet.metrics import METRICS
 
-    require_known(metric, METRICS, "--metric")
+    METRICS.require(metric, "--metric")
     chosen = read_networks(networks or (() if random else DEFAULT_NETWORKS))
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
@@ -99,11 +90,9 @@ def evaluate_command(
         )
         click.echo(f"Stopped. {remedy}", err=True)
         sys.exit(130)
-    show(results_document(results, metric) if as_json else results_page(results, metric))
+    show(results_document(results, metric) if as_json else results_page(results, metric, kept=out is not None))
     if out is not None:
         write_report(results.experiment, err=as_json)
-    elif not as_json:
-        click.echo("\nWith --out DIR every result is kept there, with a report to show to others.")
 
 
 def read_networks(files: Iterable[str]) -> dict[str, pn.Network]:
@@ -123,19 +112,19 @@ def results_document(results: pn.Results, metric: str) -> dict[str, Any]:
     return {"metric": metric, "summary": [s._asdict() for s in results.summary(metric)], "failed": failed}
 
 
-def results_page(results: pn.Results, metric: str) -> Page:
+def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
     """What an experiment measured: the table of one metric, sentences to read aloud, and what failed.
 
     >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
-    >>> results_page(results, "child_affinity")[0]
-    'child_affinity: information affinity of the tables of variables with parents (mean ± 95 % interval)'
+    >>> results_page(results, "child_affinity", kept=True)[0]
+    'affinity of children: information affinity of the tables of variables with parents (mean ± 95 % interval)'
     """
     from possnet.metrics import METRICS
 
     head, *rows = results.table_rows(metric)
     table = make_table(rows, head, texts=2, indent=0)
     page: list[str | Padding] = [
-        f"{metric}: {METRICS[metric].description} (mean ± 95 % interval)",
+        f"{METRICS[metric].label}: {METRICS[metric].description} (mean ± 95 % interval)",
         "",
         table,
         "",
@@ -144,4 +133,6 @@ def results_page(results: pn.Results, metric: str) -> Page:
     if results.failed:
         page += ["", f"{len(results.failed)} of {len(results.trials)} trials failed:"]
         page += [f"  {trial.network}, {trial.process}, {trial.learner}: {text}" for trial, text in results.failed[:5]]
+    if not kept:
+        page += ["", "With --out DIR every result is kept there, with a report to show to others."]
     return page

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, read_net, scan_columns
 from possnet.cli.parse import SOURCE
-from possnet.cli.render import Page, count_things, make_table, show
-from possnet.cli.shared_options import bin_option, json_option, variables_option, weights_option
+from possnet.cli.render import Page, count_things, get_width, make_table, show
 from possnet.errors import listing
 
 if TYPE_CHECKING:
@@ -27,10 +27,9 @@ _PREVIEW_COLUMNS = 8
 
 @click.command(short_help="Show what a network or a data file holds.")
 @click.argument("source", metavar="NET|DATA", type=SOURCE)
-@variables_option
-@weights_option
-@bin_option
-@json_option("Print JSON instead of a page.")
+@shared.variables_option
+@shared.columns_options
+@shared.json_option("Print JSON instead of a page.")
 def info_command(source: DataFile | str, as_json: bool, **columns: Any) -> None:  # noqa: FBT001
     """Show what a network or a data file holds.
 
@@ -101,7 +100,7 @@ def network_page(network: pn.Network) -> Page:
     if network.support is not None:
         facts.append(("learned", "yes: every row carries the number of observations behind it"))
     rows = [(v.name, _list_states(v), listing(network.dag.parents(v.name))) for v in network.variables]
-    about = textwrap.wrap(network.description, 96, initial_indent="  ", subsequent_indent="  ")
+    about = textwrap.wrap(network.description, min(96, get_width()), initial_indent="  ", subsequent_indent="  ")
     return [
         f"{network.name or 'unnamed'}: a {network.conjunction.name}-based possibilistic network",
         "",

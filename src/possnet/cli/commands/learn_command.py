@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_columns
 from possnet.cli.outputs import open_output, show_progress
-from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE, name_type
+from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE
 from possnet.cli.render import show
-from possnet.cli.shared_options import (
-    bin_option,
-    choice_option,
-    json_option,
-    number_option,
-    out_option,
-    variables_option,
-    weights_option,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,33 +20,27 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a structure and its tables.")
 @click.argument("data", type=DATA)
-@click.option(
-    "--method",
-    type=name_type("possnet.structure:METHODS"),
-    default="greedy",
-    help="greedy, mwst, k2, hybrid-tree, hybrid-dag.",
+@shared.registry_option("--method", registry="possnet.structure:METHODS", default="greedy", help="{names}.")
+@shared.registry_option(
+    "--measure", registry="possnet.structure:MEASURES", help="{names}. By default that of the method."
 )
-@click.option(
-    "--measure",
-    type=name_type("possnet.structure:MEASURES"),
-    help="random-set-bic (the default), traced-bic, mdl, bic; for mwst and k2 also specificity-gain, specificity-ratio, "
-    "specificity-symmetric, chi2, mutual-information.",
+@shared.choice_option(
+    "--conjunction", ("product", "min"), "Of the network, and of independence in measures on contours."
 )
-@choice_option("--conjunction", ("product", "min"), "Of the network, and of independence in measures on contours.")
 @click.option("--require", "required", multiple=True, type=EDGE, help="An edge that must be there; may be repeated.")
 @click.option("--forbid", "forbidden", multiple=True, type=EDGE, help="An edge that must not; may be repeated.")
 @click.option("--tier", "tiers", multiple=True, type=COLUMNS, help="Causes first: no edge to an earlier tier.")
-@number_option("--max-parents", "Most parents of a variable.")
+@shared.number_option("--max-parents", "Most parents of a variable.")
 @click.option("--order", type=COLUMNS, help="For k2: the order of the variables; else the best of several.")
-@number_option("--restarts", "For greedy: further climbs.", default=0)
-@number_option("--bootstrap", "Samples for confidence.", default=0)
-@number_option("--seed", "Same seed, same structure.", default=0)
-@variables_option
-@weights_option
+@shared.number_option("--restarts", "For greedy: further climbs.", default=0)
+@shared.number_option("--bootstrap", "Samples for confidence.", default=0)
+@shared.number_option("--seed", "Same seed, same structure.", default=0)
+@shared.variables_option
+@shared.weights_option
 @click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
-@bin_option
-@json_option("Print JSON instead of a page.")
-@out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
+@shared.bin_option
+@shared.json_option("Print JSON instead of a page.")
+@shared.out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
 def learn_command(
     data: DataFile,
     conjunction: str,
@@ -86,6 +72,7 @@ def learn_command(
       possnet learn patients.csv --method k2 --measure mutual-information --order measles,fever,rash
       possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
     """
+    from possnet.learners import LEARNERS
     from possnet.structure import MEASURES
 
     stream = scan_columns(data, domains, weights, binnings, without)
@@ -106,11 +93,8 @@ def learn_command(
             **target,
         )
         if file is not None:
-            if MEASURES[result.measure].learner == "em":
-                network = pn.fit_em(result.dag, rows, conjunction=kind, progress=advance).network
-            else:
-                network = pn.fit(result.dag, rows, conjunction=kind)
-            pn.write_network(network, file)
+            learner = LEARNERS[MEASURES[result.measure].learner]
+            pn.write_network(learner.learn(result.dag, rows, 0.0, kind), file)
     show(structure_document(result) if as_json else [str(result)], err=out == "-")
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.parse import NET, VARIABLE, parse_evidence
 from possnet.cli.render import get_width, show
-from possnet.cli.shared_options import given_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 @click.command(short_help="How possible and how certain each state of a variable is.")
 @click.argument("net", type=NET)
 @click.argument("target", type=VARIABLE)
-@given_option("What is known: a state, a|b, or !a (all but a).")
-@json_option("Print JSON instead of bars.")
+@shared.given_option("What is known: a state, a|b, or !a (all but a).")
+@shared.json_option("Print JSON instead of bars.")
 def query_command(net: pn.Network, target: str, given: dict[str, str], as_json: bool) -> None:  # noqa: FBT001
     """Show the possibility and the necessity of every state of a variable.
 

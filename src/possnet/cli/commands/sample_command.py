@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import IMPRECISION, NET, parse_evidence
-from possnet.cli.shared_options import choice_option, given_option, number_option, out_option, pairs_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,24 +17,22 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Draw rows of set-valued cells from a network.")
 @click.argument("net", type=NET)
-@number_option("--rows", "Number of rows.", default=1000)
-@pairs_option(
+@shared.number_option("--rows", "Number of rows.", default=1000)
+@shared.pairs_option(
     "--imprecision",
     type=IMPRECISION,
     help="From 0 (precise) to 1 (the whole cut; the default), or X=THETA for one variable; may be repeated.",
 )
-@choice_option(
-    "--process",
-    ("alpha-cut", "precise", "traced"),
-    "alpha-cut: the paper's Algorithm 1; precise: single states; traced: children answer to hidden states.",
+@shared.registry_option(
+    "--process", registry="possnet.sampling:PROCESSES", closed=True, default="alpha-cut", help="{names}."
 )
-@choice_option("--law", ("independent", "text"), "How the non-core states of a cut are left out.")
-@choice_option(
+@shared.choice_option("--law", ("independent", "text"), "How the non-core states of a cut are left out.")
+@shared.choice_option(
     "--parents", ("observed", "cut"), "In alpha-cut a child answers to its parents' cells, or their whole cuts."
 )
-@given_option("Draw given this (alpha-cut only).")
-@number_option("--seed", "Same seed, same rows. By default a new one, which is printed.")
-@out_option("A data file such as .parquet or .csv, or - (CSV on standard output).")
+@shared.given_option("Draw given this (alpha-cut only).")
+@shared.number_option("--seed", "Same seed, same rows. By default a new one, which is printed.")
+@shared.out_option("A data file such as .parquet or .csv, or - (CSV on standard output).")
 def sample_command(
     net: pn.Network,
     rows: int,

@@ -8,19 +8,18 @@ from typing import Any
 import click
 
 import possnet as pn
+from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import show_progress
 from possnet.cli.parse import DATA, NET
 from possnet.cli.render import Page, make_table, show
-from possnet.cli.shared_options import bin_option, json_option, weights_option
 
 
 @click.command(short_help="Both likelihoods of a network on data.")
 @click.argument("net", type=NET)
 @click.argument("data", type=DATA)
-@weights_option
-@bin_option
-@json_option("Print JSON instead of a table.")
+@shared.columns_options
+@shared.json_option("Print JSON instead of a table.")
 def score_command(net: pn.Network, data: DataFile, as_json: bool, **columns: Any) -> None:  # noqa: FBT001
     """Show how well a network fits data: both likelihoods of the paper, by variable and in all.
 
