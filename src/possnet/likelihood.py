@@ -64,16 +64,14 @@ def log_likelihood_by_family(
     counts = counts_of(network.dag, data, "log_likelihood", progress=progress)
     for variable in counts.variables:
         _require_same(variable, network.variable(variable.name), "network")
-    found = {}
+    scores = {}
     for variable in counts.variables:
         contexts, numbers, _ = counts.family(variable.name)
-        degrees = network.table(variable.name)[tuple(contexts.T)] if contexts.shape[1] else network.table(variable.name)
-        if len(contexts) == 0:
-            found[variable.name] = 0.0
-            continue
+        table = network.table(variable.name)
+        degrees = table[tuple(contexts.T)] if contexts.shape[1] else table
         logs = np.log(degrees, out=np.full(degrees.shape, -inf), where=degrees > 0)
-        found[variable.name] = float((numbers * np.where(numbers > 0, logs, 0.0)).sum())
-    return found
+        scores[variable.name] = float((numbers * np.where(numbers > 0, logs, 0.0)).sum()) if len(contexts) else 0.0
+    return scores
 
 
 def random_set_log_likelihood(
@@ -111,14 +109,14 @@ def random_set_log_likelihood_by_family(
     dag = model if isinstance(model, Dag) else model.dag
     counts = counts_of(dag, data, "random_set_log_likelihood", focal=True, progress=progress)
     if isinstance(model, Dag):
-        return {variable.name: _at_maximum(counts, variable) for variable in counts.variables}
+        return {variable.name: _score_maximum(counts, variable) for variable in counts.variables}
     domains = {variable.name: variable for variable in model.variables}
     for variable in counts.variables:
         _require_same(variable, domains[variable.name], "model")
-    return {variable.name: _of_masses(model, counts, variable) for variable in counts.variables}
+    return {variable.name: _score_masses(model, counts, variable) for variable in counts.variables}
 
 
-def _at_maximum(counts: Counts, variable: Variable) -> float:
+def _score_maximum(counts: Counts, variable: Variable) -> float:
     """Sum of N(A, j) log N(A, j) / N(j)."""
     octets, numbers = counts.focal_arrays(variable.name)
     if not len(numbers):
@@ -131,7 +129,7 @@ def _at_maximum(counts: Counts, variable: Variable) -> float:
     return float((numbers * np.log(numbers / totals[codes])).sum())
 
 
-def _of_masses(model: RandomSets, counts: Counts, variable: Variable) -> float:
+def _score_masses(model: RandomSets, counts: Counts, variable: Variable) -> float:
     masses = model.masses(variable.name)
     score = 0.0
     for cells, number in counts.focal(variable.name).items():
@@ -143,9 +141,9 @@ def _of_masses(model: RandomSets, counts: Counts, variable: Variable) -> float:
     return score
 
 
-def _require_same(found: Variable, expected: Variable, owner: str) -> None:
-    if found.states != expected.states:
+def _require_same(given: Variable, expected: Variable, owner: str) -> None:
+    if given.states != expected.states:
         raise InputError(
-            f"{found.name!r} has the states {listing(found.states)} in the data and {listing(expected.states)} in the "
+            f"{given.name!r} has the states {listing(given.states)} in the data and {listing(expected.states)} in the "
             f"{owner}; expected the same: read the data with variables=network"
         )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import possnet as pn
-from possnet.parameters import capped_maximum, corrected, histogram, proposition_1
+from possnet.parameters import capped_maximum, histogram, proposition_1, undo_thinning
 from tests import oracles, strategies
 
 numbers = st.lists(st.integers(0, 30), min_size=1, max_size=6)
@@ -212,7 +212,7 @@ def test_the_correction_recovers_a_thinned_root() -> None:
     z = pn.Variable("z", tuple("abc"))
     net = pn.Network((z,), pn.Dag({"z": ()}), {"z": [1, 0.6, 0.3]})
     limit = pn.sampling_limit(net, imprecision=0.5).table("z")
-    assert corrected(limit, 0.5) == pytest.approx([1, 0.6, 0.3])
+    assert undo_thinning(limit, 0.5) == pytest.approx([1, 0.6, 0.3])
     learned = pn.fit(net.dag, pn.sample(net, 200_000, imprecision=0.5, rng=1), imprecision=0.5).table("z")
     assert np.abs(learned - [1, 0.6, 0.3]).max() < 5 * (0.3 * 0.7 / 200_000) ** 0.5 / 0.5
 
@@ -361,7 +361,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
     with pytest.raises(pn.InputError, match="at most 2"):
         capped_maximum([1, 2], 3)
     with pytest.raises(pn.InputError, match="cannot be corrected"):
-        corrected([1.0], 0.0)
+        undo_thinning([1.0], 0.0)
     wide = pn.Dataset.from_rows([pn.Variable(f"v{k}", tuple("abcdefgh")) for k in range(16)], [["a"] * 16])
     dag = pn.Dag({**{f"v{k}": () for k in range(15)}, "v15": tuple(f"v{k}" for k in range(15))})
     with pytest.raises(pn.TooLarge, match="the table of 'v15'"):

@@ -21,7 +21,7 @@ from possnet.em.hidden_states import HiddenStateModel
 from possnet.em.identifiability import find_identified_contexts
 from possnet.errors import InputError, require_known, require_number, require_whole
 from possnet.network import Network
-from possnet.parameters import corrected, normalised, thetas_of
+from possnet.parameters import normalise_rows, read_thetas, undo_thinning
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.seeds import seed_of
 
@@ -127,7 +127,7 @@ def fit_em(
     require_known(unknown, get_args(Unknown), "fit_em: unknown")
     check_conjunction(conjunction)
     rows = code_em_rows(dag, data, unknown, whole_domains=pseudo > 0.0)
-    thetas = thetas_of(imprecision, rows.variables.values(), "fit_em")
+    thetas = read_thetas(imprecision, rows.variables.values(), "fit_em")
     algorithm = EmAlgorithm(HiddenStateModel(dag, rows, chosen.limit), rows, pseudo=pseudo, executor=executor)
     rng = np.random.default_rng(0 if chosen.rng is None else seed_of(chosen.rng))
     runs = []
@@ -167,8 +167,8 @@ def _to_result(
         visited, identified = contexts[name]
         degrees = values @ family.cells
         if name in thetas:
-            degrees = corrected(np.minimum(degrees, 1.0), thetas[name])
-        degrees = np.minimum(normalised(degrees), 1.0)
+            degrees = undo_thinning(np.minimum(degrees, 1.0), thetas[name])
+        degrees = np.minimum(normalise_rows(degrees), 1.0)
         degrees[~visited if options.pooled else ~identified] = 1.0
         snap_tops(degrees, axis=-1)
         tables[name] = degrees.reshape(*family.shape, len(variable))

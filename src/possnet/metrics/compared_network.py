@@ -18,7 +18,7 @@ from possnet.inference import Inference
 from possnet.metrics.distributions import affinity_of_normalised
 from possnet.metrics.structures import structure_metrics
 from possnet.network import Network
-from possnet.parameters import normalised
+from possnet.parameters import normalise_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,8 +41,8 @@ class TrueNetwork:
         self.possible = {v.name: degrees[v.name] > 0.0 for v in network.variables}
         self.weights = {name: degrees[name][possible] for name, possible in self.possible.items()}
         self.children = [name for name in self.possible if network.dag.parents(name)] or list(self.possible)
-        self.tables = {name: normalised(network.table(name)[possible]) for name, possible in self.possible.items()}
-        self.marginals = {name: normalised(p.degrees) for name, p in engine.marginals().items()}
+        self.tables = {name: normalise_rows(network.table(name)[possible]) for name, possible in self.possible.items()}
+        self.marginals = {name: normalise_rows(p.degrees) for name, p in engine.marginals().items()}
         self.exact = prod(len(v) for v in network.variables) <= _EXACT
 
     @cached_property
@@ -93,7 +93,7 @@ class ComparedNetwork:
     @cached_property
     def tables(self) -> Tables:
         """Normalised degrees of every variable in the possible contexts of the truth."""
-        return {name: normalised(rows) for name, rows in self._rows.items()}
+        return {name: normalise_rows(rows) for name, rows in self._rows.items()}
 
     @cached_property
     def peaks(self) -> Tables:
@@ -103,7 +103,7 @@ class ComparedNetwork:
     @cached_property
     def marginals(self) -> Tables:
         """Normalised marginal of every variable."""
-        return {name: normalised(p.degrees) for name, p in self._engine.marginals().items()}
+        return {name: normalise_rows(p.degrees) for name, p in self._engine.marginals().items()}
 
     @cached_property
     def affinities(self) -> Tables:
@@ -231,7 +231,7 @@ def joint_degrees(network: Network, truth: Network, configurations: Mapping[str,
     sizes = [len(truth.variable(name)) for name in place]
     degrees = np.ones(sizes if configurations is None else _SAMPLED)
     for v in network.variables:
-        table = normalised(network.table(v.name))
+        table = normalise_rows(network.table(v.name))
         names = (*network.dag.parents(v.name), v.name)
         if configurations is not None:
             degrees = network.conjunction.combine(degrees, table[tuple(configurations[name] for name in names)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.errors import InputError
-from possnet.parameters import normalised
+from possnet.parameters import normalise_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ def information_affinity(first: ArrayLike, second: ArrayLike) -> Floats:
     >>> information_affinity([1, 0], [0, 1]), information_affinity([1, 0], [1, 1]), information_affinity([0.1, 1], [1, 0.5])
     (array(0.), array(0.75), array(0.4))
     """
-    return affinity_of_normalised(*map(normalised, _broadcast_pair(first, second)))
+    return affinity_of_normalised(*map(normalise_rows, _broadcast_pair(first, second)))
 
 
 def affinity_of_normalised(one: Floats, other: Floats) -> Floats:
@@ -70,7 +70,7 @@ def top_agreement(first: ArrayLike, second: ArrayLike) -> Floats:
     >>> top_agreement([1, 0.5, 1], [1, 0.5, 0.2]), top_agreement([1, 0], [0, 1])
     (array(0.5), array(0.))
     """
-    return core_overlap(*map(normalised, _broadcast_pair(first, second)))
+    return core_overlap(*map(normalise_rows, _broadcast_pair(first, second)))
 
 
 def core_overlap(first: Floats, second: Floats) -> Floats:

@@ -1,18 +1,18 @@
 """Learning parameters from counts."""
 
-from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
-from possnet.parameters.fit_tables import FitMethod, fit, thetas_of
+from possnet.parameters.estimates import capped_maximum, histogram, normalise_rows, proposition_1, undo_thinning
+from possnet.parameters.fit_tables import FitMethod, fit, read_thetas
 from possnet.parameters.random_sets import RandomSets, fit_random_sets
 
 __all__ = [
     "FitMethod",
     "RandomSets",
     "capped_maximum",
-    "corrected",
     "fit",
     "fit_random_sets",
     "histogram",
-    "normalised",
+    "normalise_rows",
     "proposition_1",
-    "thetas_of",
+    "read_thetas",
+    "undo_thinning",
 ]

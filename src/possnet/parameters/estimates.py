@@ -89,13 +89,13 @@ def histogram(counts: ArrayLike, totals: ArrayLike) -> Floats:
     return shares
 
 
-def corrected(contour: ArrayLike, imprecision: float) -> Floats:
+def undo_thinning(contour: ArrayLike, imprecision: float) -> Floats:
     """Degrees before thinning: min(1, c / theta), where c is the share of rows with a state and theta the imprecision.
 
     A state outside the core is kept with probability theta, so its share is theta times what it would be; a state of the
     core has share 1 either way. This undoes the thinning of ``law="independent"``, not the bias of counting.
 
-    >>> corrected([1.0, 0.3, 0.05], 0.5)
+    >>> undo_thinning([1.0, 0.3, 0.05], 0.5)
     array([1. , 0.6, 0.1])
     """
     if not 0.0 < imprecision <= 1.0:
@@ -106,10 +106,10 @@ def corrected(contour: ArrayLike, imprecision: float) -> Floats:
     return np.minimum(1.0, np.asarray(contour, dtype=np.float64) / imprecision)
 
 
-def normalised(degrees: Floats) -> Floats:
+def normalise_rows(degrees: Floats) -> Floats:
     """Divided by the largest degree of the last axis, which becomes exactly 1; learned tables are always divided.
 
-    >>> normalised(np.array([0.5, 0.25]))
+    >>> normalise_rows(np.array([0.5, 0.25]))
     array([1. , 0.5])
     """
     tops = degrees.max(axis=-1, keepdims=True)

@@ -13,7 +13,7 @@ from possnet.errors import InputError, listing, require_known, require_number
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 from possnet.network import Network
-from possnet.parameters.estimates import capped_maximum, corrected, histogram, normalised, proposition_1
+from possnet.parameters.estimates import capped_maximum, histogram, normalise_rows, proposition_1, undo_thinning
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.transforms import Transform, to_possibility
 from possnet.variables import for_every_variable
@@ -33,7 +33,7 @@ PerState: TypeAlias = Mapping[str, float] | Sequence[float]
 Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | None
 
 _SURELY_FITS = 1 << 24
-_SMALLEST, _LARGEST = 5e-324, 1e300
+_SMALLEST = 5e-324  # above 0, as a float
 
 
 def fit(
@@ -88,51 +88,40 @@ def fit(
     >>> fit(pn.Dag({"fever": ()}), data).support
     {'fever': array(4.)}
     """
-    _check(method, total, imprecision, pseudo, transform)
+    _check_options(method, total, imprecision, pseudo, transform)
     check_conjunction(conjunction)
     counts = counts_of(dag, data, "fit", focal=method == "transform", progress=progress)
-    totals = _totals(total, counts)
-    thetas = thetas_of(imprecision, counts.variables, "fit")
+    totals = _read_totals(total, counts)
+    thetas = read_thetas(imprecision, counts.variables, "fit")
     divide = method == "likelihood" or imprecision is not None if normalise is None else normalise
     tables, support = {}, {}
     for variable in counts.variables:
-        tables[variable.name], support[variable.name] = _learned(
-            counts, variable, method, totals.get(variable.name), thetas.get(variable.name), pseudo, transform, divide
-        )
+        family = counts.family(variable.name)
+        numbers: Floats = family.counts.astype(np.float64) + pseudo
+        rows: Floats = family.totals.astype(np.float64) + pseudo
+        if variable.name in thetas:
+            degrees = undo_thinning(histogram(numbers, rows), thetas[variable.name])
+        elif method == "histogram":
+            degrees = histogram(numbers, rows)
+        elif method == "transform":
+            degrees = _transform_frequencies(counts, variable, pseudo, transform)
+        else:
+            maximise = _maximise_likelihood if method == "likelihood" else _maximise_capped
+            degrees = maximise(numbers, totals.get(variable.name, 1.0), variable, divide=divide)
+        if divide:
+            degrees = normalise_rows(degrees)
+        tables[variable.name], support[variable.name] = _fill_table(counts, variable, degrees)
     return Network.unchecked(counts.variables, dag, tables, conjunction=conjunction, support=support, name=name)
 
 
-def _learned(
-    counts: Counts,
-    variable: Variable,
-    method: FitMethod,
-    total: float | Floats | None,
-    theta: float | None,
-    pseudo: float,
-    transform: Transform,
-    divide: bool,  # noqa: FBT001
-) -> tuple[Floats, Floats]:
-    """Table and support of one variable."""
+def _fill_table(counts: Counts, variable: Variable, degrees: Floats) -> tuple[Floats, Floats]:
+    """Table and support of one variable; contexts that no row shows are all 1."""
     sizes = tuple(len(counts.variable(parent)) for parent in counts.dag.parents(variable.name))
     needed = 8 * prod(sizes) * (len(variable) + 1)
     if needed > _SURELY_FITS:
         refuse_over(needed, f"the table of {variable.name!r}", "use fewer parents or states")
-    family = counts.family(variable.name)
-    numbers: Floats = family.counts.astype(np.float64) + pseudo
-    rows: Floats = family.totals.astype(np.float64) + pseudo
-    if theta is not None:
-        degrees = corrected(histogram(numbers, rows), theta)
-    elif method == "histogram":
-        degrees = histogram(numbers, rows)
-    elif method == "capped":
-        degrees = _capped(numbers, 1.0 if total is None else total)
-    elif method == "transform":
-        degrees = _transformed(counts, variable, pseudo, transform)
-    else:
-        degrees = _likelihood(numbers, 1.0 if total is None else total, variable, divide)
-    if divide:
-        degrees = normalised(degrees)
     table, support = np.ones((*sizes, len(variable))), np.zeros(sizes)
+    family = counts.family(variable.name)
     if len(family.contexts):
         place = tuple(family.contexts.T)
         table[place] = degrees if sizes else degrees[0]
@@ -141,7 +130,7 @@ def _learned(
     return table, support
 
 
-def _likelihood(numbers: Floats, total: float | Floats, variable: Variable, divide: bool) -> Floats:  # noqa: FBT001
+def _maximise_likelihood(numbers: Floats, total: float | Floats, variable: Variable, *, divide: bool) -> Floats:
     degrees = proposition_1(numbers, total)
     if not divide and degrees.max(initial=0.0) > 1.0 + 1e-12:
         raise InputError(
@@ -151,7 +140,7 @@ def _likelihood(numbers: Floats, total: float | Floats, variable: Variable, divi
     return degrees if divide else np.minimum(degrees, 1.0)
 
 
-def _capped(numbers: Floats, total: float | Floats) -> Floats:
+def _maximise_capped(numbers: Floats, total: float | Floats, _: Variable, *, divide: bool) -> Floats:  # noqa: ARG001
     if isinstance(total, np.ndarray):
         raise InputError(
             "fit: method 'capped' with a total for every state; expected one number, or method 'likelihood'"
@@ -159,26 +148,26 @@ def _capped(numbers: Floats, total: float | Floats) -> Floats:
     return capped_maximum(numbers, total)
 
 
-def _transformed(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Floats:
+def _transform_frequencies(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Floats:
     """Conditional frequencies in the contexts that occur, as possibilities."""
-    columns, sets, numbers = _cell_codes(counts, variable.name)
+    columns, sets, numbers = _decode_cells(counts, variable.name)
     each = 16 * len(columns) + 64
 
-    def refuse(entries: int) -> None:
+    def refuse_entries(entries: int) -> None:
         if entries * each > _SURELY_FITS:
             refuse_over(entries * each, f"sharing the rows of {variable.name!r}", "use fewer parents or states")
 
-    _, shares = tally.share_rows(np.column_stack(columns), numbers, sets, refuse)
+    _, shares = tally.share_rows(np.column_stack(columns), numbers, sets, refuse_entries)
     weights = shares + pseudo / len(variable)  # a row that holds every state, shared among them
     return to_possibility(weights, method=transform) if len(weights) else weights
 
 
-def _cell_codes(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Ints]:
+def _decode_cells(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Ints]:
     """For a family (parents, then the variable itself): cell numbers, the cells behind them, and how often each row stands.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"]})
-    >>> _cell_codes(pn.count(pn.Dag({"a": ()}), data, focal=True), "a")
+    >>> _decode_cells(pn.count(pn.Dag({"a": ()}), data, focal=True), "a")
     ([array([0, 1])], [array([[ True, False], [ True,  True]])], array([2, 1]))
     """
     octets, numbers = counts.focal_arrays(name)
@@ -192,7 +181,7 @@ def _cell_codes(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Int
     return columns, sets, numbers
 
 
-def _check(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
+def _check_options(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
     require_known(transform, get_args(Transform), "fit: transform")
     require_known(method, get_args(FitMethod), "fit: method")
     if total is not None and method not in {"likelihood", "capped"}:
@@ -202,7 +191,7 @@ def _check(method: str, total: object, imprecision: object, pseudo: object, tran
     require_number(pseudo, "fit: pseudo", "a number >= 0", 0.0)
 
 
-def _totals(total: Total, counts: Counts) -> dict[str, float | Floats]:
+def _read_totals(total: Total, counts: Counts) -> dict[str, float | Floats]:
     """S_i of every variable: a number, or one for each state."""
     names = [variable.name for variable in counts.variables]
     if total is None:
@@ -212,45 +201,41 @@ def _totals(total: Total, counts: Counts) -> dict[str, float | Floats]:
             raise InputError(f"fit: total {total!r}; expected a number, 'data', or a mapping from variables")
         return {name: counts.cell_size_sum(name) / counts.rows if counts.rows else 1.0 for name in names}
     if not isinstance(total, Mapping):
-        return {
-            name: _positive(total, "fit: total", len(counts.variable(name)), _states(counts, name)) for name in names
-        }
-    found: dict[str, float | Floats] = {}
+        return {name: _read_one_total(total, counts.variable(name), "fit: total") for name in names}
     by_name: Mapping[str, object] = total
-    for name, given in for_every_variable(by_name, names, "fit", "total").items():
-        variable = counts.variable(name)
-        owner = f"fit: total of {name!r}"
-        if isinstance(given, Mapping):
-            for state in given:
-                variable.index(state)
-            lacking = [state for state in variable.states if state not in given]
-            if lacking:
-                raise InputError(f"{owner} lacks {listing(lacking)}; expected one number, or one for every state")
-            found[name] = np.array([_positive(given[state], owner, _LARGEST) for state in variable.states])
-        elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
-            if len(given) != len(variable):
-                raise InputError(f"{owner} has {len(given)} numbers; expected one for each of {len(variable)} states")
-            found[name] = np.array([_positive(value, owner, _LARGEST) for value in given])
-        else:
-            found[name] = _positive(given, owner, len(variable), _states(counts, name))
-    return found
+    listed = for_every_variable(by_name, names, "fit", "total")
+    return {name: _read_total(given, counts.variable(name)) for name, given in listed.items()}
 
 
-def _positive(value: object, owner: str, most: float, limit: str = "") -> float:
-    told = f" and at most {limit or format(most, 'g')}" if most < _LARGEST else ""
-    return require_number(value, owner, f"a number above 0{told}", _SMALLEST, most)
+def _read_total(given: object, variable: Variable) -> float | Floats:
+    """S_i of one variable, or one number for each of its states."""
+    owner = f"fit: total of {variable.name!r}"
+    if isinstance(given, Mapping):
+        for state in given:
+            variable.index(state)
+        lacking = [state for state in variable.states if state not in given]
+        if lacking:
+            raise InputError(f"{owner} lacks {listing(lacking)}; expected one number, or one for every state")
+        given = [given[state] for state in variable.states]
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+        if len(given) != len(variable):
+            raise InputError(f"{owner} has {len(given)} numbers; expected one for each of {len(variable)} states")
+        return np.array([require_number(number, owner, "a number above 0", _SMALLEST) for number in given])
+    return _read_one_total(given, variable, owner)
 
 
-def _states(counts: Counts, name: str) -> str:
-    return f"the number of states, {len(counts.variable(name))}"
+def _read_one_total(given: object, variable: Variable, owner: str) -> float:
+    states = len(variable)
+    expected = f"a number above 0 and at most the number of states, {states}"
+    return require_number(given, owner, expected, _SMALLEST, states)
 
 
-def thetas_of(
+def read_thetas(
     imprecision: float | Mapping[str, float] | None, variables: Iterable[Variable], owner: str
 ) -> dict[str, float]:
     """Imprecision of every variable that is to be corrected for; nothing if none is given.
 
-    >>> thetas_of(None, (), "fit")
+    >>> read_thetas(None, (), "fit")
     {}
     """
     if imprecision is None:
@@ -258,4 +243,9 @@ def thetas_of(
     names = [variable.name for variable in variables]
     given = imprecision if isinstance(imprecision, Mapping) else dict.fromkeys(names, imprecision)
     listed = for_every_variable(given, names, owner, "imprecision")
-    return {name: _positive(theta, f"{owner}: imprecision of {name!r}", 1.0) for name, theta in listed.items()}
+    return {
+        name: require_number(
+            theta, f"{owner}: imprecision of {name!r}", "a number above 0 and at most 1", _SMALLEST, 1.0
+        )
+        for name, theta in listed.items()
+    }

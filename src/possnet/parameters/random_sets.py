@@ -52,8 +52,8 @@ class RandomSets:
     ) -> None:
         self._variables = {variable.name: variable for variable in variables}
         self._dag = dag
-        self._masses = {name: dict(found) for name, found in masses.items()}
-        self._support = {name: dict(found) for name, found in support.items()}
+        self._masses = {name: dict(of_cells) for name, of_cells in masses.items()}
+        self._support = {name: dict(of_cells) for name, of_cells in support.items()}
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -73,7 +73,7 @@ class RandomSets:
         >>> model.masses("a")
         {(): MassFunction(a: {x} 1)}
         """
-        return dict(self._masses[self._name(name)])
+        return dict(self._masses[self._require_name(name)])
 
     def support(self, name: str) -> dict[Cells, int]:
         """Parents' cells -> number of rows that have them.
@@ -82,7 +82,7 @@ class RandomSets:
         >>> pn.fit_random_sets(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", "x"]})).support("a")
         {(): 2}
         """
-        return dict(self._support[self._name(name)])
+        return dict(self._support[self._require_name(name)])
 
     def mass_function(self, name: str, given: Mapping[str, str | Collection[str]] | None = None) -> MassFunction:
         """Mass function of a variable's cell for given cells of its parents; an error if no row had them.
@@ -92,7 +92,7 @@ class RandomSets:
         >>> pn.fit_random_sets(pn.Dag({"a": (), "b": ("a",)}), data).mass_function("b", {"a": "y"})
         MassFunction(b: {v} 1)
         """
-        above = self._dag.parents(self._name(name))
+        above = self._dag.parents(self._require_name(name))
         cells = given or {}
         if set(cells) != set(above):
             raise InputError(
@@ -100,8 +100,8 @@ class RandomSets:
                 f"{listing(above) or 'nothing, for it has no parents'}"
             )
         for parent, cell in cells.items():
-            found: object = cell
-            if not isinstance(found, str | Collection):
+            given_cell: object = cell
+            if not isinstance(given_cell, str | Collection):
                 raise InputError(
                     f"random sets of {name!r}: {cell!r} as the cell of {parent!r}; expected a state or a set"
                 )
@@ -123,11 +123,11 @@ class RandomSets:
         return self.mass_function(name, given).contour()
 
     def __repr__(self) -> str:
-        count = sum(len(m.masses) for found in self._masses.values() for m in found.values())
+        count = sum(len(m.masses) for of_cells in self._masses.values() for m in of_cells.values())
         variables = len(self._variables)
         return f"RandomSets({variables} variable{'s' * (variables != 1)}, {count} mass{'es' * (count != 1)})"
 
-    def _name(self, name: str) -> str:
+    def _require_name(self, name: str) -> str:
         if name not in self._variables:
             raise InputError(f"random sets: no variable {name!r}{among(name, self._variables)}")
         return name
@@ -148,9 +148,9 @@ def fit_random_sets(dag: Dag, data: Dataset | Batches | Counts, *, progress: Pro
         rows: dict[Cells, dict[int, int]] = {}
         for cells, number in counts.focal(variable.name).items():
             rows.setdefault(cells[:-1], {})[variable.mask(cells[-1])] = number
-        support[variable.name] = {key: sum(found.values()) for key, found in rows.items()}
+        totals = support[variable.name] = {key: sum(numbers.values()) for key, numbers in rows.items()}
         masses[variable.name] = {
-            key: MassFunction.unchecked(variable, {mask: n / support[variable.name][key] for mask, n in found.items()})
-            for key, found in rows.items()
+            key: MassFunction.unchecked(variable, {mask: number / totals[key] for mask, number in numbers.items()})
+            for key, numbers in rows.items()
         }
     return RandomSets(counts.variables, dag, masses, support)

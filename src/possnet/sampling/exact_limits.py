@@ -18,7 +18,7 @@ from possnet.inference import SUM_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.network import Network
-from possnet.parameters import normalised
+from possnet.parameters import normalise_rows
 from possnet.randomset import MassFunction
 from possnet.sampling.cell_laws import Outcomes, compute_outcomes, context_degrees, count_entries
 from possnet.sampling.sampling_spec import SamplingOptions, SamplingSpec
@@ -124,7 +124,7 @@ def sampling_limit(
             inside: Floats = joint
             for number in scopes[factor]:
                 inside = np.tensordot(inside, outcomes[names[number]].cells.astype(np.float64), axes=(0, 0))
-            tables[names[factor]] = np.clip(normalised(inside), 0.0, 1.0)
+            tables[names[factor]] = np.clip(normalise_rows(inside), 0.0, 1.0)
     return Network.unchecked(
         network.variables,
         network.dag,

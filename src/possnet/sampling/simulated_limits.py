@@ -10,7 +10,7 @@ import numpy as np
 from possnet.counting import count
 from possnet.errors import require_whole
 from possnet.network import Network
-from possnet.parameters import normalised
+from possnet.parameters import normalise_rows
 from possnet.sampling.sample_rows import sample_batches
 from possnet.seeds import seed_of
 
@@ -76,7 +76,7 @@ def simulated_limit(
         total = counts[variable.name].astype(np.float64)
         tops[variable.name] = total.argmax(axis=-1)[..., np.newaxis]
         most[variable.name] = np.take_along_axis(total, tops[variable.name], axis=-1)
-        tables[variable.name] = normalised(total)
+        tables[variable.name] = normalise_rows(total)
         support[variable.name] = np.asarray(counts.totals(variable.name).astype(np.float64))
     spread = {name: np.zeros_like(table) for name, table in tables.items()}
     batches = 0
