@@ -19,7 +19,7 @@ from possnet.structure import (
 def test_constraints_are_kept(method: Any, name: Any) -> None:
     net = pn.load_example("asia")
     data = pn.sample(net, 1000, process="traced", imprecision=0.3, rng=1)
-    found = pn.learn_structure(
+    learned = pn.learn_structure(
         data,
         method,
         measure=name,
@@ -31,11 +31,11 @@ def test_constraints_are_kept(method: Any, name: Any) -> None:
         ),
         search=pn.Search(tabu=3, restarts=1, orders=3),
     )
-    edges = set(found.dag.edges)
+    edges = set(learned.dag.edges)
     assert ("xray", "asia") in edges
     assert not edges & {("bronc", "dysp"), ("dysp", "bronc")}
     assert not any(p in {"lung", "bronc", "tub"} and c in {"either", "smoke"} for p, c in edges)
-    assert max(len(found.dag.parents(n)) for n in found.dag.nodes) <= 2
+    assert max(len(learned.dag.parents(n)) for n in learned.dag.nodes) <= 2
 
 
 def test_what_cannot_be_learned_is_refused() -> None:

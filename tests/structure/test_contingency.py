@@ -20,7 +20,7 @@ from possnet.structure import (
 )
 from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contingency import ContingencyTables
-from possnet.structure.contour_gains import StateCounts
+from possnet.structure.hybrid import StateCounts
 from tests import strategies
 from tests.structure.cases import SmallBatches, many_cells
 

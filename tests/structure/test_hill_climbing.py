@@ -24,16 +24,16 @@ def test_the_kept_score_never_falls_and_is_that_of_the_structure(seed: int, name
     more = pn.learn_structure(data, measure=name, search=pn.Search(tabu=8, restarts=restarts), rng=seed)
     assert more.score >= one.score - 1e-6
     assert all(step.gain > 0 for step in one.trace)
-    for found in (one, more):
-        assert found.score == pytest.approx(oracle(name)(found.dag, data), rel=1e-9)
-        assert sum((found.families or {}).values()) == pytest.approx(found.score, rel=1e-9)
-        totals = [step.total for step in found.trace]
-        assert found.score >= max(totals, default=found.score) - 1e-6
-        for before, step in pairwise(found.trace):
+    for learned in (one, more):
+        assert learned.score == pytest.approx(oracle(name)(learned.dag, data), rel=1e-9)
+        assert sum((learned.families or {}).values()) == pytest.approx(learned.score, rel=1e-9)
+        totals = [step.total for step in learned.trace]
+        assert learned.score >= max(totals, default=learned.score) - 1e-6
+        for before, step in pairwise(learned.trace):
             assert step.total == pytest.approx(before.total + step.gain, rel=1e-9)
-        for edge in found.edges:
-            lower = oracle(name)(without(found.dag, edge), data)
-            assert edge.value == pytest.approx(found.score - lower, rel=1e-9, abs=1e-6)
+        for edge in learned.edges:
+            lower = oracle(name)(without(learned.dag, edge), data)
+            assert edge.value == pytest.approx(learned.score - lower, rel=1e-9, abs=1e-6)
             assert edge.value > -1e-6
 
 
@@ -43,9 +43,9 @@ def test_greedy_finds_the_best_of_all_structures_of_three(seed: int) -> None:
     net = pn.random_network(3, max_parents=2, states=(2, 3), rng=seed)
     data = pn.sample(net, 400, process="precise", rng=seed)
     names = [v.name for v in data.variables]
-    found = pn.learn_structure(data, measure="bic", search=pn.Search(restarts=3), rng=1)
+    learned = pn.learn_structure(data, measure="bic", search=pn.Search(restarts=3), rng=1)
     score = family_score(data, "bic")
-    assert found.score == pytest.approx(max(score_of(score, dag) for dag in oracles.all_dags(names)), abs=1e-6)
+    assert learned.score == pytest.approx(max(score_of(score, dag) for dag in oracles.all_dags(names)), abs=1e-6)
 
 
 def test_moves_of_a_graph_keep_it_acyclic() -> None:

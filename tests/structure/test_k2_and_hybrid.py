@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 import possnet as pn
 from possnet.dependence import CONTOUR_MEASURES, measure_dependence
 from possnet.structure.coded_rows import CodedRows
-from possnet.structure.contour_gains import ContourGains, StateCounts
+from possnet.structure.contour_scorer import ContourScorer
+from possnet.structure.hybrid import StateCounts
 from tests import oracles, strategies
 from tests.structure.cases import NAMES, SHAPES, oracle, problem_of, sharp_tree, skeleton, without
 
@@ -22,7 +23,7 @@ def test_gains_of_contours_are_measures_of_counts(seed: int, name: str, conjunct
     net = pn.random_network(4, states=(2, 3), rng=seed)
     data = pn.sample(net, 100, imprecision=0.5, rng=seed)
     names = [v.name for v in data.variables]
-    gains = ContourGains(problem_of(data, name, conjunction))
+    gains = ContourScorer(problem_of(data, name, conjunction))
     nothing = np.zeros((4, 4), dtype=bool)
     alone = gains.parent_gains(0, (), ~nothing[0], nothing)
     assert alone[0] == -np.inf
@@ -35,36 +36,36 @@ def test_gains_of_contours_are_measures_of_counts(seed: int, name: str, conjunct
 @pytest.mark.parametrize("method", ["k2", "mwst"])
 def test_values_and_scores_by_k2_and_of_trees_are_those_of_the_structure(method: Any, name: Any) -> None:
     data = pn.sample(sharp_tree(6), 400, process="traced", imprecision=0.4, rng=2)
-    found = pn.learn_structure(data, method, measure=name, constraints=pn.Constraints(required=[("v5", "v0")]))
-    assert found.score == pytest.approx(oracle(name)(found.dag, data), rel=1e-9)
-    assert sum((found.families or {}).values()) == pytest.approx(found.score, rel=1e-9)
-    assert found.trace[-1].total == pytest.approx(found.score, rel=1e-9)
-    assert ("v5", "v0") in found.dag.edges
-    for edge in found.edges:
-        lower = oracle(name)(without(found.dag, edge), data)
-        assert edge.value == pytest.approx(found.score - lower, abs=1e-6)
+    learned = pn.learn_structure(data, method, measure=name, constraints=pn.Constraints(required=[("v5", "v0")]))
+    assert learned.score == pytest.approx(oracle(name)(learned.dag, data), rel=1e-9)
+    assert sum((learned.families or {}).values()) == pytest.approx(learned.score, rel=1e-9)
+    assert learned.trace[-1].total == pytest.approx(learned.score, rel=1e-9)
+    assert ("v5", "v0") in learned.dag.edges
+    for edge in learned.edges:
+        lower = oracle(name)(without(learned.dag, edge), data)
+        assert edge.value == pytest.approx(learned.score - lower, abs=1e-6)
 
 
 @pytest.mark.parametrize("method", ["k2", "hybrid-dag", "mwst"])
 def test_measures_of_required_edges_count(method: Any) -> None:
     data = pn.sample(sharp_tree(6), 1500, process="traced", imprecision=0.4, rng=2)
-    found = pn.learn_structure(
+    learned = pn.learn_structure(
         data, method, measure="specificity-gain", constraints=pn.Constraints(required=[("v5", "v0"), ("v0", "v3")])
     )
-    assert {("v5", "v0"), ("v0", "v3")} <= {edge[:2] for edge in found.edges if edge.value > 0.0}
-    assert sum(edge.value for edge in found.edges) == pytest.approx(found.score, rel=1e-9)
-    assert sum((found.families or {}).values()) == pytest.approx(found.score, rel=1e-9)
+    assert {("v5", "v0"), ("v0", "v3")} <= {edge[:2] for edge in learned.edges if edge.value > 0.0}
+    assert sum(edge.value for edge in learned.edges) == pytest.approx(learned.score, rel=1e-9)
+    assert sum((learned.families or {}).values()) == pytest.approx(learned.score, rel=1e-9)
 
 
 def test_k2_finds_the_parents_given_the_order() -> None:
     net = pn.load_example("asia")
     data = pn.sample(net, 50_000, process="precise", rng=2)
     for name in ("bic", "random-set-bic", "mdl"):
-        found = pn.learn_structure(data, "k2", measure=name, search=pn.Search(order=net.dag.topological_order()))
-        assert {n: set(found.dag.parents(n)) for n in net.dag.nodes} == {
+        learned = pn.learn_structure(data, "k2", measure=name, search=pn.Search(order=net.dag.topological_order()))
+        assert {n: set(learned.dag.parents(n)) for n in net.dag.nodes} == {
             n: set(net.dag.parents(n)) for n in net.dag.nodes
         }
-        assert found.order == net.dag.topological_order()
+        assert learned.order == net.dag.topological_order()
 
 
 def test_k2_keeps_the_best_of_several_orders() -> None:
@@ -116,9 +117,9 @@ def test_copies_of_a_variable_do_not_part_each_other_from_the_rest(method: Any, 
     table["s"] = np.where(rng.random(rows) < 0.2, 1 - source, source)
     table["t"] = rng.integers(2, size=rows)
     data = pn.Dataset.from_table({name: [str(x) for x in column] for name, column in table.items()})
-    found = pn.learn_structure(data, method)
-    assert len(found.edges) == 3
-    assert {name for edge in found.dag.edges for name in edge} == set("pqrs")
+    learned = pn.learn_structure(data, method)
+    assert len(learned.edges) == 3
+    assert {name for edge in learned.dag.edges for name in edge} == set("pqrs")
 
 
 def test_a_variable_that_others_determine_keeps_its_neighbours() -> None:

@@ -33,15 +33,15 @@ def cell_laws(net: pn.Network) -> dict[str, dict[frozenset[str], float]]:
         laws[name] = {}
         above = net.dag.parents(name)
         for given_cell, chance in laws[above[0]].items() if above else [(None, 1.0)]:
-            found = pn.sampling_law(net, name, {above[0]: given_cell} if given_cell is not None else None)
-            for cell, mass in found.masses.items():
+            learned = pn.sampling_law(net, name, {above[0]: given_cell} if given_cell is not None else None)
+            for cell, mass in learned.masses.items():
                 laws[name][cell] = laws[name].get(cell, 0.0) + chance * mass
     return laws
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_trees_of_alpha_cuts_are_found_as_far_as_the_law_shows_them(seed: int) -> None:
-    """Edges whose cells carry enough information under the exact law must be found; no other pair may be."""
+    """Edges whose cells carry enough information under the exact law must be learned; no other pair may be."""
     rows = 50_000
     net = random_tree(6, 3, seed)
     laws = cell_laws(net)
@@ -53,8 +53,8 @@ def test_trees_of_alpha_cuts_are_found_as_far_as_the_law_shows_them(seed: int) -
     data = pn.sample(net, rows, rng=seed)
     for method in ("greedy", "mwst", "k2"):
         search = pn.Search(order=net.dag.nodes if method == "k2" else None)
-        found = skeleton(pn.learn_structure(data, method, measure="random-set-bic", search=search).dag)
-        assert must <= found <= skeleton(net.dag), method
+        learned = skeleton(pn.learn_structure(data, method, measure="random-set-bic", search=search).dag)
+        assert must <= learned <= skeleton(net.dag), method
 
 
 def test_some_edges_of_alpha_cuts_are_hidden_by_the_law() -> None:
@@ -73,8 +73,8 @@ def test_trees_of_precise_rows_are_found_by_every_score_and_by_mutual_informatio
     for method, name in [*product(("greedy", "mwst", "k2"), ("bic", "random-set-bic", "mdl")), ("mwst", "mutual-information"),
                          ("hybrid-tree", None), ("hybrid-dag", None)]:  # fmt: skip
         search = pn.Search(order=net.dag.nodes if method == "k2" else None)
-        found = pn.learn_structure(data, method, measure=name, search=search)
-        assert skeleton(found.dag) == skeleton(net.dag), (method, name)
+        learned = pn.learn_structure(data, method, measure=name, search=search)
+        assert skeleton(learned.dag) == skeleton(net.dag), (method, name)
 
 
 def test_independent_variables_are_left_alone() -> None:
@@ -83,9 +83,9 @@ def test_independent_variables_are_left_alone() -> None:
         data = pn.sample(net, 20_000, process=process, imprecision=0.7, rng=1)
         for method, name in [*product(("greedy", "mwst", "k2"), ("random-set-bic", "mdl", "traced-bic")), ("k2", "chi2"),
                              ("k2", "mutual-information"), ("hybrid-tree", None), ("hybrid-dag", None)]:  # fmt: skip
-            found = pn.learn_structure(data, method, measure=name)
-            assert found.dag.edges == (), (process, method, name)
-            assert "no edges" in str(found)
+            learned = pn.learn_structure(data, method, measure=name)
+            assert learned.dag.edges == (), (process, method, name)
+            assert "no edges" in str(learned)
 
 
 def test_the_same_seed_gives_the_same_structure_and_a_stream_the_same_as_its_rows() -> None:
@@ -111,15 +111,15 @@ def test_weights_are_repeated_rows(method: Any) -> None:
 
 def test_bootstrap_tells_how_often_an_edge_comes_out() -> None:
     data = pn.sample(pn.load_example("asia"), 2000, process="precise", rng=1)
-    found = pn.learn_structure(data, bootstrap=10, rng=1)
+    learned = pn.learn_structure(data, bootstrap=10, rng=1)
     plain = pn.learn_structure(data, rng=1)
-    assert found.dag == plain.dag
+    assert learned.dag == plain.dag
     assert all(edge.confidence is None for edge in plain.edges)
-    shares = {(e.parent, e.child): (e.confidence, e.direction) for e in found.edges}
+    shares = {(e.parent, e.child): (e.confidence, e.direction) for e in learned.edges}
     assert shares["bronc", "dysp"][0] == 1.0
     assert all(0.0 <= so <= share <= 1.0 for share, so in shares.values() if share is not None and so is not None)
-    assert found == pn.learn_structure(data, bootstrap=10, rng=1)
-    assert "100 %" in str(found)
+    assert learned == pn.learn_structure(data, bootstrap=10, rng=1)
+    assert "100 %" in str(learned)
     with pytest.raises(pn.InputError, match="bootstrap of a stream"):
         pn.learn_structure(
             SmallBatches(data, 0), bootstrap=2
@@ -128,15 +128,15 @@ def test_bootstrap_tells_how_often_an_edge_comes_out() -> None:
 
 def test_results_say_how_they_came_about() -> None:
     data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
-    found = pn.learn_structure(data)
-    assert found.trace[0].ties  # equivalent structures have equal scores, so the first edge may point either way
-    assert found.ties[0] == found.trace[0]
-    assert found.near_misses[0].gain <= 0.0
-    text = str(found)
+    learned = pn.learn_structure(data)
+    assert learned.trace[0].ties  # equivalent structures have equal scores, so the first edge may point either way
+    assert learned.ties[0] == learned.trace[0]
+    assert learned.near_misses[0].gain <= 0.0
+    text = str(learned)
     for part in ("edge", "value", "near misses", "ties", "score"):
         assert part in text
-    assert found.essential == found.dag.essential_graph()
-    assert {(e.parent, e.child) for e in found.edges} == set(found.dag.edges)
+    assert learned.essential == learned.dag.essential_graph()
+    assert {(e.parent, e.child) for e in learned.edges} == set(learned.dag.edges)
     calls: list[tuple[int, int]] = []
     for method in METHODS:
         pn.learn_structure(data, method, progress=lambda done, total: calls.append((done, total)))
@@ -155,9 +155,9 @@ def test_little_data_is_no_trouble(method: Any) -> None:
         data = pn.Dataset.from_rows((one, many, other), rows)
         for name in (n for n, e in MEASURES.items() if method in e.methods and (e.penalised or "hybrid" in method)):
             if name != "bic" or data.imprecise_share() == 0:
-                found = pn.learn_structure(data, method, measure=name)
-                assert found.dag.edges == () or method == "hybrid-dag"
-                assert found.rows == len(rows)
+                learned = pn.learn_structure(data, method, measure=name)
+                assert learned.dag.edges == () or method == "hybrid-dag"
+                assert learned.rows == len(rows)
         assert pn.learn_structure(data.select(["many"]), method).dag.edges == ()
 
 
@@ -171,6 +171,6 @@ def test_sixty_imprecise_variables_are_learned() -> None:
         ("k2", "random-set-bic"),
     ]
     for method, name in tried:
-        found = pn.learn_structure(data, method, measure=name, search=pn.Search(orders=2))
-        both = skeleton(found.dag) & skeleton(net.dag)
+        learned = pn.learn_structure(data, method, measure=name, search=pn.Search(orders=2))
+        both = skeleton(learned.dag) & skeleton(net.dag)
         assert len(both) > 0.35 * len(net.dag.edges), (method, name)

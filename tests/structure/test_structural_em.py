@@ -90,15 +90,15 @@ def test_traced_bic_has_no_families_and_its_score_is_that_of_em() -> None:
     names = [v.name for v in data.variables]
     scores_found = []
     for method in ("greedy", "mwst", "k2"):
-        found = pn.learn_structure(data, method, measure="traced-bic")
+        learned = pn.learn_structure(data, method, measure="traced-bic")
         score = TracedScore(CodedRows(data, missing=True))
-        score.refit(numbered(found.dag, names))
-        assert found.families is None
-        assert found.score == pytest.approx(score.score_structure(numbered(found.dag, names)), abs=0.5)
-        scores_found.append(found.score)
-        for edge in found.edges if method == "k2" else ():
-            lower = score.score_structure(numbered(without(found.dag, edge), names))
-            assert edge.value == pytest.approx(found.score - lower, abs=1.0)
+        score.refit(numbered(learned.dag, names))
+        assert learned.families is None
+        assert learned.score == pytest.approx(score.score_structure(numbered(learned.dag, names)), abs=0.5)
+        scores_found.append(learned.score)
+        for edge in learned.edges if method == "k2" else ():
+            lower = score.score_structure(numbered(without(learned.dag, edge), names))
+            assert edge.value == pytest.approx(learned.score - lower, abs=1.0)
     assert scores_found == pytest.approx([scores_found[0]] * 3, abs=0.5)
 
 
@@ -118,11 +118,11 @@ def test_traced_bic_finds_chains_forks_and_colliders(shape: str, seed: int) -> N
 def test_traced_bic_finds_trees_with_hubs(seed: int) -> None:
     net = random_tree(6, 3, seed)
     data = pn.sample(net, 40_000, process="traced", rng=seed)
-    found = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
-    assert skeleton(found.dag) == skeleton(net.dag)
-    totals = [step.total for step in found.trace]
+    learned = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
+    assert skeleton(learned.dag) == skeleton(net.dag)
+    totals = [step.total for step in learned.trace]
     assert totals == sorted(totals)
-    assert found.score >= totals[-1] - 0.5
+    assert learned.score >= totals[-1] - 0.5
 
 
 @pytest.mark.parametrize("method", ["mwst", "k2", "greedy"])
@@ -130,8 +130,8 @@ def test_traced_bic_finds_trees_where_cells_are_missing(method: Any) -> None:
     net = sharp_tree(6, children=1 if method == "mwst" else 2)  # pairs alone cannot tell siblings from parents
     data = with_missing(pn.sample(net, 3000, process="traced", rng=3), 0.3)
     search = pn.Search(order=net.dag.nodes if method == "k2" else None)
-    found = pn.learn_structure(data, method, measure="traced-bic", search=search)
-    assert skeleton(found.dag) == skeleton(net.dag)
+    learned = pn.learn_structure(data, method, measure="traced-bic", search=search)
+    assert skeleton(learned.dag) == skeleton(net.dag)
 
 
 def test_no_local_gain_of_a_child_with_missing_cells_passes_its_bound() -> None:
@@ -161,12 +161,12 @@ def test_a_climb_that_begins_on_some_of_the_rows_ends_at_the_same_structure(monk
     data = pn.sample(net, 6000, process="traced", imprecision=0.7, rng=2)
     whole = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
     monkeypatch.setattr("possnet.structure.structural_em._SAMPLED_ROWS", 1500)
-    found = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
-    assert set(found.dag.edges) == set(whole.dag.edges)
-    assert found.score == pytest.approx(whole.score, abs=1.0)
+    learned = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
+    assert set(learned.dag.edges) == set(whole.dag.edges)
+    assert learned.score == pytest.approx(whole.score, abs=1.0)
     score = TracedScore(CodedRows(data, missing=True))
-    families = numbered(found.dag, score.names)
+    families = numbered(learned.dag, score.names)
     score.refit(families)
-    assert score.score_structure(families) == pytest.approx(found.score, abs=0.5)
-    assert len(found.trace) >= 5
-    assert all(np.isfinite(step.gain) for step in found.trace)
+    assert score.score_structure(families) == pytest.approx(learned.score, abs=0.5)
+    assert len(learned.trace) >= 5
+    assert all(np.isfinite(step.gain) for step in learned.trace)

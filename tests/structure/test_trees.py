@@ -30,39 +30,39 @@ def tree_of(drawn: list[float]) -> tuple[SearchResult, dict[frozenset[str], floa
 
 @given(st.lists(st.integers(0, 5), min_size=10, max_size=10))
 def test_the_tree_is_the_heaviest_of_all(drawn: list[float]) -> None:
-    found, listed = tree_of(drawn)
-    assert found.score == oracles.heaviest_tree(listed, "abcde")
-    assert found.edges.sum() == 4
-    assert found.edges.sum(axis=0).max() == 1
-    for (action, a, b), gain in found.gains.items():
+    tree, listed = tree_of(drawn)
+    assert tree.score == oracles.heaviest_tree(listed, "abcde")
+    assert tree.edges.sum() == 4
+    assert tree.edges.sum(axis=0).max() == 1
+    for (action, a, b), gain in tree.gains.items():
         if action == "add":  # a pair outside, exchanged for the weakest edge that it would make needless
             assert gain <= 0.0
-            assert not found.edges[a, b]
+            assert not tree.edges[a, b]
 
 
 def test_edges_of_trees_are_worth_what_their_direction_is() -> None:
     data = pn.sample(pn.load_example("asia"), 2000, imprecision=0.5, rng=2)
     pairs = count_pairs(data)
-    found = pn.learn_structure(
+    tree = pn.learn_structure(
         data,
         "mwst",
         measure="specificity-ratio",
         constraints=pn.Constraints(required=[("lung", "tub"), ("tub", "asia")]),
     )
-    for edge in found.edges:
+    for edge in tree.edges:
         assert edge.value == pytest.approx(
             measure_dependence("specificity-ratio", pairs.contour(edge.parent, edge.child))
         )
-    assert found.score == pytest.approx(sum(edge.value for edge in found.edges))
+    assert tree.score == pytest.approx(sum(edge.value for edge in tree.edges))
 
 
 def test_an_edge_that_its_price_rules_out_is_worth_its_loss_if_it_is_required() -> None:
     rng = np.random.default_rng(1)
     data = pn.Dataset.from_table({n: [str(x) for x in rng.integers(30, size=40)] for n in "abc"})
-    found = pn.learn_structure(data, "mwst", measure="bic", constraints=pn.Constraints(required=[("a", "b")]))
-    (edge,) = found.edges
+    tree = pn.learn_structure(data, "mwst", measure="bic", constraints=pn.Constraints(required=[("a", "b")]))
+    (edge,) = tree.edges
     empty = pn.learn_structure(data, "mwst", measure="bic", constraints=pn.Constraints(max_parents=0))
-    assert edge.value == pytest.approx(found.score - empty.score)
+    assert edge.value == pytest.approx(tree.score - empty.score)
     assert edge.value < 0.0
     every = pn.learn_structure(data, "mwst", measure="bic", search=pn.Search(threshold=-1e9))
     assert len(every.edges) == 2
@@ -91,14 +91,14 @@ def test_ties_of_a_tree_are_possible_pairs_whose_swap_keeps_it_a_tree() -> None:
 
 @given(st.lists(st.integers(0, 2), min_size=10, max_size=10))
 def test_a_tie_of_a_tree_can_take_the_place_of_its_edge(drawn: list[int]) -> None:
-    found, listed = tree_of([weight / 3 for weight in drawn])
-    edges = {frozenset((m.parent, m.child)) for m in found.moves}
-    for move in found.moves:
+    tree, listed = tree_of([weight / 3 for weight in drawn])
+    edges = {frozenset((m.parent, m.child)) for m in tree.moves}
+    for move in tree.moves:
         expected = set()
         for pair in set(map(frozenset, PAIRS)) - edges:
             swapped = edges - {frozenset((move.parent, move.child))} | {pair}
             total = sum(listed[frozenset("abcde"[k] for k in edge)] for edge in swapped)
-            if _is_tree(swapped) and total == pytest.approx(found.score):
+            if _is_tree(swapped) and total == pytest.approx(tree.score):
                 expected.add(pair)
         assert {frozenset(tie[1:]) for tie in move.ties} == expected
 
@@ -132,19 +132,17 @@ def test_trees_by_contours_are_the_heaviest_under_the_exact_law(process: Any) ->
             values = [measure_dependence(name, way, conjunction) for way in (table, table.T)]
             weights[frozenset(pair)] = max(values)
         best = oracles.heaviest_tree(weights, names)
-        found = pn.learn_structure(
-            data, "mwst", measure=name, conjunction=conjunction, search=pn.Search(threshold=-1.0)
-        )
-        assert sum(weights[edge] for edge in skeleton(found.dag)) == pytest.approx(best, abs=0.02)
-        assert found.score == pytest.approx(best, abs=0.05)
+        tree = pn.learn_structure(data, "mwst", measure=name, conjunction=conjunction, search=pn.Search(threshold=-1.0))
+        assert sum(weights[edge] for edge in skeleton(tree.dag)) == pytest.approx(best, abs=0.02)
+        assert tree.score == pytest.approx(best, abs=0.05)
 
 
 @pytest.mark.parametrize(("method", "name"), [("mwst", "mutual-information"), ("mwst", "random-set-bic"), ("hybrid-tree", None)])  # fmt: skip
 def test_trees_keep_constraints_or_say_that_they_cannot(method: Any, name: Any) -> None:
     data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
-    found = pn.learn_structure(data, method, measure=name, constraints=pn.Constraints(required=[("xray", "asia")], forbidden=[("bronc", "dysp"), ("dysp", "bronc")]))  # fmt: skip
-    assert ("xray", "asia") in found.dag.edges
-    assert not {("bronc", "dysp"), ("dysp", "bronc")} & set(found.dag.edges)
+    tree = pn.learn_structure(data, method, measure=name, constraints=pn.Constraints(required=[("xray", "asia")], forbidden=[("bronc", "dysp"), ("dysp", "bronc")]))  # fmt: skip
+    assert ("xray", "asia") in tree.dag.edges
+    assert not {("bronc", "dysp"), ("dysp", "bronc")} & set(tree.dag.edges)
     with pytest.raises(pn.InputError, match="no root of the tree"):
         pn.learn_structure(
             data, method, measure=name, constraints=pn.Constraints(required=[("xray", "asia"), ("either", "asia")])

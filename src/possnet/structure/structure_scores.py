@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from possnet.dependence import CONTOUR_MEASURES
-from possnet.structure.contour_gains import ContourGains
+from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
 from possnet.structure.score_registry import MEASURES, StructureScore
 from possnet.structure.structural_em import TracedScorer
@@ -33,7 +33,7 @@ for _measure in CONTOUR_MEASURES.values():
         StructureScore(
             _measure.name,
             _measure.label,
-            ContourGains,
+            ContourScorer,
             methods=("mwst", "k2", *_hybrid),
             penalised=False,
             decomposable=False,
