@@ -40,8 +40,8 @@ def score_of(score: DecomposableScore, dag: pn.Dag) -> float:
 
 def oracle(name: str) -> Callable[[pn.Dag, pn.Dataset], float]:
     """A score by its definition."""
-    found: Callable[[pn.Dag, pn.Dataset], float] = getattr(oracles, name.replace("-", "_"))
-    return found
+    score: Callable[[pn.Dag, pn.Dataset], float] = getattr(oracles, name.replace("-", "_"))
+    return score
 
 
 def without(dag: pn.Dag, edge: tuple[Any, ...]) -> pn.Dag:

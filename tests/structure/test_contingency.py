@@ -13,6 +13,7 @@ import possnet as pn
 from possnet import limits
 from possnet.kernels import bitmaps
 from possnet.structure import (
+    coded_rows,
     contingency,
     score_registry,
     structure_learning,
@@ -41,30 +42,35 @@ def test_state_tables_are_counts(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contingency, "_ROW", row_price)
         patch.setattr(contingency, "DENSE", dense)
-        (found,) = ContingencyTables(CodedRows(data)).count_states(above, child, [last])
+        (table,) = ContingencyTables(CodedRows(data)).count_states(above, child, [last])
         counted = StateCounts(CodedRows(data)).counts_of(*order)
     family = pn.Dag({**dict.fromkeys(names, ()), names[last]: [names[k] for k in (*above, child)]})
     expected = pn.count(family, data)[names[last]]
-    np.testing.assert_array_equal(found.counts.reshape(expected.shape), expected)
+    np.testing.assert_array_equal(table.counts.reshape(expected.shape), expected)
     places = [order.index(k) for k in (*above, child, last)]
     np.testing.assert_array_equal(counted, np.moveaxis(expected, range(len(names)), places))
 
 
 @settings(max_examples=100)
-@given(strategies.counted(), st.integers(1, 5))
-def test_columns_of_a_stream_are_those_of_its_rows(given_data: tuple[pn.Dag, pn.Dataset], size: int) -> None:
+@given(strategies.counted(), st.integers(1, 5), st.sampled_from([3, 1 << 20]))
+def test_columns_of_a_stream_are_those_of_its_rows(
+    given_data: tuple[pn.Dag, pn.Dataset], size: int, merge_from: int
+) -> None:
+    """Whether equal rows of several batches are merged on the way, or not."""
     _, data = given_data
-    whole, parts = CodedRows(data, missing=True), CodedRows(SmallBatches(data, size), missing=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coded_rows, "_MERGE_FROM", merge_from)
+        whole, parts = CodedRows(data, missing=True), CodedRows(SmallBatches(data, size), missing=True)
     assert whole.masks == parts.masks
     assert whole.has_missing == parts.has_missing
     assert whole.total == parts.total == data.total
 
     def rows_of(columns: CodedRows) -> dict[tuple[int, ...], int]:
-        found: dict[tuple[int, ...], int] = {}
+        counts: dict[tuple[int, ...], int] = {}
         for r in range(columns.n_rows):
             key = tuple(int(codes[r]) for codes in columns.codes)
-            found[key] = found.get(key, 0) + (1 if columns.weights is None else int(columns.weights[r]))
-        return {key: n for key, n in found.items() if n}
+            counts[key] = counts.get(key, 0) + (1 if columns.weights is None else int(columns.weights[r]))
+        return {key: n for key, n in counts.items() if n}
 
     assert rows_of(whole) == rows_of(parts)
 

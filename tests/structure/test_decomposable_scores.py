@@ -28,8 +28,8 @@ def test_scores_are_their_definitions(given_data: tuple[pn.Dag, pn.Dataset], row
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(contingency, "_ROW", row_price)
         for name in ("random-set-bic", "mdl"):
-            found = score_of(family_score(data, name), dag)
-            assert found == pytest.approx(oracle(name)(dag, data), rel=1e-9, abs=rounding(data))
+            score = score_of(family_score(data, name), dag)
+            assert score == pytest.approx(oracle(name)(dag, data), rel=1e-9, abs=rounding(data))
 
 
 @settings(max_examples=100)

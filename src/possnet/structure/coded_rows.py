@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Codes, Ints
     from possnet.dataset import Batches
 
-_MERGE_FROM: Final = 1 << 20  # rows of a stream from which equal ones are looked for
+_MERGE_FROM: Final = 1 << 20  # rows of a stream from which equal ones of several batches are looked for
 
 
 class CodedRows:
@@ -96,20 +96,26 @@ class CodedRows:
 
 
 def _collect_rows(stream: Batches) -> Dataset:
-    """The rows of a stream; equal ones are merged whenever there are four times as many as after the last time."""
-    rows = Dataset.from_rows(stream.variables, [])
-    parts, held, merge_from = [rows], 0, _MERGE_FROM
+    """The rows of a stream; equal ones are merged in every batch while that pays, and when there are many in all."""
+    parts, held, limit, merging = [Dataset.from_rows(stream.variables, [])], 0, _MERGE_FROM, True
     for batch in stream:
-        parts.append(batch)
-        held += len(batch)
-        if held > merge_from:
+        part = _merge_equal(batch) if merging else batch
+        merging = part is not batch
+        parts.append(part)
+        held += len(part)
+        if held > limit:
             rows = Dataset.concatenate(parts)
             _refuse_rows(rows)
-            distinct = rows.distinct()
-            parts = [distinct if 4 * len(distinct) <= held else rows]
+            parts = [_merge_equal(rows)]
             held = len(parts[0])
-            merge_from = 4 * held
+            limit = max(_MERGE_FROM, 4 * held)
     return Dataset.concatenate(parts)
+
+
+def _merge_equal(rows: Dataset) -> Dataset:
+    """Equal rows once, with their weights, if that leaves no more than a quarter of them."""
+    distinct = rows.distinct()
+    return distinct if 4 * len(distinct) <= len(rows) else rows
 
 
 def _refuse_rows(rows: Dataset) -> None:
