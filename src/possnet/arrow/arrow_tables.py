@@ -41,10 +41,10 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
 
 def _as_frame(frame: object) -> object:
     """A frame that can be asked for its columns; lazy ones are collected."""
-    kind = type(frame).__name__
-    if kind in {"Series", "Index", "ndarray", "str"}:
-        raise InputError(f"table: a {kind}; expected a frame of named columns, or a mapping from names to cells")
-    if _comes_from("polars", frame) and kind == "LazyFrame":
+    type_name = type(frame).__name__
+    if type_name in {"Series", "Index", "ndarray", "str"}:
+        raise InputError(f"table: a {type_name}; expected a frame of named columns, or a mapping from names to cells")
+    if _comes_from("polars", frame) and type_name == "LazyFrame":
         return frame.collect()  # type: ignore[attr-defined]
     if _comes_from("pandas", frame):
         require_distinct([str(name) for name in frame.columns], "table")  # type: ignore[attr-defined]
@@ -81,8 +81,8 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
             ) from None
         return [(str(name), _arrow_or_list(frame[name])) for name in names]
     # polars hands over columns of Python objects as bare pointers, which only polars itself can follow
-    kinds = getattr(frame, "schema", {}) if _comes_from("polars", frame) else {}
-    objects = {name for name, kind in kinds.items() if str(kind) == "Object"}
+    column_types = getattr(frame, "schema", {}) if _comes_from("polars", frame) else {}
+    objects = {name for name, column_type in column_types.items() if str(column_type) == "Object"}
     return [
         (name, frame[name].to_list() if name in objects else column)  # type: ignore[index]
         for name, column in zip(table.column_names, table.columns, strict=True)
@@ -102,8 +102,8 @@ def _arrow_or_list(values: Any) -> Any:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
         if not isinstance(values, Iterable):
-            kind = type(values).__name__
-            raise InputError(f"table: the cells of a column are one {kind}; expected a list of cells") from None
+            type_name = type(values).__name__
+            raise InputError(f"table: the cells of a column are one {type_name}; expected a list of cells") from None
         return list(values)
 
 
@@ -114,12 +114,12 @@ def _to_raw_column(name: str, values: Any) -> RawColumn:
         return python_column(name, values)
     if isinstance(values, pa.ChunkedArray):
         values = values.unify_dictionaries().combine_chunks() if values.num_chunks != 1 else values.chunk(0)
-    kind = values.type
-    if pa.types.is_null(kind):
+    value_type = values.type
+    if pa.types.is_null(value_type):
         return TextColumn(name, np.zeros(len(values), dtype=np.int8), [None])
-    if "list_view" in str(kind):  # Arrow's own conversion of these loses members
+    if "list_view" in str(value_type):  # Arrow's own conversion of these loses members
         return python_column(name, values.to_pylist())
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if pa.types.is_list(value_type) or pa.types.is_large_list(value_type) or pa.types.is_fixed_size_list(value_type):
         return _list_column(name, values)
     return _scalar_column(name, values)
 
@@ -165,12 +165,12 @@ def _to_texts(name: str, values: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = values.type
+    value_type = values.type
     if isinstance(values, pa.DictionaryArray):
         return _to_texts(name, values.dictionary_decode())
-    if pa.types.is_float16(kind):
-        values, kind = values.cast(pa.float32()), pa.float32()
-    if pa.types.is_floating(kind):
+    if pa.types.is_float16(value_type):
+        values, value_type = values.cast(pa.float32()), pa.float32()
+    if pa.types.is_floating(value_type):
         finite = pc.fill_null(pc.is_finite(values), fill_value=False)
         whole = pc.equal(values, pc.floor(values))
         if pc.any(pc.and_(finite, pc.invert(whole))).as_py() or pc.any(pc.is_inf(values)).as_py():
@@ -185,10 +185,11 @@ def _to_texts(name: str, values: pa.Array) -> pa.Array:
             ) from None
         return values.cast(pa.string())
     known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
-    if any(test(kind) for test in known) or str(kind) in {"string_view", "date32[day]", "date64[ms]"}:
+    if any(test(value_type) for test in known) or str(value_type) in {"string_view", "date32[day]", "date64[ms]"}:
         return values.cast(pa.large_string())
     raise InputError(
-        f"column {name!r}: cells of type {kind}; expected text, lists of text, categories, whole numbers or truth values"
+        f"column {name!r}: cells of type {value_type}; expected text, lists of text, categories, whole numbers or truth "
+        "values"
     )
 
 

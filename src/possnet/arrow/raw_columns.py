@@ -56,11 +56,10 @@ class ProblemReport:
             return
         bad = np.flatnonzero(np.isin(codes, list(findings)))
         first_ten = []
-        for row in bad[:10]:
+        for row in bad[:10].tolist():
             finding = findings[int(codes[row])]
-            first_ten.append(
-                (self.first_row + int(row) + 1, column, finding if isinstance(finding, str) else finding())
-            )
+            text = finding if isinstance(finding, str) else finding()
+            first_ten.append((self.first_row + row + 1, column, text))
         with self._lock:
             self.total += len(bad)
             self.problems = sorted([*self.problems, *first_ten])[:10]
@@ -94,20 +93,16 @@ class RawColumn(Protocol):
     @property
     def name(self) -> str:
         """Name of the column."""
-        ...
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        ...
 
     def domain_hints(self) -> DomainHints:
         """What the column says of its domain."""
-        ...
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and the bitmap of the unknown cells if there are any; misfits go to the report."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

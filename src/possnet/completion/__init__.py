@@ -1,4 +1,4 @@
-"""Filling ambiguous cells: what the rest of a row says about them, and where it says nothing."""
+"""Completing rows: the degrees of the states of ambiguous cells given the rest of their row, and where they tie."""
 
 from possnet.completion.complete_rows import CompletionStream, complete
 from possnet.completion.completion import CellTally, Completion, CompletionSummary

@@ -228,9 +228,8 @@ def _check_precise_rows(network: Network, columns: Mapping[str, CodedColumn], pr
         return possible, none
     if len(columns) < len(network.variables):
         return possible, precise
-    rows = np.flatnonzero(precise)
     for name in with_zeros:
         family = [columns[member] for member in (*network.dag.parents(name), name)]
-        states = tuple(column.first_states[column.codes[rows]] for column in family)
-        possible[rows] &= network.table(name)[states] > 0.0
+        states = tuple(np.take(column.first_states, column.codes) for column in family)
+        possible &= ~precise | (network.table(name)[states] > 0.0)
     return possible, none

@@ -51,7 +51,7 @@ class CellDegrees(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CellTally:
-    """Ambiguous cells and what became of them; tallies add.
+    """How many cells were ambiguous, and how many were resolved, narrowed, unchanged or tied; tallies add.
 
     ``resolved``: one state is left. ``narrowed``: several, but fewer than before. ``unchanged``: all of them. ``tied``:
     several states are most possible. What is ambiguous and none of the first three stands in an impossible row.
@@ -122,7 +122,7 @@ class CompletionSummary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completion:
-    """Degrees of the states of every ambiguous cell of some rows, and what follows from them.
+    """Degrees of the states of every ambiguous cell of some rows, and the cells and tables that follow from them.
 
     Made by `possnet.complete`. ``data`` are the rows as they were given; ``impossible`` the positions of the rows that the
     network calls impossible, which stay as they were; ``first_row`` is the number of the first row within a stream.
@@ -227,8 +227,8 @@ class Completion:
                 tied=int(n_cells[tied].sum()),
                 certainty=float(certainty),
             )
-        lost = tuple((self.impossible + self.first_row).tolist())
-        return CompletionSummary(len(self.data), lost, tallies)
+        impossible = tuple((self.impossible + self.first_row).tolist())
+        return CompletionSummary(len(self.data), impossible, tallies)
 
     def long_form(self) -> dict[str, NDArray[Any]]:
         """Every state of every ambiguous cell on a line of its own, as plain arrays.
@@ -291,38 +291,26 @@ class Completion:
         names = list(self.degrees)
         texts = list(dict.fromkeys(state for name in names for state in self.data.variable(name).states))
         place = {text: k for k, text in enumerate(texts)}
-        blocks: list[tuple[NDArray[Any], ...]] = []
+        blocks = []
         for number, (name, (rows, numbers, table, _)) in enumerate(self.degrees.items()):
             column = self.data.column(name)
             impossible = self.impossible[column.is_ambiguous[self.impossible]]
             row = np.concatenate([rows, impossible])
             cell, state = np.nonzero(column.cell_sets[column.codes[row]])
-            nothing = np.zeros((1, table.shape[1]))  # the degrees in impossible rows
-            degrees, necessity = np.vstack([table, nothing]), np.vstack([necessities(table), nothing])
+            no_degrees = np.zeros((1, table.shape[1]))  # for cells of impossible rows
+            degrees, necessity = np.vstack([table, no_degrees]), np.vstack([necessities(table), no_degrees])
             entry = np.concatenate([numbers, np.full(len(impossible), len(table))])[cell]
-            tied = (degrees == 1.0).sum(axis=1) > 1
-            codes = np.array([place[text] for text in column.variable.states])
-            variable = np.full(len(cell), number)
-            blocks.append(
-                (
-                    row[cell],
-                    variable,
-                    codes[state],
-                    degrees[entry, state],
-                    necessity[entry, state],
-                    tied[entry],
-                    entry == len(table),
-                )
-            )
-        row, variable, state, degree, necessity, tied, lost = map(np.concatenate, zip(*blocks, strict=True))
-        order = np.argsort(row, kind="stable")
-        return {
-            "row": row[order] + self.first_row,
-            "variable": (variable[order], names),
-            "state": (state[order], texts),
-            "possibility": degree[order],
-            "necessity": necessity[order],
-            "most_possible": degree[order] == 1.0,
-            "tied": tied[order],
-            "impossible": lost[order],
-        }
+            block = {
+                "row": row[cell] + self.first_row,
+                "variable": np.full(len(cell), number),
+                "state": np.array([place[text] for text in column.variable.states])[state],
+                "possibility": degrees[entry, state],
+                "necessity": necessity[entry, state],
+                "most_possible": degrees[entry, state] == 1.0,
+                "tied": ((degrees == 1.0).sum(axis=1) > 1)[entry],
+                "impossible": entry == len(table),
+            }
+            blocks.append(block)
+        order = np.argsort(np.concatenate([block["row"] for block in blocks]), kind="stable")
+        lines: dict[str, Any] = {name: np.concatenate([b[name] for b in blocks])[order] for name in blocks[0]}
+        return lines | {"variable": (lines["variable"], names), "state": (lines["state"], texts)}

@@ -159,9 +159,9 @@ def tally_family(block: RowBlock, parents: list[str], child: str, kernel: Kernel
     >>> all(np.array_equal(tally_family(block, ["a"], "b", k).counts, [[1, 1], [0, 1]]) for k in ("bitmaps", "cells"))
     True
     """
-    if not parents and block.weights is None:  # what the block knows already
-        nothing = np.zeros((1, 0), dtype=np.int32)
-        return tally.Tally(nothing, block.state_counts(child)[np.newaxis].copy(), np.array([block.rows]))
+    if not parents and block.weights is None:  # the block has counted its states
+        no_parents = np.zeros((1, 0), dtype=np.int32)
+        return tally.Tally(no_parents, block.state_counts(child)[np.newaxis].copy(), np.array([block.rows]))
     if kernel is None:
         costs = estimate_costs(block, parents, child)
         *others, dearest = sorted(costs, key=costs.__getitem__)

@@ -234,8 +234,8 @@ class Counts:
         return hash((frozenset(self._variables.values()), self._dag, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        again = partial(Counts, rows=self._rows, cell_sizes=self._sizes, focal=self._focal)
-        return again, (self.variables, self._dag, self._families)
+        rebuild = partial(Counts, rows=self._rows, cell_sizes=self._sizes, focal=self._focal)
+        return rebuild, (self.variables, self._dag, self._families)
 
     def _repr_html_(self) -> str:
         """A line for every variable, for notebooks: contexts seen, and rows behind them."""

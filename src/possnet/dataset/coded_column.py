@@ -98,6 +98,8 @@ class CodedColumn:
     @cached_property
     def is_ambiguous(self) -> Bools:
         """Which rows have a cell of several states, or one given as unknown."""
+        if self.is_precise:
+            return np.zeros(len(self.codes), dtype=np.bool_)
         unclear: Bools = (self.cell_sizes > 1) | self.unknown_cells
         return np.take(unclear, self.codes)
 
@@ -150,11 +152,11 @@ def code_column(
     # numbered by the unknown mark, then by the highest byte, and so on down
     bytes_of_cells = [apart, *octets.T[::-1]]
     cells = group_rows([column[kept] for column in bytes_of_cells], [2, *[256] * octets.shape[1]], len(kept))
-    kind = np.min_scalar_type(max(len(cells) - 1, 0))
-    numbers = np.zeros(len(octets), dtype=kind)
+    code_type = np.min_scalar_type(max(len(cells) - 1, 0))
+    numbers = np.zeros(len(octets), dtype=code_type)
     numbers[kept] = cells.inverse
     if len(cells) == len(octets) and np.array_equal(cells.inverse, kept):  # in order already
-        coded = codes.astype(kind, copy=not codes.flags.owndata)
+        coded = codes.astype(code_type, copy=not codes.flags.owndata)
     else:
         coded = np.take(numbers, codes, mode="clip")
     last = len(cells) - 1 if apart[kept].any() else None

@@ -434,8 +434,8 @@ class Dataset:
         return hash((self.variables, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        again = partial(Dataset.unchecked, unknown=self._unknown, weights=self._weights)
-        return again, (self.variables, self._bitmaps, self._rows)
+        rebuild = partial(Dataset.unchecked, unknown=self._unknown, weights=self._weights)
+        return rebuild, (self.variables, self._bitmaps, self._rows)
 
     def _repr_html_(self) -> str:
         """The first rows as a table, for notebooks; ``?`` is a cell given as unknown."""
@@ -489,10 +489,10 @@ class Dataset:
             return int(bitmaps.count_bits(words))
         return int(self._weights[bitmaps.unpack(words, self._rows)].sum())
 
-    def _cell_share(self, name: str | None, amount: Any) -> float:
+    def _cell_share(self, name: str | None, weigh: Any) -> float:
         names = self._variables if name is None else (self.variable(name).name,)
         cells = self.total * len(names)
-        return sum(amount(n) for n in names) / cells if cells else 0.0
+        return sum(weigh(n) for n in names) / cells if cells else 0.0
 
 
 def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:

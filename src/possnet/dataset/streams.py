@@ -20,17 +20,14 @@ class Batches(Protocol):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables, the same in every batch."""
-        ...
 
     @property
     def rows(self) -> int | None:
         """Number of rows in all, if known."""
-        ...
 
     @property
     def weighted(self) -> bool:
         """Whether rows may have weights."""
-        ...
 
     def __iter__(self) -> Iterator[Dataset]: ...
 

@@ -89,8 +89,8 @@ def add_up(ones: NDArray[np.uint8]) -> Ints:
     array([ 3, 67])
     """
     size = ones.shape[-1]
-    kind = np.uint16 if size < 1 << 10 else np.uint32 if size < 1 << 26 else np.int64
-    return np.asarray(np.add.reduce(ones, axis=-1, dtype=kind)).astype(np.int64)
+    sum_type = np.uint16 if size < 1 << 10 else np.uint32 if size < 1 << 26 else np.int64
+    return np.asarray(np.add.reduce(ones, axis=-1, dtype=sum_type)).astype(np.int64)
 
 
 def mark_imprecise(bitmaps: Words) -> Words:
@@ -100,11 +100,11 @@ def mark_imprecise(bitmaps: Words) -> Words:
     array([2], dtype=uint64)
     """
     seen = np.zeros(bitmaps.shape[1], dtype=WORD)
-    again = np.zeros_like(seen)
+    repeated = np.zeros_like(seen)
     for bitmap in bitmaps:
-        again |= seen & bitmap
+        repeated |= seen & bitmap
         seen |= bitmap
-    return again
+    return repeated
 
 
 def encode_cells(codes: Codes, cells: Bools) -> Words:

@@ -71,13 +71,13 @@ def by_codes(
     weights: Ints | None,
     refuse: Callable[[int], None],
 ) -> Tally:
-    """Tally of precise rows, given as state numbers; ``refuse`` is told the size of the table before it is made."""
+    """Tally of precise rows, given as state numbers; ``refuse`` gets the size of the table before it is made."""
     rows, table = len(child), prod(sizes) * states
     if table <= max(_TABLE, 2 * rows):
-        kind = np.min_scalar_type(table)
-        keys: Codes = np.zeros((), dtype=kind)
+        key_type = np.min_scalar_type(table)
+        keys: Codes = np.zeros((), dtype=key_type)
         for column, size in zip((*parents, child), (*sizes, states), strict=True):
-            keys = keys * kind.type(size) + column if keys.ndim else column.astype(kind)
+            keys = keys * key_type.type(size) + column if keys.ndim else column.astype(key_type)
         counts = sum_weights(keys, weights, table).reshape(-1, states)
         return _keep_occurring(counts, counts.sum(axis=1), sizes)
     groups = group_rows(parents, sizes, rows)
@@ -97,7 +97,7 @@ def _keep_occurring(counts: Ints, totals: Ints, sizes: Sequence[int]) -> Tally:
 
 
 class Scratch:
-    """Memory that the bitmap kernel uses again and again, so that it stays in the cache; not for two threads at once."""
+    """Memory that the bitmap kernel reuses, so that it stays in the cache; not for two threads at once."""
 
     def __init__(self) -> None:
         self._words = np.empty(0, dtype=bitmaps.WORD)
@@ -234,7 +234,7 @@ def by_cells(
 ) -> Tally:
     """Tally of distinct rows, given as numbers of cells (rows, parents and child), by expanding the parents' cells.
 
-    ``cells`` are the sets behind the numbers, (cells, states) each, the child's last. ``refuse`` is told the number of
+    ``cells`` are the sets behind the numbers, (cells, states) each, the child's last. ``refuse`` gets the number of
     entries before they are made.
     """
     *parents, child = cells

@@ -14,7 +14,7 @@ import numpy as np
 
 from possnet.arrow import DomainHints, ProblemReport, TextColumn, list_array
 from possnet.errors import InputError
-from possnet.kernels import bitmaps, grouping
+from possnet.kernels.grouping import compress_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,11 +84,7 @@ class BinnedColumn:
         """
         if self.issues is not None:
             report.add_problems(self.name, self.issues, self.findings)
-        if variable.states != self.variable.states:
-            return self.to_text_column().to_bitmaps(variable, report)
-        unknown = self.first < 0
-        inside = [unknown | ((self.first <= k) & (k <= self.last)) for k in range(len(variable))]
-        return bitmaps.pack(np.array(inside)), bitmaps.pack(unknown) if unknown.any() else None
+        return self.to_text_column().to_bitmaps(variable, report)
 
     def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells.
@@ -99,7 +95,7 @@ class BinnedColumn:
         """
         states = self.variable.states
         radix = len(states) + 1
-        codes, distinct = grouping.compress_keys((self.first + 1) * radix + self.last + 1, radix * radix)
+        codes, distinct = compress_keys((self.first + 1) * radix + self.last + 1, radix * radix)
         cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in distinct.tolist()]
         return TextColumn(self.name, codes, cells, states, ordered=True)
 

@@ -213,8 +213,8 @@ def _widen_intervals(readings: MeasuredIntervals, half: Floats) -> tuple[Floats,
     with np.errstate(invalid="ignore", over="ignore"):
         lower, upper = readings.lower - half, readings.upper + half
         # an infinite reading with an infinite error: anything
-        lost = np.isnan(lower) & ~np.isnan(readings.lower) & ~np.isnan(half)
-        lower[lost], upper[lost] = -np.inf, np.inf
+        unbounded = np.isnan(lower) & ~np.isnan(readings.lower) & ~np.isnan(half)
+        lower[unbounded], upper[unbounded] = -np.inf, np.inf
         slack = 8 * np.finfo(np.float64).eps * (np.abs(readings.lower) + half)
         slack = np.where((half > 0) & np.isfinite(slack), slack, 0.0)
     return lower + slack, upper + slack, slack
