@@ -1,4 +1,4 @@
-"""Domains of files: given, declared by the files themselves, or found in their cells."""
+"""Domains of files: given, declared by the files themselves, or inferred from their cells."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> t
                 column = read()
                 seen[column.name].add(column.domain_hints())
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(infer_variables(((name, _merged(name, sights, owner)) for name, sights in seen.items()), owner))
+    return tuple(infer_variables(((name, _merge_hints(name, sights, owner)) for name, sights in seen.items()), owner))
 
 
-def _merged(name: str, sights: Iterable[DomainHints], owner: str) -> DomainHints:
+def _merge_hints(name: str, sights: Iterable[DomainHints], owner: str) -> DomainHints:
     """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
 
     Ordered domains that contradict each other are refused; any others become all states that occur.

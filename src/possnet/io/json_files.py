@@ -63,8 +63,8 @@ def _undecodable(content: bytes) -> bytes:
 def require_format(document: dict[str, Any], owner: str, name: str, number: int) -> None:
     """Raise an `InputError` unless the object says that it is of a format and a version."""
     if document.get("format") != name:
-        found = f"format {document['format']!r}" if "format" in document else "no format"
-        raise InputError(f'{owner}: {found}; expected "format": "{name}". Is this {_DESCRIPTIONS[name]} of possnet?')
+        finding = f"format {document['format']!r}" if "format" in document else "no format"
+        raise InputError(f'{owner}: {finding}; expected "format": "{name}". Is this {_DESCRIPTIONS[name]} of possnet?')
     version = document.get("version")
     if version != number or isinstance(version, bool):
         remedy = "update possnet" if isinstance(version, int) and version > number else "check the file"

@@ -34,17 +34,17 @@ def measured_column(name: str, binning: Binning, table: Any) -> BinnedColumn:
 def read_measurements(name: str, values: Any) -> MeasuredIntervals:
     """MeasuredIntervals of an Arrow column: numbers as they are; of texts only the distinct ones are read."""
     import pyarrow as pa
-    import pyarrow.types as kinds
+    from pyarrow import types
 
     values = values.chunk(0) if values.num_chunks == 1 else values.unify_dictionaries().combine_chunks()
     kind = values.type
-    if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind) or kinds.is_null(kind):
-        short = kinds.is_float32(kind) or kinds.is_float16(kind)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        short = types.is_float32(kind) or types.is_float16(kind)
         return read_numbers((values if short else values.cast(pa.float64(), safe=False)).to_numpy(zero_copy_only=False))
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or str(kind) == "string_view":
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         values = values.cast(pa.large_string()).dictionary_encode()
-    if not kinds.is_dictionary(values.type) or not (
-        kinds.is_string(values.type.value_type) or kinds.is_large_string(values.type.value_type)
+    if not types.is_dictionary(values.type) or not (
+        types.is_string(values.type.value_type) or types.is_large_string(values.type.value_type)
     ):
         raise InputError(f"column {name!r} holds {kind}; expected numbers, or texts such as <5, >=10 and 3..7")
     texts = ["" if text is None else text for text in values.dictionary.to_pylist()]

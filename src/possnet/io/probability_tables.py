@@ -58,9 +58,9 @@ def _parse_number(word: str | bytes) -> float:
 
 @dataclass(slots=True)
 class NetworkDraft:
-    """Variables and tables of a file, checked as they are found; ``block`` is what the file calls the place of a table.
+    """Variables and tables of a file, checked as they are read; ``block`` is what the file calls the place of a table.
 
-    What is wrong is told to ``fail``, which raises it with its place in the file.
+    ``fail`` raises a finding with its place in the file.
     """
 
     owner: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -47,10 +47,12 @@ class CsvSource(DataSource):
 
     def __init__(self, path: Path, weight_column: str | None, **syntax: str) -> None:
         super().__init__(path, weight_column)
-        if syntax.get("delimiter") == "auto":
-            syntax["delimiter"] = self._find_delimiter()
+        self._guess_delimiter = syntax.get("delimiter") == "auto"
+        if self._guess_delimiter:
+            del syntax["delimiter"]
         self.syntax = CellSyntax(**syntax)
         self._parsed: dict[str, ParsedCell] = {}
+        self._has_rows = False
         self.header = self._read_header()
         self.require_weights()
 
@@ -72,20 +74,20 @@ class CsvSource(DataSource):
         """Rows of fields, read plainly; a byte that is not UTF-8 becomes a lone surrogate."""
         try:
             with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
+                if self._guess_delimiter:
+                    head = lines.readline(1 << 16)
+                    lines.seek(0)
+                    delimiter = next((sign for sign in (",", ";", "\t") if sign in head), ",")
+                    self.syntax, self._guess_delimiter = replace(self.syntax, delimiter=delimiter), False
                 yield from csv.reader(lines, delimiter=self.syntax.delimiter)
         except (OSError, ValueError) as error:
             raise file_error(self.path, error) from None
 
-    def _find_delimiter(self) -> str:
-        """The first of comma, semicolon and tab that the first line holds."""
-        head = ""
-        with suppress(OSError, ValueError), self.path.open(encoding="utf-8", errors="replace") as lines:
-            head = lines.readline(1 << 16)
-        return next((sign for sign in (",", ";", "\t") if sign in head), ",")
-
     def _read_header(self) -> list[str]:
+        """Names of the columns; and whether anything but blank lines follows (one is a row, if there is one column)."""
+        rows = self._read_rows()
         try:
-            header = next(self._read_rows(), None)
+            header = next(rows, None)
         except csv.Error as error:
             raise InputError(f"{self.owner}, line 1: {error}; expected a line of column names") from None
         if any(_is_undecodable(name) for name in header or ()):
@@ -98,6 +100,10 @@ class CsvSource(DataSource):
                 f"{self.owner}, line 1: column {header.index('') + 1} has no name; expected a name for every column"
             )
         require_distinct(header, f"{self.owner}, line 1")
+        try:
+            self._has_rows = any(row or len(header) == 1 for row in rows)
+        except csv.Error:
+            self._has_rows = True  # Arrow will find what is wrong
         return header
 
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
@@ -116,7 +122,9 @@ class CsvSource(DataSource):
         parse = arrow_csv.ParseOptions(delimiter=self.syntax.delimiter, ignore_empty_lines=len(self.header) > 1)
         blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
         try:
-            if not self._has_rows():
+            if not self._has_rows:
+                self._read_header()  # rows may have been added since
+            if not self._has_rows:
                 yield pa.schema([(name, text) for name in included]).empty_table()
                 return
             for start, piece in self._split_lines():
@@ -137,15 +145,6 @@ class CsvSource(DataSource):
                             yield pa.Table.from_batches([batch])
         except (pa.ArrowException, OSError, KeyError) as error:
             raise self._explain_error(error) from None
-
-    def _has_rows(self) -> bool:
-        """Whether anything but blank lines follows the header (a blank line is a row of a single column)."""
-        rows = self._read_rows()
-        next(rows, None)
-        try:
-            return any(row or len(self.header) == 1 for row in rows)
-        except csv.Error:
-            return True
 
     def _split_lines(self) -> Iterator[tuple[int, memoryview | None]]:
         """The file in pieces of whole lines, for two threads to parse, and where they start.
@@ -172,7 +171,7 @@ class CsvSource(DataSource):
             yield start, memoryview(buffer)[:filled]
 
     def _explain_error(self, error: Exception) -> InputError:
-        """What is wrong with a file that cannot be parsed, found by reading it plainly; at most ten findings."""
+        """What is wrong with a file that cannot be parsed, by reading it plainly; at most ten findings."""
         findings = self._find_errors()
         first = list(islice(findings, 10))
         if not first:
@@ -222,7 +221,7 @@ class CsvColumn:
     def domain_hints(self) -> DomainHints:
         """States that the texts name, those of "everything but" included.
 
-        A text with ``..`` names a state, unless it looks like a range of others; that can be told when all are known.
+        A text with ``..`` names a state, unless it looks like a range of others; that is decided when all are known.
         """
         states = set().union(*(parsed.named_states() for parsed in self.parsed_cells))
         ranges = set()

@@ -73,8 +73,8 @@ def _without_comments(text: str) -> str:
         return text
 
     def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
+        text = match.group()
+        return text if text.startswith('"') else re.sub(r"[^\n]", " ", text)
 
     return _COMMENT.sub(blank, text)
 

@@ -136,13 +136,15 @@ def _parse_factors(content: bytes, owner: str) -> tuple[Preamble, list[int], lis
         raise InputError(f"{owner}, line 1: {preamble[:40]!r}; expected MARKOV or BAYES")
     reader.position = 1
     count = reader.read_number("the number of variables", 1)
-    sizes = [reader.read_number(f"the number of states of variable {k}", 1) for k in reader.announce(count)]
+    sizes = [reader.read_number(f"the number of states of variable {k}", 1) for k in reader.require_words(count)]
     if sum(sizes) > _MOST_STATES + len(reader.tokens):
         raise TooLarge(f"{owner}: {sum(sizes):,} states in all; expected no more than the file could speak of")
     scopes = []
-    for factor in reader.announce(reader.read_number("the number of factors", 0)):
+    for factor in reader.require_words(reader.read_number("the number of factors", 0)):
         size = reader.read_number(f"the number of variables of factor {factor}", 0)
-        scope = tuple(reader.read_number(f"a variable of factor {factor}", 0, count - 1) for _ in reader.announce(size))
+        scope = tuple(
+            reader.read_number(f"a variable of factor {factor}", 0, count - 1) for _ in reader.require_words(size)
+        )
         if len(set(scope)) < len(scope):
             reader.fail(f"factor {factor} names a variable twice", "distinct variables")
         scopes.append(scope)
@@ -158,12 +160,12 @@ def _parse_factors(content: bytes, owner: str) -> tuple[Preamble, list[int], lis
 
 
 class _Tokens:
-    """The words of a file, read one after the other; a wrong one is told with its line and column."""
+    """The words of a file, read one after the other; a wrong one is reported with its line and column."""
 
     def __init__(self, content: bytes, owner: str) -> None:
         self.tokens, self.owner, self.content, self.position = content.split(), owner, content, 0
 
-    def announce(self, count: int) -> range:
+    def require_words(self, count: int) -> range:
         """Range of so many things, each of at least one word; refused at once if the file has fewer words left."""
         if count > len(self.tokens) - self.position:
             self.position = len(self.tokens)
@@ -183,7 +185,7 @@ class _Tokens:
 
     def read_entries(self, count: int, factor: int) -> Floats:
         """So many entries of a factor."""
-        self.announce(count)
+        self.require_words(count)
         words = self.tokens[self.position : self.position + count]
         values = parse_numbers(words)
         wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
