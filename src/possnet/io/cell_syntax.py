@@ -4,8 +4,8 @@ r"""The text of a set-valued cell.
 states from b to d of an ordered variable. Blanks around states do not count. The escape character (``\``) takes its special
 meaning from the next character, so that any name can be written: ``\?`` is the state named ``?``.
 
-Reading has two steps, because the domain may have to be inferred first: `CellSyntax.parse` splits a text into a `ParsedCell`,
-and `ParsedCell.resolve_states` turns that into states of a known domain.
+Reading has two steps, because the domain may have to be inferred first: `CellSyntax.parse` splits a text into a
+`ParsedCell`, and `ParsedCell.resolve_states` turns that into states of a known domain.
 """
 
 from __future__ import annotations

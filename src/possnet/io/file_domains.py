@@ -47,18 +47,18 @@ def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> t
                 column = read()
                 seen[column.name].add(column.domain_hints())
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(infer_variables(((name, _merge_hints(name, sights, owner)) for name, sights in seen.items()), owner))
+    return tuple(infer_variables(((name, _merge_hints(name, hints, owner)) for name, hints in seen.items()), owner))
 
 
-def _merge_hints(name: str, sights: Iterable[DomainHints], owner: str) -> DomainHints:
-    """One sight of many: the declared states if all declare the same, or if the order of one extends all others.
+def _merge_hints(name: str, hints: Iterable[DomainHints], owner: str) -> DomainHints:
+    """One hint of many: the declared states if all declare the same, or if the order of one extends all others.
 
     Ordered domains that contradict each other are refused; any others become all states that occur.
     """
-    listed = list(sights)
-    states = frozenset().union(*(sight.states | set(sight.declared or ()) for sight in listed))
-    ranges = frozenset().union(*(sight.ranges for sight in listed))
-    declared = {(sight.declared, sight.ordered) for sight in listed}
+    listed = list(hints)
+    states = frozenset().union(*(hint.states | set(hint.declared or ()) for hint in listed))
+    ranges = frozenset().union(*(hint.ranges for hint in listed))
+    declared = {(hint.declared, hint.ordered) for hint in listed}
     if len(declared) == 1:
         return DomainHints(states, *declared.pop(), ranges=ranges)
     orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
