@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 
 import possnet as pn
-from tests.dataset.test_dataset import DATA, FEVER, RASH, rows_of
+from tests.dataset.test_dataset import DATA, FEVER, RASH
 from tests.refused import refused
+from tests.rows import rows_of
 from tests.strategies import names
 
 

@@ -19,9 +19,10 @@ from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.io import plain_columns
-from tests.dataset.test_dataset import DATA, RASH, rows_of
+from tests.dataset.test_dataset import DATA, RASH
 from tests.io.layouts import LAYOUTS, read_layout, write_layout
 from tests.refused import refused
+from tests.rows import rows_of
 from tests.strategies import datasets
 
 

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from tests.dataset.test_dataset import DATA, rows_of
+from tests.dataset.test_dataset import DATA
 from tests.io.layouts import LAYOUTS, write_layout
 from tests.refused import refused
+from tests.rows import rows_of
 from tests.strategies import datasets
 
 

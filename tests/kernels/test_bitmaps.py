@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from possnet.arrow import ListColumn
 from possnet.kernels import bitmaps
 from tests.strategies import seeds
 
@@ -59,15 +58,6 @@ def test_cutting_taking_and_joining_work_row_by_row(seed: int, k: int, n: int, d
     expected = np.concatenate([bits, bits[:, start:stop], bits], axis=1)
     assert np.array_equal(bitmaps.unpack(joined, expected.shape[1]), expected)
     assert np.array_equal(bitmaps.count_bits(joined), expected.sum(axis=1))
-
-
-@given(st.lists(st.sets(st.integers(0, 4)), max_size=30), st.sampled_from([5, 70]))
-def test_lists_of_members_become_distinct_sets(lists: list[set[int]], size: int) -> None:
-    members = np.array([member for one in lists for member in one], dtype=np.int64)
-    lengths = np.array([len(one) for one in lists], dtype=np.int64)
-    column = ListColumn("a", members, [str(k) for k in range(size)], lengths, None).to_text_column()
-    assert [{int(text) for text in column.cells[code] or ()} for code in column.codes] == lists
-    assert len(set(column.cells)) == len(column.cells)
 
 
 @given(st.integers(1, 300), st.integers(0, 200), seeds)
