@@ -81,7 +81,7 @@ def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[F
     sums: list[Floats | None] = [None] * len(tables)
 
     def read(number: int, chosen: slice, belief: Floats) -> None:
-        combinations, _ = part.schedule.down(number)
+        combinations, _ = part.schedule.belief_combinations(number)
         weights = part.schedule.sum_rows(combinations, part.weights)[chosen]
         for factor, projection in part.reads[number]:
             ids = part.schedule.number_in(combinations, part.ids[factor])[chosen]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from possnet.inference.message_passing import CliqueLayout, RowPasses, RowSchedule, combine_parts, factor_parts
-from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, conditioned
+from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, condition_degrees
 from possnet.threads import cores, in_order
 
 if TYPE_CHECKING:
@@ -118,6 +118,6 @@ def condition_rows(table: Floats, total: Floats, semiring: Semiring, n_factors: 
     with np.errstate(divide="ignore", invalid="ignore"):
         if semiring is MAX_SUM:
             rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(n_factors))[:, np.newaxis]
-        degrees = conditioned(table, tops, semiring, rounding)
+        degrees = condition_degrees(table, tops, semiring, rounding)
     degrees[total <= semiring.zero] = np.nan
     return degrees

@@ -16,6 +16,8 @@ import numpy as np
 from possnet.errors import InputError, among, listing, require_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from possnet.aliases import Floats
     from possnet.variables import Variable
 
@@ -24,23 +26,21 @@ Observation: TypeAlias = str | set[str] | frozenset[str] | Mapping[str, float]
 Evidence: TypeAlias = Mapping[str, Observation]
 
 
-def read_evidence(evidence: Evidence | None, variables: Mapping[str, tuple[int, Variable]]) -> dict[int, Floats]:
+def read_evidence(evidence: Evidence | None, variables: Sequence[Variable]) -> dict[int, Floats]:
     """Degrees of the states of every observed variable, by the variable's number."""
     if evidence is None:
         return {}
     given: object = evidence
     if not isinstance(given, Mapping):
         raise InputError(f"evidence {evidence!r}; expected a mapping such as {{'fever': 'high'}}")
-    found = {}
-    for name, observation in evidence.items():
-        if name not in variables:
-            raise InputError(f"evidence: no variable {name!r}{among(name, variables)}")
-        number, variable = variables[name]
-        found[number] = _degrees(variable, observation)
-    return found
+    numbers = {variable.name: k for k, variable in enumerate(variables)}
+    for name in evidence:
+        if name not in numbers:
+            raise InputError(f"evidence: no variable {name!r}{among(name, numbers)}")
+    return {numbers[name]: _observation_degrees(variables[numbers[name]], seen) for name, seen in evidence.items()}
 
 
-def _degrees(variable: Variable, observation: object) -> Floats:
+def _observation_degrees(variable: Variable, observation: object) -> Floats:
     degrees = np.zeros(len(variable))
     if isinstance(observation, str):
         degrees[variable.index(observation)] = 1.0
@@ -62,7 +62,7 @@ def _degrees(variable: Variable, observation: object) -> Floats:
     return degrees
 
 
-def describe(evidence: Evidence | None) -> str:
+def describe_evidence(evidence: Evidence | None) -> str:
     """Evidence in words, for messages."""
     parts = []
     for name, observation in (evidence or {}).items():

@@ -253,11 +253,11 @@ class RowSchedule:
         keys, members = _number_rows([*columns, *(parts[part] for part in order[n_dense:])], self.identity)
         return Combinations(keys, len(members[0]) if members else 1, order, n_dense, members)
 
-    def down(self, number: int) -> tuple[Combinations, dict[int, Ints]]:
+    def belief_combinations(self, number: int) -> tuple[Combinations, dict[int, Ints]]:
         """The combinations of a clique's belief, and for every child the combination of its message in each of them."""
         if number not in self._down:
             layout, up = self.layouts[number], self.up[number]
-            above = [self.down(layout.parent)[0]] if layout.parent >= 0 else []
+            above = [self.belief_combinations(layout.parent)[0]] if layout.parent >= 0 else []
             parts = [(combinations.count, combinations.keys) for combinations in above]
             if self.scaled:
                 combinations = self._combine_codes(number, up.count, up.keys, parts)
@@ -321,7 +321,9 @@ class RowPasses:
             logs = np.zeros(up.count if scaled else 0)
             if scaled:
                 self._kept.append(np.empty((layout.cells, up.count)))
-            for chosen, table in self._fill(number, up, self._potentials[number], self._parts(number), logs):
+            for chosen, table in self._fill_tables(
+                number, up, self._potentials[number], self._clique_parts(number), logs
+            ):
                 message[:, chosen] = projection.project_rows(table, semiring)
                 if scaled:
                     scale = message[:, chosen].sum(axis=0)
@@ -343,8 +345,8 @@ class RowPasses:
     def distribute(self, wanted: Collection[int], read: Callable[[int, slice, Floats], None]) -> None:
         """Messages down to the wanted cliques, whose beliefs are read; after `collect`.
 
-        ``read`` gets a clique's number, some of its combinations (see `RowSchedule.down`) and their beliefs, which have the
-        axes of the clique and then these combinations, and are good until it returns.
+        ``read`` gets a clique's number, some of its combinations (see `RowSchedule.belief_combinations`) and their
+        beliefs, which have the axes of the clique and then these combinations, and are good until it returns.
         """
         schedule, semiring = self.schedule, self._semiring
         needed = [number in wanted for number in range(len(schedule.layouts))]
@@ -354,15 +356,15 @@ class RowPasses:
         for number in range(len(needed) - 1, -1, -1):
             if not needed[number]:
                 continue
-            combinations, senders = schedule.down(number)
+            combinations, senders = schedule.belief_combinations(number)
             children = [k for k in schedule.layouts[number].children if needed[k]]
             for k in children:
                 above[k] = np.empty((schedule.layouts[k].separator, combinations.count))
             base = self._kept[number] if schedule.scaled else self._potentials[number]
-            parts = [] if schedule.scaled else self._parts(number)
+            parts = [] if schedule.scaled else self._clique_parts(number)
             if number in above:
                 parts.append((schedule.shapes[number][-1], above.pop(number)))
-            for chosen, belief in self._fill(number, combinations, base, parts):
+            for chosen, belief in self._fill_tables(number, combinations, base, parts):
                 if number in wanted:
                     read(number, chosen, belief)
                 for k in children:
@@ -379,7 +381,7 @@ class RowPasses:
         reads: dict[int, list[tuple[Floats, Projection]]] = {}
         marginals: dict[int, Floats] = {}
         for v in asked:
-            clique, (combinations, _) = plan.cliques[plan.home[v]], schedule.down(plan.home[v])
+            clique, (combinations, _) = plan.cliques[plan.home[v]], schedule.belief_combinations(plan.home[v])
             marginals[v] = np.empty((plan.sizes[v], combinations.count))
             projection = Projection(clique.shape, (v,), clique.variables)
             reads.setdefault(plan.home[v], []).append((marginals[v], projection))
@@ -389,16 +391,18 @@ class RowPasses:
                 marginal[:, chosen] = projection.project_rows(belief, self._semiring)
 
         self.distribute(reads, read)
-        return {v: marginals[v][:, schedule.down(plan.home[v])[0].keys[rows]].T for v, rows in asked.items()}
+        return {
+            v: marginals[v][:, schedule.belief_combinations(plan.home[v])[0].keys[rows]].T for v, rows in asked.items()
+        }
 
-    def _parts(self, number: int) -> list[Part]:
+    def _clique_parts(self, number: int) -> list[Part]:
         """What a clique combines on the way up: the tables of its factors, and its children's messages."""
         schedule = self.schedule
         values = [self._tables[f] for f in schedule.factors[number]]
         values += [self._messages[k] for k in schedule.layouts[number].children]
         return list(zip(schedule.shapes[number], values, strict=False))
 
-    def _fill(
+    def _fill_tables(
         self, number: int, combinations: Combinations, base: Floats, parts: list[Part], logs: Floats | None = None
     ) -> Iterator[tuple[slice, Floats]]:
         """A clique's tables, some combinations at a time along the last axis; each is good until the next.

@@ -38,7 +38,7 @@ class Explanation:
     ties: int
 
 
-class _Search:
+class _BestFirstSearch:
     """Best-first search over the cliques of a tree, parents before children."""
 
     def __init__(self, tree: JunctionTree) -> None:
@@ -47,7 +47,7 @@ class _Search:
         self.heap: list[tuple[float, int, float, int, int, dict[int, int], Floats, Ints]] = []
         self.pushed = 0
 
-    def column(self, depth: int, states: dict[int, int]) -> Floats:
+    def clique_column(self, depth: int, states: dict[int, int]) -> Floats:
         """What each choice of the clique at this depth can reach, given the choices before."""
         clique = self.plan.cliques[self.order[depth]]
         table = self.tree.table(self.order[depth]).reshape(clique.shape)
@@ -55,7 +55,9 @@ class _Search:
             table = table[..., states[v]]
         return table.reshape(-1)
 
-    def push(self, bound: float, depth: int, rank: int, states: dict[int, int], column: Floats, places: Ints) -> None:
+    def push_choice(
+        self, bound: float, depth: int, rank: int, states: dict[int, int], column: Floats, places: Ints
+    ) -> None:
         """Queue the choice of the given rank; ``bound`` is the value before the choice is made."""
         if rank >= len(places) or column[places[rank]] == self.semiring.zero:
             return
@@ -67,33 +69,33 @@ class _Search:
         heappush(self.heap, (-after, self.pushed, bound, depth, rank, states, column, places))
         self.pushed += 1
 
-    def open(self, bound: float, depth: int, states: dict[int, int]) -> None:
+    def open_clique(self, bound: float, depth: int, states: dict[int, int]) -> None:
         """Queue the best choice of the clique at this depth."""
-        column = self.column(depth, states)
-        self.push(bound, depth, 0, states, column, np.argsort(-column, kind="stable"))
+        column = self.clique_column(depth, states)
+        self.push_choice(bound, depth, 0, states, column, np.argsort(-column, kind="stable"))
 
 
 def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[int, int]]]:
     """The k best values and complete configurations (variable -> state); those of the zero value are left out."""
     plan = tree.plan
-    search = _Search(tree)
-    search.open(_value(tree), 0, {})
-    found: list[tuple[float, dict[int, int]]] = []
-    while search.heap and len(found) < k:
+    search = _BestFirstSearch(tree)
+    search.open_clique(_best_value(tree), 0, {})
+    best: list[tuple[float, dict[int, int]]] = []
+    while search.heap and len(best) < k:
         negative, _, bound, depth, rank, states, column, places = heappop(search.heap)
         if k > 1:
-            search.push(bound, depth, rank + 1, states, column, places)
+            search.push_choice(bound, depth, rank + 1, states, column, places)
         clique = plan.cliques[search.order[depth]]
         chosen = np.unravel_index(int(places[rank]), clique.shape[: clique.residual])
         extended = states | {v: int(s) for v, s in zip(clique.variables[: clique.residual], chosen, strict=True)}
         if depth + 1 == len(search.order):
-            found.append((-negative, extended))
+            best.append((-negative, extended))
         else:
-            search.open(-negative, depth + 1, extended)
-    return found
+            search.open_clique(-negative, depth + 1, extended)
+    return best
 
 
-def _value(tree: JunctionTree) -> float:
+def _best_value(tree: JunctionTree) -> float:
     """The best value of all."""
     value = tree.semiring.one
     for number, clique in enumerate(tree.plan.cliques):
@@ -109,8 +111,8 @@ def count_ties(tree: JunctionTree) -> int:
 
     Equality is up to rounding; the number is exact, however large.
     """
-    value = _value(tree)
-    margin = rounding_of(tree)
+    value = _best_value(tree)
+    margin = tie_margin(tree)
     reached: list[Bools] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
     for number, belief in tree.beliefs():
         top = float(belief.max())
@@ -118,18 +120,18 @@ def count_ties(tree: JunctionTree) -> int:
             reached[number] = belief >= value
         else:
             reached[number] = belief >= top - margin * (1.0 if tree.semiring.one == 0.0 else top)
-    quick = _count(tree, reached, np.float64)
-    return int(quick) if quick < 2.0**53 else int(_count(tree, reached, np.object_))
+    quick = _count_configurations(tree, reached, np.float64)
+    return int(quick) if quick < 2.0**53 else int(_count_configurations(tree, reached, np.object_))
 
 
-def rounding_of(tree: JunctionTree) -> float:
+def tie_margin(tree: JunctionTree) -> float:
     """How far two equal values may differ by rounding: relative for products, absolute for sums of logarithms."""
     if tree.semiring.one != 0.0:
         return ROUNDING
-    return max(ROUNDING, 1e-15 * abs(_value(tree)) * sqrt(len(tree.plan.sizes)))
+    return max(ROUNDING, 1e-15 * abs(_best_value(tree)) * sqrt(len(tree.plan.sizes)))
 
 
-def _count(tree: JunctionTree, reached: list[Bools], kind: type) -> Any:
+def _count_configurations(tree: JunctionTree, reached: list[Bools], kind: type) -> Any:
     """Number of configurations that reach the best everywhere: in floats, or in Python integers for numbers of any size."""
     plan = tree.plan
     counts: list[NDArray[Any]] = [np.ones(1)] * len(plan.cliques)

@@ -88,7 +88,7 @@ class Plan:
         ]
         return "\n".join(lines)
 
-    def fits(self, limit: int | None = None) -> bool:
+    def fits_limit(self, limit: int | None = None) -> bool:
         """Whether the tables fit in the memory that is allowed, by default half of the free memory."""
         if self.memory < 1 << 24 and limit is None:
             return True
@@ -96,7 +96,7 @@ class Plan:
 
     def refuse_if_large(self, names: Sequence[str], limit: int | None = None) -> None:
         """Raise `TooLarge` if the tables would not fit."""
-        if not self.fits(limit):
+        if not self.fits_limit(limit):
             allowed = memory_limit() if limit is None else limit
             widest = max(self.cliques, key=lambda clique: prod(clique.shape))
             listed = ", ".join(names[v] for v in widest.variables[:12])
@@ -142,10 +142,10 @@ def make_plan(
     for variable in range(len(sizes)):
         near[variable] &= ~(1 << variable)
     present = ((1 << len(sizes)) - 1) & ~dropped
-    return _build_junction_tree(sizes, masks, _cheapest(near, sizes, present, last))
+    return _build_junction_tree(sizes, masks, _cheapest_elimination(near, sizes, present, last))
 
 
-def _cheapest(near: list[int], sizes: Sequence[int], present: int, last: int) -> Elimination:
+def _cheapest_elimination(near: list[int], sizes: Sequence[int], present: int, last: int) -> Elimination:
     """The best of several eliminations; more are tried while the saving could pay for the planning."""
     kept = list(iterate_bits(present))
     if len(kept) < len(sizes):
@@ -156,17 +156,17 @@ def _cheapest(near: list[int], sizes: Sequence[int], present: int, last: int) ->
     best = eliminate(near, sizes, "fill", last=last)
     quick = _SECONDS_PER_TRY * max(len(kept), 1)  # by "fill" or "weight"; "weighted-fill" takes several times that
 
-    def tried(rule: EliminationRule, chance: random.Random | None = None) -> Elimination:
-        found = eliminate(near, sizes, rule, rng=chance, give_up=best.entries, last=last)
-        return found if found.entries < best.entries else best
+    def try_rule(rule: EliminationRule, rng: random.Random | None = None) -> Elimination:
+        candidate = eliminate(near, sizes, rule, rng=rng, give_up=best.entries, last=last)
+        return candidate if candidate.entries < best.entries else best
 
     if best.entries * _SECONDS_PER_CELL > quick / 2:
-        best = tried("weight")
+        best = try_rule("weight")
     if best.entries * _SECONDS_PER_CELL > 50 * quick:
-        best = tried("weighted-fill")
-    chance = random.Random(0)  # noqa: S311 - breaks ties, the same way every time
+        best = try_rule("weighted-fill")
+    rng = random.Random(0)  # noqa: S311 - breaks ties, the same way every time
     for attempt in range(min(int(best.entries * _SECONDS_PER_CELL / (8 * quick)), _RESTARTS)):
-        best = tried("weight" if attempt % 4 == 3 else "fill", chance)
+        best = try_rule("weight" if attempt % 4 == 3 else "fill", rng)
     if kept == list(range(len(kept))):
         return best
     cliques = tuple(sum(1 << kept[k] for k in iterate_bits(clique)) for clique in best.cliques)

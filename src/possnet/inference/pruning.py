@@ -1,4 +1,4 @@
-"""Leaving out what cannot matter to a question: known states, excluded states, factors that lie apart."""
+"""A single question, without what cannot matter to it: known states, excluded states, factors that lie apart."""
 
 from __future__ import annotations
 
@@ -6,18 +6,60 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.inference.factor_graph import to_semiring
+from possnet.inference.junction_tree import JunctionTree
+from possnet.inference.plan import make_plan
+from possnet.inference.semirings import MAX_MIN
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats
-    from possnet.inference.junction_tree import JunctionTree
-    from possnet.inference.plan import Plan
+    from possnet.inference.factor_graph import Factor, FactorGraph
     from possnet.inference.semirings import Semiring
 
 
-def sliced(
+def query_pruned(
+    graph: FactorGraph, targets: list[int], known: dict[int, Floats], semiring: Semiring, limit: int | None
+) -> tuple[float, Floats | None]:
+    """Value of everything that matters, and the table over the targets (unnormalised, in their order).
+
+    ``known`` are degrees of the states of observed variables.
+    """
+    if not all(degrees.any() for degrees in known.values()):
+        return semiring.zero, None
+    relevant = graph.relevant_factors((*targets, *known))
+    left = {v: np.flatnonzero(d) for v, d in known.items() if v not in targets}  # the states that are still possible
+    hard = {v: int(states[0]) for v, states in left.items() if len(states) == 1 and known[v][states[0]] == 1.0}
+    sizes = [len(left[v]) if v in left else size for v, size in enumerate(graph.sizes)]
+    kept = [_slice_factor(graph.scopes[k], graph.tables[k], hard, left) for k in relevant]
+    kept += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
+    if semiring is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
+        kept = _keep_connected(kept, targets)
+    value = semiring.one
+    scopes, tables = [], []
+    for scope, degrees in kept:
+        table = to_semiring(degrees, semiring)
+        if scope:
+            scopes.append(scope)
+            tables.append(table)
+        else:
+            value = float(semiring.combine(value, float(table)))
+    present = {v for scope in scopes for v in scope} | set(targets)
+    absent = sum(1 << v for v in range(len(sizes)) if v not in present)
+    plan = make_plan(sizes, scopes, dropped=absent, last=sum(1 << target for target in targets), together=targets)
+    plan.refuse_if_large(graph.names, limit)
+    if not plan.cliques:
+        return value, None
+    tree = JunctionTree(plan, scopes, tables, semiring)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = float(semiring.combine(value, tree.collect(keep=False)))
+        return total, read_targets(tree, targets, value) if targets else None
+
+
+def _slice_factor(
     scope: tuple[int, ...], table: Floats, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
-) -> tuple[tuple[int, ...], Floats]:
+) -> Factor:
     """A factor with the known variables fixed, and without the states that the evidence excludes."""
     if not any(v in left for v in scope):
         return scope, table
@@ -28,9 +70,7 @@ def sliced(
     return tuple([v for v in scope if v not in hard]), np.asarray(cut)
 
 
-def connected(
-    factors: list[tuple[tuple[int, ...], Floats]], targets: list[int]
-) -> list[tuple[tuple[int, ...], Floats]]:
+def _keep_connected(factors: list[Factor], targets: list[int]) -> list[Factor]:
     """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
     reached = set(targets)
     waiting = [(set(scope), k) for k, (scope, _) in enumerate(factors) if scope]
@@ -52,8 +92,9 @@ def connected(
     return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
 
 
-def target_table(tree: JunctionTree, plan: Plan, targets: list[int], value: float, semiring: Semiring) -> Floats:
-    """Table over the targets, from the root that eliminates them, combined with all that lies elsewhere."""
+def read_targets(tree: JunctionTree, targets: list[int], value: float) -> Floats:
+    """Table over the targets, from the root that eliminates them, combined with a value and all that lies elsewhere."""
+    plan, semiring = tree.plan, tree.semiring
     root = plan.root_of(targets[-1])
     clique = plan.cliques[root]
     table = tree.table(root).reshape(clique.shape)

@@ -19,20 +19,20 @@ import numpy as np
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.message_passing import CliqueLayout, RowPasses, RowSchedule, order_axes
 from possnet.inference.plan import make_plan
-from possnet.inference.pruning import target_table
+from possnet.inference.pruning import read_targets
 from possnet.inference.semirings import MAX_MIN
 from possnet.kernels.grouping import group_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools, Floats, Ints, Words
     from possnet.dataset import CodedColumn
     from possnet.inference.batched import RowBlock
+    from possnet.inference.factor_graph import FactorGraph
     from possnet.inference.plan import Plan
-    from possnet.inference.semirings import Semiring
 
     _RowResult: TypeAlias = tuple[Ints, Floats, dict[int, Floats]]
 
@@ -99,39 +99,21 @@ class ComponentInference:
 
     Parameters
     ----------
-    scopes, tables
-        Of every family: parents, then the child; the family of variable k is number k.
-    peaks
-        Whether every row of a family's table peaks at 1.
-    order
-        The variables, parents before children.
     limit, budget
         Bytes that the tables of a component and the messages of a block of rows may take.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        sizes: Sequence[int],
-        scopes: Sequence[tuple[int, ...]],
-        tables: Sequence[Floats],
-        semiring: Semiring,
-        peaks: Sequence[bool],
-        order: Sequence[int],
-        limit: int | None,
-        budget: int,
-    ) -> None:
-        self.semiring, self._names, self._limit = semiring, names, limit
-        self._sizes, self._scopes, self._tables = sizes, scopes, tables
-        self._peaks, self._order, self._budget = peaks, order, budget
-        self._children: list[list[int]] = [[] for _ in sizes]
-        for family, scope in enumerate(scopes):
+    def __init__(self, graph: FactorGraph, limit: int | None, budget: int) -> None:
+        self.semiring, self._graph, self._limit, self._budget = graph.choose_semiring(), graph, limit, budget
+        self._sizes, self._scopes, self._tables = graph.sizes, graph.scopes, graph.tables_in(self.semiring)
+        self._children: list[list[int]] = [[] for _ in self._sizes]
+        for family, scope in enumerate(self._scopes):
             for parent in scope[:-1]:
                 self._children[parent].append(family)
         # A family without zeros cannot make evidence impossible; for the minimum every family bounds the possibility.
-        self._counts = [semiring is MAX_MIN or bool((table == semiring.zero).any()) for table in tables]
-        self._words = -(-len(sizes) // 64)
-        self._most_rows = max(min(budget // (64 * len(sizes) * self._words), _MOST_ROWS), 1)
+        self._counts = [self.semiring is MAX_MIN or bool((table == self.semiring.zero).any()) for table in self._tables]
+        self._words = -(-len(self._sizes) // 64)
+        self._most_rows = max(min(budget // (64 * len(self._sizes) * self._words), _MOST_ROWS), 1)
 
     def run_blocks(
         self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools]
@@ -176,8 +158,8 @@ class ComponentInference:
             states[v] = column.cell_sets.argmax(axis=1)[codes[v]]
             is_open[v] = (cell_sizes != 1)[codes[v]]
             is_vacuous[v] = (cell_sizes == self._sizes[v])[codes[v]]
-        for v in reversed(self._order):
-            if self._peaks[v]:
+        for v in reversed(self._graph.order):
+            if self._graph.has_peaks[v]:
                 barren = is_vacuous[v] & is_open[v]
                 for child in self._children[v]:
                     barren &= ~is_kept[child]
@@ -270,7 +252,7 @@ class ComponentInference:
         scopes += [(place[v],) for v in evidence]
         sizes = [self._sizes[v] for v in component.variables]
         plan = make_plan(sizes, scopes, last=1 << place[wanted[0]] if len(wanted) == 1 else 0)
-        plan.refuse_if_large([self._names[v] for v in component.variables], self._limit)
+        plan.refuse_if_large([self._graph.names[v] for v in component.variables], self._limit)
         vectors = [np.where(columns[v].cell_sets.T, self.semiring.one, self.semiring.zero) for v in evidence]
         job = _ComponentJob(component, plan, scopes, place, [place[v] for v in wanted], evidence, vectors)
         run = self._run_row_by_row if len(component.rows) < _FEW_ROWS else self._run_rows_together
@@ -314,7 +296,7 @@ class ComponentInference:
             value = np.array([tree.collect(keep=len(job.wanted) > 1)])
             marginals = {}
             if len(job.wanted) == 1:
-                marginals = {job.wanted[0]: target_table(tree, plan, job.wanted, semiring.one, semiring)[np.newaxis]}
+                marginals = {job.wanted[0]: read_targets(tree, job.wanted, semiring.one)[np.newaxis]}
             elif job.wanted:
                 every = tree.distribute()
                 marginals = {v: every[v].reshape(1, -1) for v in job.wanted}

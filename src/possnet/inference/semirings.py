@@ -49,14 +49,14 @@ SUM_PRODUCT: Final = Semiring("sum-product", np.multiply, np.add, np.divide, 0.0
 MAX_SUM: Final = Semiring("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)
 
 
-def conditioned(
+def condition_degrees(
     values: Floats, tops: Floats | float, semiring: Semiring, rounding: Floats | float = ROUNDING
 ) -> Floats:
     """Degrees given evidence of the value ``tops``: (1) of [HLB], or (2) for the minimum.
 
     Degrees that only rounding keeps from 1 are 1.
 
-    >>> conditioned(np.array([0.4, 0.1]), 0.4, MAX_PRODUCT), conditioned(np.array([0.4, 0.1]), 0.4, MAX_MIN)
+    >>> condition_degrees(np.array([0.4, 0.1]), 0.4, MAX_PRODUCT), condition_degrees(np.array([0.4, 0.1]), 0.4, MAX_MIN)
     (array([1. , 0.25]), array([1. , 0.1]))
     """
     if semiring is MAX_MIN:

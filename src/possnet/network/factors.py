@@ -55,14 +55,16 @@ def network_of_factors(
     refuse_over(plan.entries * 8, "the network of these factors", "the graph is too dense for conditional tables")
     if any(not values.any() for _, values in factors):
         raise InputError("a factor is zero everywhere: nothing is possible; expected a value above 0")
-    pool = [_sorted(scope, values / values.max()) for scope, values in factors]
+    pool = [_sort_axes(scope, values / values.max()) for scope, values in factors]
     tables, parents = {}, {}
     for node, clique in zip(plan.order, plan.cliques, strict=True):
         around = tuple(k for k in range(len(variables)) if clique >> k & 1 and k != node)
         scope = (*around, node)
         mine = [factor for factor in pool if node in factor[0]]
         pool = [factor for factor in pool if node not in factor[0]]
-        tables[node], rest = _conditional([_spread(factor, scope, sizes) for factor in mine], [sizes[k] for k in scope])
+        tables[node], rest = _conditional_table(
+            [_shape_for_scope(factor, scope, sizes) for factor in mine], [sizes[k] for k in scope]
+        )
         parents[node] = tuple(variables[k].name for k in around)
         if not rest.any():
             around_it = listing(variables[k].name for k in scope)
@@ -78,7 +80,7 @@ def network_of_factors(
     )
 
 
-def _conditional(parts: list[Floats], shape: list[int]) -> tuple[Floats, Floats]:
+def _conditional_table(parts: list[Floats], shape: list[int]) -> tuple[Floats, Floats]:
     """Product of factors as a table given all but its last axis, and its largest values there, scaled to at most 1.
 
     On logarithms if a product might vanish, so that nothing is lost however small it is.
@@ -100,12 +102,12 @@ def _conditional(parts: list[Floats], shape: list[int]) -> tuple[Floats, Floats]
         return table, np.exp(best[..., 0] - best.max()) if np.isfinite(best).any() else np.zeros(shape[:-1])
 
 
-def _sorted(scope: tuple[int, ...], values: Floats) -> Factor:
+def _sort_axes(scope: tuple[int, ...], values: Floats) -> Factor:
     order = sorted(range(len(scope)), key=scope.__getitem__)
     return tuple(scope[k] for k in order), values.transpose(order)
 
 
-def _spread(factor: Factor, scope: tuple[int, ...], sizes: Sequence[int]) -> Floats:
+def _shape_for_scope(factor: Factor, scope: tuple[int, ...], sizes: Sequence[int]) -> Floats:
     """Values of a factor shaped to be multiplied with a table over the scope."""
     inside, values = factor
     wanted = [node for node in scope if node in inside]

@@ -82,7 +82,7 @@ class Network:
         name: str = "",
         description: str = "",
     ) -> None:
-        self._build(variables, dag, tables, conjunction, support, name, description)
+        self._set_checked(variables, dag, tables, conjunction, support, name, description)
         for child in self._by_name:
             self._require_peaks(child, self._tables[child])
 
@@ -106,7 +106,7 @@ class Network:
         Network(1 variable, 0 edges, 2 degrees, product; subnormal)
         """
         self = object.__new__(cls)
-        self._build(variables, dag, tables, conjunction, support, name, description)
+        self._set_checked(variables, dag, tables, conjunction, support, name, description)
         return self
 
     @classmethod
@@ -136,7 +136,7 @@ class Network:
             array.flags.writeable = False
         return self
 
-    def _build(
+    def _set_checked(
         self,
         variables: Iterable[Variable],
         dag: Dag,
@@ -154,15 +154,15 @@ class Network:
         self._name, self._description, self._conjunction, self._dag = name, description, conjunction, dag
         self._by_name = {variable.name: variable for variable in listed}
         if len(self._by_name) < len(listed):
-            raise InputError(f"{self._owner()}: two variables have the same name; expected distinct names")
+            raise InputError(f"{self._error_owner()}: two variables have the same name; expected distinct names")
         if not listed:
-            raise InputError(f"{self._owner()}: no variables; expected at least one")
-        for_every_variable(dict.fromkeys(dag.nodes), self._by_name, self._owner(), "node of the dag")
-        given = for_every_variable(tables, self._by_name, self._owner(), "table")
+            raise InputError(f"{self._error_owner()}: no variables; expected at least one")
+        for_every_variable(dict.fromkeys(dag.nodes), self._by_name, self._error_owner(), "node of the dag")
+        given = for_every_variable(tables, self._by_name, self._error_owner(), "table")
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
         self._support = None
         if support is not None:
-            numbers = for_every_variable(support, self._by_name, self._owner(), "support")
+            numbers = for_every_variable(support, self._by_name, self._error_owner(), "support")
             self._support = {child: self._checked_support(child, rows) for child, rows in numbers.items()}
 
     @property
@@ -210,7 +210,7 @@ class Network:
         try:
             return self._by_name[name]
         except KeyError:
-            raise InputError(f"{self._owner()}: no variable {name!r}{among(name, self._by_name)}") from None
+            raise InputError(f"{self._error_owner()}: no variable {name!r}{among(name, self._by_name)}") from None
 
     def table(self, name: str) -> Floats:
         """Read-only degrees π(x | a); axes are the parents in order, then the variable itself.
@@ -257,7 +257,7 @@ class Network:
         missing = [name for name in self._by_name if name not in states]
         if missing:
             raise InputError(
-                f"{self._owner()}: configuration lacks {listing(missing)}; expected a state for every variable"
+                f"{self._error_owner()}: configuration lacks {listing(missing)}; expected a state for every variable"
             )
         degree = 1.0
         for child, table in self._tables.items():
@@ -331,7 +331,7 @@ class Network:
         first = f"{self._name!r}, " if self._name else ""
         return f"Network({first}{', '.join(parts)}{'' if self.is_normalised else '; subnormal'})"
 
-    def _owner(self) -> str:
+    def _error_owner(self) -> str:
         return f"network {self._name!r}" if self._name else "network"
 
     def _same_frame(self, other: Network) -> bool:
@@ -347,13 +347,13 @@ class Network:
     def _checked_table(self, child: str, degrees: ArrayLike) -> Floats:
         shape = (*self._contexts_shape(child), len(self._by_name[child]))
         axes = ", ".join((*self._dag.parents(child), child))
-        table = as_degrees(degrees, shape, f"{self._owner()}: table of {child!r} with axes ({axes})")
+        table = as_degrees(degrees, shape, f"{self._error_owner()}: table of {child!r} with axes ({axes})")
         snap_tops(table, axis=-1)
         table.flags.writeable = False
         return table
 
     def _checked_support(self, child: str, numbers: ArrayLike) -> Floats:
-        owner, shape = f"{self._owner()}: support of {child!r}", self._contexts_shape(child)
+        owner, shape = f"{self._error_owner()}: support of {child!r}", self._contexts_shape(child)
         try:
             support = np.array(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
@@ -373,7 +373,7 @@ class Network:
             f"{parent}={self._by_name[parent].states[k]}" for parent, k in zip(parents, low[0], strict=True)
         )
         raise InputError(
-            f"{self._owner()}: table of {child!r}{f' given ({context})' if parents else ''} peaks at "
+            f"{self._error_owner()}: table of {child!r}{f' given ({context})' if parents else ''} peaks at "
             f"{tops[tuple(low[0])]:.6g}{f' ({len(low)} such rows)' if len(low) > 1 else ''}; expected 1. "
             "Normalise it first: normalise_tables(...)"
         )

@@ -1,0 +1,90 @@
+"""A network as numbered variables and factors: what every way of computing answers starts from.
+
+Products of a thousand degrees can fall below the smallest float. Where the smallest possible product might, the work is
+done on logarithms (`MAX_SUM`), where a degree of 1 is still exactly 0; nothing is lost and nothing is scaled.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import log
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from possnet.errors import InputError, among
+from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, Semiring
+from possnet.possibility import PRODUCT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from possnet.aliases import Floats
+    from possnet.network import Network
+
+    Factor: TypeAlias = tuple[tuple[int, ...], Floats]
+
+_LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
+
+
+class FactorGraph:
+    """The variables of a network by their numbers, and its tables as factors; factor k is the family of variable k."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.names = [variable.name for variable in network.variables]
+        self.numbers = {name: k for k, name in enumerate(self.names)}
+        self.sizes = tuple([len(variable) for variable in network.variables])
+        self.scopes = [tuple([self.numbers[n] for n in (*network.dag.parents(v), v)]) for v in self.names]
+        self.tables = [network.table(name) for name in self.names]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The variables, parents before children."""
+        return [self.numbers[name] for name in self.network.dag.topological_order()]
+
+    @cached_property
+    def has_peaks(self) -> list[bool]:
+        """Of every table whether all its rows peak at 1."""
+        return [bool((table.max(axis=-1) == 1.0).all()) for table in self.tables]
+
+    @cached_property
+    def least_product(self) -> float:
+        """Logarithm of the product of the smallest positive degrees of all tables: no product is smaller."""
+        flat = np.concatenate([table.reshape(-1) for table in self.tables])
+        starts = np.cumsum([0, *[table.size for table in self.tables]])[:-1]
+        return float(np.log(np.minimum.reduceat(np.where(flat > 0.0, flat, 1.0), starts)).sum())
+
+    def find_number(self, name: str) -> int:
+        """Number of a variable; an `InputError` if there is none of that name."""
+        given: object = name
+        if not isinstance(given, str) or given not in self.numbers:
+            raise InputError(f"no variable {name!r}{among(name, self.names)}")
+        return self.numbers[name]
+
+    def choose_semiring(self, known: Mapping[int, Floats] | None = None) -> Semiring:
+        """Max-min for a min-based network; for a product-based one logarithms if a product might underflow."""
+        if self.network.conjunction.name != PRODUCT.name:
+            return MAX_MIN
+        degrees = [d for vector in (known or {}).values() for d in vector.tolist()]
+        least = self.least_product + sum(log(d) for d in degrees if 0.0 < d < 1.0)
+        return MAX_SUM if least < _LOWEST_LOG else MAX_PRODUCT
+
+    def tables_in(self, semiring: Semiring) -> list[Floats]:
+        """The tables as values of a semiring."""
+        return [to_semiring(table, semiring) for table in self.tables]
+
+    def relevant_factors(self, numbers: Iterable[int]) -> list[int]:
+        """Factors that matter for some variables: theirs, their ancestors', and whatever does not peak at 1."""
+        needed = {self.names[v] for v in numbers}
+        needed |= {name for name, peaks in zip(self.names, self.has_peaks, strict=True) if not peaks}
+        needed |= self.network.dag.ancestors(needed)
+        return [k for k, name in enumerate(self.names) if name in needed]
+
+
+def to_semiring(degrees: Floats, semiring: Semiring) -> Floats:
+    """Degrees as values of a semiring: logarithms for `MAX_SUM`."""
+    if semiring is not MAX_SUM:
+        return degrees
+    with np.errstate(divide="ignore"):
+        return np.log(degrees)
