@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import click
 
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     Variables: TypeAlias = pn.Network | Sequence[pn.Variable]
 
 _STDIN = "possnet.standard-input"
+_KINDS = {
+    "data": "data",
+    "network": "a network",
+    "counts": "counts",
+    "experiment": "an experiment",
+    "report": "a page",
+}
+_REMEDIES = {
+    "data": "possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
+    "network": "possnet info {name} shows it; possnet sample {name} --out rows.csv draws data from it",
+    "counts": "read it in Python: possnet.read_counts",
+    "experiment": "possnet report {name} shows it",
+    "report": "open it in a browser",
+}
 
 
 class DataFile(NamedTuple):
@@ -43,50 +57,58 @@ def read_net(name: str, transform: Transform = "optimal") -> pn.Network:
     >>> read_net("asia").name
     'asia'
     """
-    from possnet.io import NETWORK_FORMATS, example_names, has_suffix, join_suffixes, known_suffixes, sniff_kind
+    from possnet.io import example_names
 
-    if name == "-":
-        file = spool_input(expected="network")
-        if sniff_kind(file) == "data":
-            raise InputError(f"{file} looks like data; expected a network")
-        return pn.read_network(file, transform=transform)
     if name in example_names():
         return pn.load_example(name)
-    kind = sniff_kind(name) or ("data" if is_data_name(name) else None)
-    if kind is not None and kind != "network":
-        raise _wrong_kind(name, kind, "a network")
-    if kind == "network" and not has_suffix(name, NETWORK_FORMATS):
-        suffixes = join_suffixes(known_suffixes(NETWORK_FORMATS))
-        raise InputError(f"{name} looks like a network, but its name does not say so; rename it to {suffixes}")
-    if Path(name).suffix or os.path.exists(name):  # noqa: PTH110 - False for impossible names
-        return pn.read_network(name, transform=transform)
+    path = _find_file(name, "network")
+    if Path(path).suffix or os.path.exists(path):  # noqa: PTH110 - False for impossible names
+        return pn.read_network(path, transform=transform)
     raise InputError(f"{name}: no such file and no bundled network of that name{among(name, example_names())}")
 
 
 def find_data(name: str) -> DataFile:
     """The file of data of a name or of standard input; an `InputError` if it holds something else."""
-    from possnet.io import DATA_FORMATS, has_suffix, join_suffixes, known_suffixes, sniff_kind
-
-    path = spool_input() if name == "-" else name
-    kind = sniff_kind(path)
-    if kind is not None and kind != "data":
-        raise _wrong_kind(name, kind, "data")
-    if kind == "data" and Path(path).is_file() and not has_suffix(path, DATA_FORMATS):
-        suffixes = join_suffixes(known_suffixes(DATA_FORMATS))
-        remedy = "unpack it first" if path.lower().endswith(".gz") else f"rename it to {suffixes}"
-        raise InputError(f"{name} looks like data, but its name does not end in {suffixes}; {remedy}")
-    return DataFile("standard input" if name == "-" else name, path)
+    return DataFile(_label_input(name), _find_file(name, "data"))
 
 
 def find_source(name: str) -> DataFile | str:
     """The file of data of a name, or the name of a network."""
-    from possnet.io import sniff_kind
+    path = spool_input("data") if name == "-" else name
+    return find_data(path)._replace(name=_label_input(name)) if guess_kind(path) == "data" else path
 
-    path = spool_input() if name == "-" else name
-    kind = sniff_kind(path)
-    if kind == "data" or (kind is None and is_data_name(path)):
-        return find_data(path)._replace(name="standard input" if name == "-" else name)
+
+def guess_kind(name: str) -> FileKind | None:
+    """What a name stands for: by what the file holds, else by its suffix, or data if it is a folder or a pattern."""
+    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, has_suffix, sniff_kind
+
+    kind = sniff_kind(name)
+    if kind is not None or not name or has_suffix(name, NETWORK_FORMATS):
+        return kind
+    several = any(mark in name for mark in "*[") or os.path.isdir(name)  # noqa: PTH112
+    return "data" if several or has_suffix(name, DATA_FORMATS) else None
+
+
+def _find_file(name: str, expected: Literal["network", "data"]) -> str:
+    """The path of a file, or of standard input; an `InputError` if it holds something else, or its name does not tell."""
+    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, has_suffix, join_suffixes, known_suffixes
+
+    path = spool_input(expected) if name == "-" else name
+    kind = guess_kind(path)
+    formats: Any = {"network": NETWORK_FORMATS, "data": DATA_FORMATS}.get(kind or "")
+    misnamed = formats is not None and Path(path).is_file() and not has_suffix(path, formats)
+    rename = f"rename it to {join_suffixes(known_suffixes(formats))}" if misnamed else ""
+    if kind is not None and kind != expected:
+        remedy = f"{rename}, and possnet info shows it" if rename else _REMEDIES[kind].format(name=name)
+        raise InputError(f"{_label_input(name)} looks like {_KINDS[kind]}; expected {_KINDS[expected]}. {remedy}")
+    if rename:
+        remedy = "unpack it first" if path.lower().endswith(".gz") else rename
+        raise InputError(f"{name} looks like {_KINDS[expected]}, but its name does not say so; {remedy}")
     return path
+
+
+def _label_input(name: str) -> str:
+    return "standard input" if name == "-" else name
 
 
 def scan_file(
@@ -116,7 +138,7 @@ def scan_columns(
     return scan_file(data, [v for v in variables if v.name not in without], weights, binnings)
 
 
-def spool_input(*, expected: Literal["network", "data"] = "data") -> str:
+def spool_input(expected: Literal["network", "data"]) -> str:
     """The file that holds standard input while the command runs, as it may be read twice.
 
     If its first bytes do not say what it is, it is taken for what is expected.
@@ -145,32 +167,3 @@ def name_input(text: str, ctx: click.Context) -> str:
     """A message that says ``standard input`` instead of the file that stands for it."""
     file = ctx.find_root().meta.get(_STDIN)
     return text.replace(file, "standard input") if file else text
-
-
-def is_data_name(name: str) -> bool:
-    """Data by its suffix, or a folder or a pattern that is not a network's file or name."""
-    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, example_names, has_suffix
-
-    if has_suffix(name, DATA_FORMATS):
-        return True
-    if not name or has_suffix(name, NETWORK_FORMATS) or name in example_names():
-        return False
-    return any(mark in name for mark in "*[") or os.path.isdir(name)  # noqa: PTH112
-
-
-def _wrong_kind(name: str, kind: FileKind, expected: str) -> InputError:
-    """What a file looks like, and which command reads it."""
-    from possnet.io import DATA_FORMATS, has_suffix, join_suffixes, known_suffixes
-
-    info = f"possnet info {name} shows it"
-    learn = f"{info}; possnet learn {name} --out learned.json makes a network from it"
-    misnamed = Path(name).is_file() and not has_suffix(name, DATA_FORMATS)
-    suffixes = join_suffixes(known_suffixes(DATA_FORMATS))
-    words, remedy = {
-        "data": ("data", f"rename it to {suffixes}, and possnet info shows it" if misnamed else learn),
-        "network": ("a network", f"{info}; possnet sample {name} --out rows.csv draws data from it"),
-        "counts": ("counts", "read it in Python: possnet.read_counts"),
-        "experiment": ("an experiment", f"possnet report {name} shows it"),
-        "report": ("a page", "open it in a browser"),
-    }[kind]
-    return InputError(f"{name} looks like {words}; expected {expected}. {remedy}")

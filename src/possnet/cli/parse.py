@@ -7,6 +7,7 @@ A type sees the text alone: whether a network has a variable is checked by the f
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 BINNING_EXAMPLE = "'temp: edges=36,37.5,38.5 error=.2'"
 
 
+@dataclass(eq=False)
 class Text(click.ParamType[Any]):
     """A text that is read into a value, and for which the Tab key proposes words.
 
-    Parameters
+    Attributes
     ----------
     name
         What stands for it in the help, in lower case.
@@ -40,23 +42,18 @@ class Text(click.ParamType[Any]):
         What stands between words, so that only the last one is completed; none if there is one word only.
     """
 
-    def __init__(
-        self,
-        name: str,
-        read: Callable[[str], Any] = str,
-        expected: str = "",
-        words: Callable[[click.Context], Iterable[str]] = lambda _: (),
-        separator: str = "",
-    ) -> None:
-        self.name, self.expected, self.separator = name, expected, separator
-        self._read_text, self._list_words = read, words
+    name: str
+    read: Callable[[str], Any] = str
+    expected: str = ""
+    words: Callable[[click.Context], Iterable[str]] = lambda _: ()
+    separator: str = ""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value; the text as it is while the Tab key is pressed."""
         if not isinstance(value, str) or (ctx is not None and ctx.resilient_parsing):
             return value
         try:
-            return self._read_text(value)
+            return self.read(value)
         except ValueError as error:
             reason = f": {error}" if isinstance(error, InputError) else f"; expected {self.expected}"
             raise InputError(f"{param.opts[0] if param else self.name} {value!r}{reason}") from None
@@ -65,7 +62,7 @@ class Text(click.ParamType[Any]):
         """The words that begin like what was typed."""
         del param
         before, sign, begun = incomplete.rpartition(self.separator) if self.separator else ("", "", incomplete)
-        return [CompletionItem(before + sign + word) for word in self._list_words(ctx) if word.startswith(begun)]
+        return [CompletionItem(before + sign + word) for word in self.words(ctx) if word.startswith(begun)]
 
 
 class File(Text):
@@ -74,7 +71,7 @@ class File(Text):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """What the file holds; its name while the Tab key is pressed."""
         del param
-        return value if ctx is not None and ctx.resilient_parsing else self._read_text(value)
+        return value if ctx is not None and ctx.resilient_parsing else self.read(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Words, and files."""
@@ -110,13 +107,10 @@ class Choice(Text):
         return text
 
 
-class Name(Text):
+def name_type(registry: str, *, many: bool = False) -> Text:
     """A name of a registry, or several with commas between them: the function that takes them checks them."""
-
-    def __init__(self, listed: str, *, many: bool = False) -> None:
-        read: Callable[[str], Any] = read_names if many else str
-        super().__init__("name", read, words=lambda _: load_entries(listed), separator="," if many else "")
-        self.listed = listed
+    read: Callable[[str], Any] = read_names if many else str
+    return Text("name", read, words=lambda _: load_entries(registry), separator="," if many else "")
 
 
 def load_entries(listed: Iterable[str]) -> Iterable[str]:

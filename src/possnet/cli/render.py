@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.padding import Padding
 
-Page: TypeAlias = "Sequence[str | Padding]"
+Page: TypeAlias = "list[str | Padding]"
 _MOST_ROWS = 60
 _UNLIMITED = 1 << 15
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from possnet.cli.parse import BINNING, BINNING_EXAMPLE, COLUMN, FINDING, NET, OUTPUT, Choice, Name, load_entries
+from possnet.cli.parse import BINNING, BINNING_EXAMPLE, COLUMN, FINDING, NET, OUTPUT, Choice, Text, name_type
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from possnet.registries import Registered
 
     Option: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -37,26 +38,25 @@ class RegistryOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Names and help."""
-        entries = load_entries(self.type.listed)  # type: ignore[attr-defined]
+        entries: Any = cast("Text", self.type).words(ctx)
         described = copy(self)
-        described.help = str(self.help).format(names=", ".join(_describe_entries(entries)))
+        described.help = str(self.help).format(names=", ".join(map(_describe_entry, entries.values())))
         return click.Option.get_help_record(described, ctx)
 
 
-def _describe_entries(entries: Iterable[str]) -> Iterator[str]:
-    """Names, each with its label if that says more."""
-    for name in entries:
-        label = getattr(entries[name], "label", name) if isinstance(entries, Mapping) else name
-        yield name if label.lower().replace(" ", "-") == name.replace("_", "-") else f"{name} ({label})"
+def _describe_entry(entry: Registered) -> str:
+    """The name, and the label if that says more."""
+    said = entry.label.lower().replace(" ", "-") == entry.name.replace("_", "-")
+    return entry.name if said else f"{entry.name} ({entry.label})"
 
 
-def registry_option(*names: str, registry: str, many: bool = False, closed: bool = False, **how: Any) -> Option:
-    """A name of a registry, or several; ``{names}`` in its help are those that are registered.
+def registry_option(registry: str, *names: str, many: bool = False, closed: bool = False, **how: Any) -> Option:
+    """A name of a registry, or several with commas between them; in its help ``{names}`` are those that are registered.
 
     A name that is not registered is refused by the function that takes it, or here if the option is ``closed``.
     """
-    kind = Choice(registry) if closed else Name(registry, many=many)
-    return click.option(*names, cls=RegistryOption, type=kind, **how)
+    kind = Choice(registry) if closed else name_type(registry, many=many)
+    return click.option(*names, cls=RegistryOption, type=kind, **{"help": "{names}.", **how})
 
 
 def choice_option(name: str, words: Sequence[str], help: str) -> Option:  # noqa: A002 - click's own name
@@ -79,9 +79,9 @@ def json_option(help: str) -> Option:  # noqa: A002
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 
-def out_option(help: str, *, required: bool = True) -> Option:  # noqa: A002
+def out_option(help: str, *, required: bool = True, metavar: str = "FILE") -> Option:  # noqa: A002
     """The file to write."""
-    return click.option("--out", type=OUTPUT, required=required, help=help)
+    return click.option("--out", type=OUTPUT, required=required, metavar=metavar, help=help)
 
 
 def transform_option(help: str) -> Option:  # noqa: A002

@@ -15,8 +15,6 @@ from possnet.cli.render import Page, count_things, make_table, show
 from possnet.errors import InputError, among, did_you_mean, listing, warn_user
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from possnet.cli.outputs import Ability
     from possnet.completion import CellTally
 
@@ -42,7 +40,7 @@ def complete_command(
     out: str,
     form: str,
     threshold: float | None,
-    keep: Sequence[str],
+    keep: tuple[str, ...],
     binnings: dict[str, pn.Binning],
     weights: str | None,
     as_json: bool,  # noqa: FBT001
@@ -92,7 +90,7 @@ def complete_command(
 
 
 def choose_columns(
-    data: DataFile, network: pn.Network, keep: Sequence[str], binnings: dict[str, pn.Binning], weights: str | None
+    data: DataFile, network: pn.Network, keep: tuple[str, ...], binnings: dict[str, pn.Binning], weights: str | None
 ) -> tuple[list[pn.Variable], list[str]]:
     """Variables of the network in the order of the file's columns, and the columns that are left out."""
     names = data.list_columns()

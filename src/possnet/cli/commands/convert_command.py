@@ -9,7 +9,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.inputs import DataFile, is_data_name, read_net, scan_columns
+from possnet.cli.inputs import DataFile, guess_kind, read_net, scan_columns
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import OUTPUT, SOURCE
 from possnet.errors import InputError
@@ -58,7 +58,7 @@ def convert_command(
         with open_output(target, "data", option="") as file, show_progress(stream.rows) as advance:
             pn.write_data(stream, file, layout=layout, weights=columns["weights"] or "weight", progress=advance)
         return
-    if is_data_name(target):
+    if guess_kind(target) == "data":
         raise _refuse_kinds(f"{source} is a network and {target} would be data")
     if columns["binnings"]:
         raise InputError(f"--bin is for data, and {source} is a network; expected it with data only")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,14 +13,9 @@ from possnet.cli import shared_options as shared
 from possnet.cli.commands.report_command import write_report
 from possnet.cli.inputs import read_net
 from possnet.cli.outputs import show_progress
-from possnet.cli.parse import NET_NAME, OUTPUT, numbers_type
+from possnet.cli.parse import NET_NAME, numbers_type
 from possnet.cli.render import Page, make_table, show
 from possnet.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.padding import Padding
 
 _ROWS = numbers_type(int, "whole numbers, for example 100,1000")
 _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
@@ -30,15 +25,11 @@ _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
 @click.argument("networks", metavar="[NET]...", nargs=-1, type=NET_NAME)
 @click.option("--rows", type=_ROWS, default="100,1000,10000", help="Numbers of rows.")
 @click.option("--imprecision", type=_IMPRECISION, default="0.5,1", help="From 0 (precise) to 1 (whole cuts).")
+@shared.registry_option("possnet.sampling:PROCESSES", "--process", many=True, default="alpha-cut,traced")
+@shared.registry_option("possnet.learners:LEARNERS", "--learner", "learners", many=True, default="likelihood,em")
 @shared.registry_option(
-    "--process", registry="possnet.sampling:PROCESSES", many=True, default="alpha-cut,traced", help="{names}."
-)
-@shared.registry_option(
-    "--learner", "learners", registry="possnet.learners:LEARNERS", many=True, default="likelihood,em", help="{names}."
-)
-@shared.registry_option(
+    "possnet.structure:METHODS",
     "--learn",
-    registry="possnet.structure:METHODS",
     many=True,
     default="given",
     help="Structures: given (the true one), or learned from the rows too, such as greedy:random-set-bic.",
@@ -47,13 +38,9 @@ _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
 @shared.number_option("--repeats", "Runs of every setting.", least=1, default=5)
 @shared.number_option("--seed", "Same seed, same results.", default=1)
 @shared.number_option("--workers", "Processes; by default one for each core.", least=1)
-@shared.registry_option(
-    "--metric", registry="possnet.metrics:METRICS", default="child_affinity", help="Of the printed table: {names}."
-)
+@shared.registry_option("possnet.metrics:METRICS", "--metric", default="child_affinity", help="To print: {names}.")
 @shared.json_option("Print JSON instead of a table.")
-@click.option(
-    "--out", type=OUTPUT, metavar="DIR", help="Keep every result there; a run that was killed goes on from there."
-)
+@shared.out_option("Keep every result there; a run that was killed goes on from there.", required=False, metavar="DIR")
 def evaluate_command(
     networks: tuple[str, ...],
     random: int | None,
@@ -95,7 +82,7 @@ def evaluate_command(
         write_report(results.experiment, err=as_json)
 
 
-def read_networks(files: Iterable[str]) -> dict[str, pn.Network]:
+def read_networks(files: tuple[str, ...]) -> dict[str, pn.Network]:
     """Networks by their names: a file's name is that of its network, without folders and suffixes."""
     networks: dict[str, pn.Network] = {}
     for file in files:
@@ -123,7 +110,7 @@ def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
 
     head, *rows = results.table_rows(metric)
     table = make_table(rows, head, texts=2, indent=0)
-    page: list[str | Padding] = [
+    page: Page = [
         f"{METRICS[metric].label}: {METRICS[metric].description} (mean ± 95 % interval)",
         "",
         table,

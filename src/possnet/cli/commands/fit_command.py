@@ -17,9 +17,7 @@ from possnet.errors import InputError, listing, warn_user
 @click.command(short_help="Learn the tables of a given structure.")
 @click.argument("data", type=DATA)
 @click.option("--structure", required=True, type=NET, help="The network whose graph and domains are used.")
-@shared.registry_option(
-    "--method", registry="possnet.learners:LEARNERS", closed=True, default="likelihood", help="The learner: {names}."
-)
+@shared.registry_option("possnet.learners:LEARNERS", "--method", closed=True, default="likelihood")
 @click.option("--total", type=TOTAL, help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
 @click.option("--normalise/--as-it-stands", default=None, help="Divide by the largest degree or not; by method.")
 @click.option("--imprecision", type=float, help="Undo a known imprecision of the cells.")

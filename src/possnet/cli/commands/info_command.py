@@ -14,10 +14,6 @@ from possnet.cli.render import Page, count_things, get_width, make_table, show
 from possnet.errors import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.padding import Padding
-
     import possnet as pn
     from possnet.io import DataStream
 
@@ -172,7 +168,7 @@ class DataSummary:
         weighted = "" if self.rows == self.weight else f", {self.weight:,} with their weights"
         labels = ("imprecise cells", "unknown cells", "states a cell")
         head = ("variable", "states", "imprecise", "unknown", "states a cell")
-        page: list[str | Padding] = [
+        page: Page = [
             f"{name}: {count_things(self.rows, 'row')} of {count_things(len(variables), 'variable')}{weighted}",
             "",
             make_table(list(zip(labels, _write_shares(overall), strict=True))),
@@ -199,7 +195,7 @@ def _write_rows(batch: pn.Dataset) -> list[tuple[str, ...]]:
     return [tuple(text if len(text) <= 24 else f"{text[:21]}..." for text in row) for row in zip(*texts, strict=True)]
 
 
-def _looks_measured(states: Sequence[str]) -> bool:
+def _looks_measured(states: tuple[str, ...]) -> bool:
     """Whether nearly all states are numbers, bounds or intervals."""
     from possnet.measurements import read_texts
 
@@ -207,7 +203,7 @@ def _looks_measured(states: Sequence[str]) -> bool:
     return int((readings.issues == 0).sum()) >= 0.8 * len(states)
 
 
-def _write_shares(numbers: Sequence[float]) -> tuple[str, str, str]:
+def _write_shares(numbers: list[float]) -> tuple[str, str, str]:
     imprecise, unknown, size = numbers
     return f"{100 * imprecise:.1f} %", f"{100 * unknown:.1f} %", f"{size:.2f}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,16 +14,11 @@ from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE
 from possnet.cli.render import show
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 @click.command(short_help="Learn a structure and its tables.")
 @click.argument("data", type=DATA)
-@shared.registry_option("--method", registry="possnet.structure:METHODS", default="greedy", help="{names}.")
-@shared.registry_option(
-    "--measure", registry="possnet.structure:MEASURES", help="{names}. By default that of the method."
-)
+@shared.registry_option("possnet.structure:METHODS", "--method", default="greedy")
+@shared.registry_option("possnet.structure:MEASURES", "--measure", help="{names}. By default that of the method.")
 @shared.choice_option(
     "--conjunction", ("product", "min"), "Of the network, and of independence in measures on contours."
 )
@@ -43,22 +38,20 @@ if TYPE_CHECKING:
 @shared.out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
 def learn_command(
     data: DataFile,
+    method: str,
+    measure: str | None,
     conjunction: str,
-    required: Sequence[Sequence[tuple[str, str]]],
-    forbidden: Sequence[Sequence[tuple[str, str]]],
-    tiers: Sequence[Sequence[str]],
+    required: list[list[tuple[str, str]]],
+    forbidden: list[list[tuple[str, str]]],
+    tiers: list[list[str]],
     max_parents: int | None,
-    order: Sequence[str] | None,
+    order: list[str] | None,
     restarts: int,
     bootstrap: int,
     seed: int,
     as_json: bool,  # noqa: FBT001
     out: str | None,
-    domains: pn.Network | None,
-    weights: str | None,
-    without: Sequence[str],
-    binnings: dict[str, pn.Binning],
-    **target: Any,
+    **columns: Any,
 ) -> None:
     """Learn which variables depend on which, and the tables, from data whose cells may be sets.
 
@@ -75,13 +68,15 @@ def learn_command(
     from possnet.learners import LEARNERS
     from possnet.structure import MEASURES
 
-    stream = scan_columns(data, domains, weights, binnings, without)
+    stream = scan_columns(data, **columns)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = {variable.name for variable in rows.variables}
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
     with nullcontext() if out is None else open_output(out, "network") as file, show_progress() as advance:
         result = pn.learn_structure(
             rows,
+            method,
+            measure=measure,
             conjunction=kind,
             constraints=pn.Constraints(
                 choose_edges(required, names), choose_edges(forbidden, names), tiers, max_parents
@@ -90,7 +85,6 @@ def learn_command(
             bootstrap=bootstrap,
             rng=seed,
             progress=advance,
-            **target,
         )
         if file is not None:
             learner = LEARNERS[MEASURES[result.measure].learner]
@@ -98,7 +92,7 @@ def learn_command(
     show(structure_document(result) if as_json else [str(result)], err=out == "-")
 
 
-def choose_edges(edges: Iterable[Sequence[tuple[str, str]]], names: set[str]) -> list[tuple[str, str]]:
+def choose_edges(edges: list[list[tuple[str, str]]], names: set[str]) -> list[tuple[str, str]]:
     """Of the ways to read each edge, the one that names two variables.
 
     >>> choose_edges([[("a", "b->c"), ("a->b", "c")]], {"a->b", "c"})
@@ -109,14 +103,6 @@ def choose_edges(edges: Iterable[Sequence[tuple[str, str]]], names: set[str]) ->
 
 def structure_document(result: pn.LearnedStructure) -> dict[str, object]:
     """A learned structure, for machines."""
-    return {
-        "method": result.method,
-        "measure": result.measure,
-        "rows": result.rows,
-        "score": result.score,
-        "edges": [edge._asdict() for edge in result.edges],
-        "families": result.families,
-        "trace": [step._asdict() for step in result.trace],
-        "near_misses": [miss._asdict() for miss in result.near_misses],
-        "order": result.order,
-    }
+    plain = {name: getattr(result, name) for name in ("method", "measure", "rows", "score", "families", "order")}
+    moves = {name: getattr(result, name) for name in ("edges", "trace", "near_misses")}
+    return plain | {name: [move._asdict() for move in listed] for name, listed in moves.items()}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.parse import NET, VARIABLE, parse_evidence
-from possnet.cli.render import get_width, show
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from possnet.cli.render import Page, get_width, show
 
 
 @click.command(short_help="How possible and how certain each state of a variable is.")
@@ -38,25 +35,21 @@ def query_command(net: pn.Network, target: str, given: dict[str, str], as_json: 
     show(answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings))
 
 
-def answer_document(answer: pn.Possibility, degree: float, findings: Sequence[str]) -> dict[str, Any]:
+def answer_document(answer: pn.Possibility, degree: float, findings: list[str]) -> dict[str, Any]:
     """The answer to a question about one variable, for machines."""
     states = {
         state: {"possibility": answer[state], "necessity": answer.necessity({state}) if answer.is_normalised else None}
         for state in answer.variables[0].states
     }
-    return {
-        "target": answer.variables[0].name,
-        "given": list(findings),
-        "possibility_of_given": degree,
-        "states": states,
-    }
+    return {"target": answer.variables[0].name, "given": findings, "possibility_of_given": degree, "states": states}
 
 
-def answer_page(answer: pn.Possibility, degree: float, findings: Sequence[str]) -> list[str]:
+def answer_page(answer: pn.Possibility, degree: float, findings: list[str]) -> Page:
     """The answer to a question about one variable as bars: the length is Π, the filled part N.
 
+    >>> from possnet.cli.render import render_page
     >>> engine = pn.Inference(pn.load_example("asia"))
-    >>> print("\\n".join(answer_page(engine.query("bronc", {"dysp": "yes"}), 1.0, ["dysp=yes"])))
+    >>> print(render_page(answer_page(engine.query("bronc", {"dysp": "yes"}), 1.0, ["dysp=yes"])))
     bronc, given dysp=yes
     <BLANKLINE>
       yes  ████████████████████████████▒▒▒  Π 1.000  N 0.900
@@ -67,14 +60,14 @@ def answer_page(answer: pn.Possibility, degree: float, findings: Sequence[str]) 
     variable = answer.variables[0]
     width = max(len(state) for state in variable.states)
     longest = max(4, min(31, get_width() - width - 26))
-    lines = [f"{variable.name}{', given ' + ', '.join(findings) if findings else ''}", ""]
+    page: Page = [f"{variable.name}{', given ' + ', '.join(findings) if findings else ''}", ""]
     for state in variable.states:
         possibility = answer[state]
         necessity = answer.necessity({state}) if answer.is_normalised else 0.0
         full, half = round(necessity * longest), round(possibility * longest)
         bar = ("█" * full + "▒" * (half - full)).ljust(longest)
         degrees = f"Π {possibility:.3f}" + (f"  N {necessity:.3f}" if answer.is_normalised else "")
-        lines.append(f"  {state.ljust(width)}  {bar}  {degrees}")
+        page.append(f"  {state.ljust(width)}  {bar}  {degrees}")
     if findings:
-        lines += ["", f"  Π of what is given: {degree:.6g}"]
-    return lines
+        page += ["", f"  Π of what is given: {degree:.6g}"]
+    return page

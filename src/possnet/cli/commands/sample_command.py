@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,9 +10,6 @@ import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import IMPRECISION, NET, parse_evidence
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @click.command(short_help="Draw rows of set-valued cells from a network.")
@@ -23,9 +20,7 @@ if TYPE_CHECKING:
     type=IMPRECISION,
     help="From 0 (precise) to 1 (the whole cut; the default), or X=THETA for one variable; may be repeated.",
 )
-@shared.registry_option(
-    "--process", registry="possnet.sampling:PROCESSES", closed=True, default="alpha-cut", help="{names}."
-)
+@shared.registry_option("possnet.sampling:PROCESSES", "--process", closed=True, default="alpha-cut")
 @shared.choice_option("--law", ("independent", "text"), "How the non-core states of a cut are left out.")
 @shared.choice_option(
     "--parents", ("observed", "cut"), "In alpha-cut a child answers to its parents' cells, or their whole cuts."
@@ -61,7 +56,7 @@ def sample_command(
         click.echo(f"Drawn with --seed {number}.", err=True)
 
 
-def spread_imprecision(given: Mapping[str, float], network: pn.Network) -> dict[str, float]:
+def spread_imprecision(given: dict[str, float], network: pn.Network) -> dict[str, float]:
     """Imprecision of every variable: its own, that of all (named ``""``), or 1.
 
     >>> spread_imprecision({"fever": 0.2, "": 0.5}, pn.load_example("clinic"))["rash"]
