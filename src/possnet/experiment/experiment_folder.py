@@ -72,17 +72,8 @@ def read_experiment(folder: str | Path) -> Experiment:
             name: decode_network(json.dumps(document).encode(), f"{kept}, {name!r}")
             for name, document in documents.items()
         }
-        parted = [name.partition("@") for name in description["learners"]]
-        grid = Grid.from_options(
-            networks,
-            description["processes"],
-            description["imprecision"],
-            description["rows"],
-            dict.fromkeys(learner for learner, _, _ in parted),
-            description["repeats"],
-            description["seed"],
-            dict.fromkeys(structure or "given" for _, _, structure in parted),
-        )
+        asked_for = ("processes", "imprecision", "rows", "learners", "repeats", "seed")
+        grid = Grid.from_options(networks, *(description[name] for name in asked_for))
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"
@@ -118,7 +109,8 @@ def list_versions() -> dict[str, str]:
 def load_outcomes(folder: Path, trials: list[Trial]) -> dict[Trial, Outcome]:
     """What came of the finished trials; a file damaged from outside counts as not finished."""
     outcomes = {}
-    for trial in trials:
+    names = {file.stem for file in (folder / "cells").glob("*.json")}
+    for trial in (trial for trial in trials if trial.key in names):
         try:
             document = json.loads((folder / "cells" / f"{trial.key}.json").read_text(encoding="utf-8"))
             measures = {name: tuple(measured) for name, measured in document["measures"].items()}

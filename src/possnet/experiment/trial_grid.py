@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from possnet.errors import InputError, listing, require_number, require_whole
 from possnet.experiment.trial import Trial
 from possnet.io import encode_network
-from possnet.learners import LEARNERS, resolve_learner
+from possnet.learners import resolve_learner
 from possnet.network import Network
 from possnet.sampling import PROCESSES
 from possnet.structure import MEASURES
@@ -63,13 +63,13 @@ class Grid:
             if not network.is_normalised:
                 raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
         endings = _check_each(learn, _read_structure, "learn")
-        names = _check_each(processes, lambda name: PROCESSES.require(_as_text(name), "evaluate").name, "process")
+        names = _check_each(processes, lambda name: PROCESSES.require(name, "evaluate").name, "process")
         theta = "a number from 0 to 1"
         thetas = _check_each(
             imprecision, lambda value: require_number(value, "evaluate: imprecision", theta, 0.0, 1.0), "imprecision"
         )
         counts = _check_each(rows, lambda count: require_whole(count, 1, "evaluate: rows"), "rows")
-        bases = _check_each(learners, lambda name: LEARNERS.require(_as_text(name), "evaluate").name, "learner")
+        bases = _check_each(learners, lambda name: resolve_learner(str(name)).name, "learner")
         chosen = tuple(f"{base}{ending}" for ending in endings for base in bases)
         if any(thetas):
             _refuse_imprecise_rows(chosen, names)
@@ -122,13 +122,9 @@ def _check_each(values: object, check: Callable[[Any], T], what: str) -> tuple[T
     return checked
 
 
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)
-
-
 def _read_structure(value: object) -> str:
     """Ending of learners' names for a way to get the structure; nothing for the true one."""
-    text = _as_text(value)
+    text = str(value)
     if text == "given":
         return ""
     resolve_learner(f"likelihood@{text}")  # any learner of tables: the structure is what is checked

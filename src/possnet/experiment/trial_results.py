@@ -12,7 +12,7 @@ from possnet.drawing import draw_table, text_table
 from possnet.errors import InputError
 from possnet.learners import label_learner
 from possnet.metrics import METRICS
-from possnet.sampling import PROCESSES, label_process
+from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ class Results:
         for (network, process, theta, count), summaries in self._group_settings(metric).items():
             means = {learner: _format_mean(summary) for learner, summary in summaries.items()}
             bounds = ["" if bound is None else f"{bound:.3f}" for bound in _find_bounds(summaries)]
-            imprecision = f"{theta:g}" if _takes_imprecision(process) else ""
+            imprecision = f"{theta:g}" if is_imprecise(process) else ""
             shown = (means.get(learner, "") for learner in learners)
             rows.append((network, process, imprecision, f"{count:,}", *shown, *bounds))
         return rows
@@ -156,7 +156,7 @@ class Results:
                 parts = [f"{name} {'failed' if mean is None else f'{mean:.2f}'}" for name, mean in values.items()]
                 parts += [f"{name} {bound:.2f}" for name, bound in bounds if bound is not None]
                 setting = f"{network}, {label_process(process)}"
-                setting += f", imprecision {theta:g}" if _takes_imprecision(process) else ""
+                setting += f", imprecision {theta:g}" if is_imprecise(process) else ""
                 sentences.append(f"{setting}, {most:,} rows: {', '.join(parts) or 'not defined'}")
         return sentences
 
@@ -199,10 +199,6 @@ def _summarise(
         quantile = _STUDENT[len(values) - 2] if len(values) - 2 < len(_STUDENT) else 1.96 + 2.4 / (len(values) - 1)
         interval = float(quantile * values.std(ddof=1) / sqrt(len(values)))
     return Summary(*key, float(values.mean()), interval, float(vacuous.mean()), measured[0][2], len(values))
-
-
-def _takes_imprecision(process: str) -> bool:
-    return process not in PROCESSES or PROCESSES[process].takes("imprecision")
 
 
 def _find_bounds(summaries: dict[str, Summary | None]) -> tuple[float | None, float | None]:

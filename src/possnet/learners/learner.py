@@ -107,19 +107,13 @@ _SHARING: Final = frozenset({"name", "normalise", "progress", "pseudo", "transfo
 _EM: Final = frozenset({"imprecision", "options", "progress", "pseudo", "unknown"})
 for _learner in (
     Learner("likelihood", "counting", fit, _COUNTING, limit=limit_of_counting),
-    Learner(
-        "histogram", "histogram", partial(fit, method="histogram", normalise=True), _COUNTING - {"total"},
-        limit=limit_of_counting,
-    ),
-    Learner(
-        "capped", "capped counting", partial(fit, method="capped", total=1.0, normalise=True), _COUNTING - {"imprecision"},
-        limit=limit_of_counting,
-    ),
+    Learner("histogram", "histogram", partial(fit, method="histogram", normalise=True), _COUNTING - {"total"},
+            limit=limit_of_counting),
+    Learner("capped", "capped counting", partial(fit, method="capped", total=1.0, normalise=True),
+            _COUNTING - {"imprecision"}, limit=limit_of_counting),
     Learner("transform", "transformed probabilities", partial(fit, method="transform"), _SHARING),
-    Learner(
-        "symmetric", "symmetric transformation of probabilities",
-        partial(fit, method="transform", transform="symmetric"), _SHARING - {"transform"},
-    ),
+    Learner("symmetric", "symmetric transformation of probabilities",
+            partial(fit, method="transform", transform="symmetric"), _SHARING),
     Learner("likelihood-corrected", "counting with theta undone", fit, _COUNTING, needs_imprecision=True),
     Learner("em", "EM", fit_em, _EM),
     Learner("em-corrected", "EM with theta undone", fit_em, _EM, needs_imprecision=True),

@@ -1,7 +1,7 @@
 """Comparing networks: tables, joints, orders and structures."""
 
 from possnet.metrics.compared_network import ComparedNetwork
-from possnet.metrics.comparison import Comparison, Measured, compare, vacuous_network
+from possnet.metrics.comparison import Comparison, Measured, compare
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
 from possnet.metrics.metric import METRICS, Metric
 from possnet.metrics.structures import structure_metrics
@@ -17,5 +17,4 @@ __all__ = [
     "rank_agreement",
     "structure_metrics",
     "top_agreement",
-    "vacuous_network",
 ]

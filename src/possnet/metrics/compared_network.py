@@ -65,6 +65,8 @@ class ComparedNetwork:
         The two networks.
     limit
         What the learner converges to, beside the same truth, if that is known.
+    joint_is_exact
+        Whether `joint_gaps` runs over all configurations, rather than a sample of them.
     true_tables
         Variable -> normalised degrees in its possible contexts, shape (contexts, states).
     """
@@ -78,6 +80,7 @@ class ComparedNetwork:
     ) -> None:
         self._reference, self._configurations = reference, configurations
         self.truth, self.network, self.limit = reference.network, network, limit
+        self.joint_is_exact = configurations is None
         self.true_tables: Tables = reference.tables
 
     @cached_property
@@ -139,16 +142,6 @@ class ComparedNetwork:
     def structure(self) -> dict[str, float]:
         """Distances between the two structures; see `structure_metrics`."""
         return structure_metrics(self.truth.dag, self.network.dag)
-
-    @property
-    def contexts_left_out(self) -> int:
-        """Number of contexts that the truth calls impossible."""
-        return sum(int((~possible).sum()) for possible in self._reference.possible.values())
-
-    @property
-    def joint_is_exact(self) -> bool:
-        """Whether `joint_gaps` runs over all configurations."""
-        return self._configurations is None
 
     def _condition_on(self, name: str, parents: tuple[str, ...]) -> Floats:
         """Degrees of a variable for configurations of others, axes as named; by inference if these are not its parents."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from possnet.drawing import draw_table, text_table
 from possnet.errors import InputError, listing
 from possnet.metrics.compared_network import ComparedNetwork, Ignorance, TrueNetwork
@@ -16,6 +14,8 @@ from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy as np
 
     from possnet.aliases import Floats
 
@@ -117,17 +117,6 @@ def _compare_limit(truth: Network, limit: Network, seed: int | None) -> Compared
     compared = ComparedNetwork(reference, limit, None if seed is None else reference.draw_configurations(seed))
     compared.limit = compared
     return compared
-
-
-def vacuous_network(network: Network) -> Network:
-    """The same structure with every degree 1: what not learning at all would give.
-
-    >>> import possnet as pn
-    >>> vacuous_network(pn.load_example("asia")).table("smoke")
-    array([1., 1.])
-    """
-    tables = {v.name: np.ones_like(network.table(v.name)) for v in network.variables}
-    return Network.unchecked(network.variables, network.dag, tables, conjunction=network.conjunction)
 
 
 def _require_same(truth: Network, other: Network, what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
@@ -53,7 +54,7 @@ METRICS: Final = Registry[Metric]("metric")
 """Metrics by name, in the order of the results."""
 
 
-def _noise(compared: ComparedNetwork) -> float | None:
+def _measure_noise(compared: ComparedNetwork) -> float | None:
     if compared.limit is None:
         return None
     return compared.average(compared.compare_rows(mean_gap, compared.limit.tables), children=True)
@@ -64,106 +65,70 @@ def _joint_error(compared: ComparedNetwork) -> float:
     return 0.0 if compared.joint_is_exact else float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
 
 
-def _largest(compared: ComparedNetwork, *, weighted: bool) -> float:
+def _count_left_out(compared: ComparedNetwork) -> float:
+    return float(sum(np.isnan(gaps).sum() for gaps in compared.gaps_by_context().values()))
+
+
+def _read_structure(name: str, compared: ComparedNetwork) -> float:
+    return compared.structure[name]
+
+
+def _largest_gap(compared: ComparedNetwork, *, weighted: bool) -> float:
     gaps = compared.weigh_contexts(compared.largest_gaps) if weighted else compared.largest_gaps
     return max(float(rows.max(initial=0.0)) for rows in gaps.values())
 
 
 for _metric in (
-    Metric(
-        "affinity", "information affinity", "information affinity of the rows of all tables",
-        lambda c: c.average(c.affinities), higher_is_better=True,
-    ),
-    Metric(
-        "affinity_weighted", "weighted affinity", "the same, contexts weighted by their possibility",
-        lambda c: c.average(c.affinities, weighted=True), higher_is_better=True,
-    ),
-    Metric(
-        "child_affinity", "affinity of children", "information affinity of the tables of variables with parents",
-        lambda c: c.average(c.affinities, children=True), "children", higher_is_better=True,
-    ),
-    Metric(
-        "mean_error", "mean error of a degree", "mean absolute difference of the degrees", lambda c: c.average(c.mean_gaps)
-    ),
-    Metric(
-        "mean_error_weighted", "weighted mean error", "the same, contexts weighted by their possibility",
-        lambda c: c.average(c.mean_gaps, weighted=True),
-    ),
-    Metric(
-        "child_mean_error", "mean error of children", "mean absolute difference in the tables of variables with parents",
-        lambda c: c.average(c.mean_gaps, children=True), "children",
-    ),
-    Metric(
-        "max_error", "largest error of a degree", "largest absolute difference of any degree",
-        lambda c: _largest(c, weighted=False),
-    ),
-    Metric(
-        "max_error_weighted", "weighted largest error", "the same, each context weighted by its possibility",
-        lambda c: _largest(c, weighted=True),
-    ),
-    Metric(
-        "rank_agreement", "rank agreement", "Kendall's tau-b between the orders of the states",
-        lambda c: c.average(c.compare_rows(rank_agreement)), higher_is_better=True,
-    ),
-    Metric(
-        "top_agreement", "agreement on the most possible", "most possible states in common",
-        lambda c: c.average(c.compare_rows(core_overlap)), higher_is_better=True,
-    ),
-    Metric(
-        "child_noise", "noise of children",
-        "mean absolute difference from what the learner converges to, in the tables of variables with parents",
-        _noise, "children",
-    ),
-    Metric(
-        "subnormality", "subnormality", "1 - largest degree of the learned rows, before they are normalised",
-        lambda c: c.average({name: 1.0 - peaks for name, peaks in c.peaks.items()}), has_baselines=False,
-    ),
-    Metric(
-        "contexts_left_out", "contexts left out", "contexts that the truth calls impossible, and that are not compared",
-        lambda c: float(c.contexts_left_out), has_baselines=False,
-    ),
-    Metric(
-        "marginal_distance", "marginal distance", "mean absolute difference of the marginal degrees",
-        lambda c: float(np.mean([gaps.mean() for gaps in c.marginal_gaps])), "joint",
-    ),
-    Metric(
-        "joint_distance", "joint distance", "mean absolute difference of the joint degrees",
-        lambda c: float(c.joint_gaps.mean()), "joint",
-    ),
-    Metric(
-        "joint_distance_error", "standard error of the joint distance",
-        "standard error of the joint distance; 0 where it is exact", _joint_error, "joint", has_baselines=False,
-    ),
+    Metric("affinity", "information affinity", "information affinity of the rows of all tables",
+           lambda c: c.average(c.affinities), higher_is_better=True),
+    Metric("affinity_weighted", "weighted affinity", "the same, contexts weighted by their possibility",
+           lambda c: c.average(c.affinities, weighted=True), higher_is_better=True),
+    Metric("child_affinity", "affinity of children", "information affinity of the tables of variables with parents",
+           lambda c: c.average(c.affinities, children=True), "children", higher_is_better=True),
+    Metric("mean_error", "mean error of a degree", "mean absolute difference of the degrees",
+           lambda c: c.average(c.mean_gaps)),
+    Metric("mean_error_weighted", "weighted mean error", "the same, contexts weighted by their possibility",
+           lambda c: c.average(c.mean_gaps, weighted=True)),
+    Metric("child_mean_error", "mean error of children", "mean absolute difference in the tables of variables with parents",
+           lambda c: c.average(c.mean_gaps, children=True), "children"),
+    Metric("max_error", "largest error of a degree", "largest absolute difference of any degree",
+           lambda c: _largest_gap(c, weighted=False)),
+    Metric("max_error_weighted", "weighted largest error", "the same, each context weighted by its possibility",
+           lambda c: _largest_gap(c, weighted=True)),
+    Metric("rank_agreement", "rank agreement", "Kendall's tau-b between the orders of the states",
+           lambda c: c.average(c.compare_rows(rank_agreement)), higher_is_better=True),
+    Metric("top_agreement", "agreement on the most possible", "most possible states in common",
+           lambda c: c.average(c.compare_rows(core_overlap)), higher_is_better=True),
+    Metric("child_noise", "noise of children",
+           "mean absolute difference from what the learner converges to, in the tables of variables with parents",
+           _measure_noise, "children"),
+    Metric("subnormality", "subnormality", "1 - largest degree of the learned rows, before they are normalised",
+           lambda c: c.average({name: 1.0 - peaks for name, peaks in c.peaks.items()}), has_baselines=False),
+    Metric("contexts_left_out", "contexts left out", "contexts that the truth calls impossible, and that are not compared",
+           _count_left_out, has_baselines=False),
+    Metric("marginal_distance", "marginal distance", "mean absolute difference of the marginal degrees",
+           lambda c: float(np.mean([gaps.mean() for gaps in c.marginal_gaps])), "joint"),
+    Metric("joint_distance", "joint distance", "mean absolute difference of the joint degrees",
+           lambda c: float(c.joint_gaps.mean()), "joint"),
+    Metric("joint_distance_error", "standard error of the joint distance",
+           "standard error of the joint distance; 0 where it is exact", _joint_error, "joint", has_baselines=False),
 ):  # fmt: skip
     METRICS.register(_metric)
 
 
-def _register_structure(name: str, label: str, description: str, *, higher_is_better: bool) -> None:
-    METRICS.register(
-        Metric(name, label, description, lambda c: c.structure[name], "structure", higher_is_better=higher_is_better)
-    )
-
-
-_register_structure("hamming", "edges to mend", "edges to add, delete or reverse", higher_is_better=False)
-_register_structure(
-    "essential_hamming",
-    "edges of the CPDAG to mend",
-    "the same between essential graphs (CPDAGs)",
-    higher_is_better=False,
-)
-for _name, _label, _precision, _recall in (
-    (
-        "skeleton", "skeleton", "share of the learned edges that are true, direction apart",
-        "share of the true edges that were learned, direction apart",
-    ),
-    (
-        "v_structure", "v-structure", "share of the learned v-structures that are true",
-        "share of the true v-structures that were learned",
-    ),
-    (
-        "essential", "CPDAG", "share of the edges of the learned essential graph that the true one has alike",
-        "share of the edges of the true essential graph that the learned one has alike",
-    ),
+for _name, _label, _description in (
+    ("hamming", "edges to mend", "edges to add, delete or reverse"),
+    ("essential_hamming", "edges of the CPDAG to mend", "the same between essential graphs (CPDAGs)"),
+    ("skeleton_precision", "skeleton precision", "share of the learned edges that are true, direction apart"),
+    ("skeleton_recall", "skeleton recall", "share of the true edges that were learned, direction apart"),
+    ("v_structure_precision", "v-structure precision", "share of the learned v-structures that are true"),
+    ("v_structure_recall", "v-structure recall", "share of the true v-structures that were learned"),
+    ("essential_precision", "CPDAG precision", "share of the learned essential graph's edges that the true one has alike"),
+    ("essential_recall", "CPDAG recall", "share of the true essential graph's edges that the learned one has alike"),
 ):  # fmt: skip
-    _register_structure(f"{_name}_precision", f"{_label} precision", _precision, higher_is_better=True)
-    _register_structure(f"{_name}_recall", f"{_label} recall", _recall, higher_is_better=True)
+    METRICS.register(
+        Metric(
+            _name, _label, _description, partial(_read_structure, _name), "structure",
+            higher_is_better=not _name.endswith("hamming"),
+        )
+    )  # fmt: skip
