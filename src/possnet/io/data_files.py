@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from possnet.arrow import PackedColumn, ProblemReport
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError
-from possnet.io.binning_edges import settle_binnings
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
-from possnet.io.file_domains import infer_domain, known_domain
+from possnet.io.file_domains import infer_domain, known_domain, settle_binnings
 from possnet.io.format_registries import (
     DATA_FORMATS,
     choose_format,

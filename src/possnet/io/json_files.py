@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from possnet.errors import InputError
 from possnet.io.file_access import locate_offset
@@ -11,6 +11,8 @@ from possnet.variables import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from possnet.io.json_schema import FamilyCountsJson, VariableJson
 
 Document = TypeVar("Document")
 
@@ -88,15 +90,7 @@ def explain_mismatch(message: str) -> str:
     return f"{where + ': ' if where else ''}{finding[:1].lower()}{finding[1:]}"
 
 
-class VariableFields(Protocol):
-    """What a JSON document says of a variable."""
-
-    name: str
-    states: list[str]
-    ordered: bool
-
-
-def restore_variables(entries: Iterable[VariableFields]) -> tuple[Variable, ...]:
+def restore_variables(entries: Iterable[VariableJson | FamilyCountsJson]) -> tuple[Variable, ...]:
     """Variables of a document; two of the same name are an `InputError`."""
     variables = tuple(Variable(entry.name, tuple(entry.states), ordered=entry.ordered) for entry in entries)
     if len({variable.name for variable in variables}) < len(variables):

@@ -7,10 +7,10 @@ declarations are refused: no network needs them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 import numpy as np
@@ -26,16 +26,7 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.transforms import Transform
 
-_TEXT = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE"}
-
-
-@dataclass
-class _Element:
-    """A VARIABLE or DEFINITION element: its line, and its texts by tag."""
-
-    kind: str
-    line: int
-    texts: dict[str, list[str]] = field(default_factory=dict)
+_LINE = "line of the file"
 
 
 def decode_xmlbif(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
@@ -43,49 +34,30 @@ def decode_xmlbif(content: bytes, path: str | Path, transform: Transform = "opti
     owner = str(path)
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected an XMLBIF file")
-    elements, title = _parse_elements(content, owner)
+    root = _parse_tree(content, owner)
     draft = NetworkDraft(owner, "DEFINITION")
-    for element in elements:
-        if element.kind == "VARIABLE":
-            states = element.texts.get("OUTCOME") or element.texts.get("VALUE") or ()
-            draft.declare_variable("".join(element.texts.get("NAME", [])), states, partial(_fail, owner, element))
+    for element in root.iter("VARIABLE"):
+        states = _texts_of(element, "OUTCOME") or _texts_of(element, "VALUE")
+        draft.declare_variable("".join(_texts_of(element, "NAME")), states, partial(_fail, owner, element))
     if not draft.variables:
         raise InputError(f"{owner}: no VARIABLE element; expected an XMLBIF file")
-    for element in elements:
-        if element.kind == "DEFINITION":
-            _read_definition(draft, element)
-    return draft.build_network(transform, title or file_stem(path))
+    for element in root.iter("DEFINITION"):
+        _read_definition(draft, element)
+    titles = [title for network in root.iter("NETWORK") for title in _texts_of(network, "NAME")]
+    return draft.build_network(transform, "".join(titles[:1]) or file_stem(path))
 
 
-def _parse_elements(content: bytes, owner: str) -> tuple[list[_Element], str]:
-    """Elements of the file and the name of the network."""
-    elements: list[_Element] = []
-    path: list[str] = []
-    texts: list[str] = []
-    titles: list[str] = []
-    parser = expat.ParserCreate()
+def _parse_tree(content: bytes, owner: str) -> Element:
+    """The elements of the file, their tags in capitals, each with its line in the file."""
+    builder, parser = TreeBuilder(), expat.ParserCreate()
 
-    def start(tag: str, _: object) -> None:
-        path.append(tag.upper())
-        texts.clear()
-        if path[-1] in {"VARIABLE", "DEFINITION"}:
-            elements.append(_Element(path[-1], parser.CurrentLineNumber))
-
-    def end(_: str) -> None:
-        tag = path.pop()
-        if tag in _TEXT and path and path[-1] in {"VARIABLE", "DEFINITION"}:
-            elements[-1].texts.setdefault(tag, []).append("".join(texts).strip())
-        elif tag == "NAME" and path and path[-1] == "NETWORK":
-            titles.append("".join(texts).strip())
-        texts.clear()
-
-    def entity(*_: object) -> NoReturn:
+    def refuse_entity(*_: object) -> NoReturn:
         raise InputError(f"{owner}, line {parser.CurrentLineNumber}: an entity is declared; expected plain XMLBIF")
 
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = texts.append
-    parser.EntityDeclHandler = entity
+    parser.StartElementHandler = lambda tag, _: builder.start(tag.upper(), {_LINE: str(parser.CurrentLineNumber)})
+    parser.EndElementHandler = lambda tag: builder.end(tag.upper())
+    parser.CharacterDataHandler = builder.data
+    parser.EntityDeclHandler = refuse_entity
     try:
         parser.Parse(content, True)  # noqa: FBT003
     except expat.ExpatError as error:
@@ -95,18 +67,23 @@ def _parse_elements(content: bytes, owner: str) -> tuple[list[_Element], str]:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{owner}: {error}; expected an XMLBIF file") from None
-    return elements, "".join(titles[:1])
+    return builder.close()
 
 
-def _read_definition(draft: NetworkDraft, element: _Element) -> None:
+def _texts_of(element: Element, tag: str) -> list[str]:
+    """The texts of the children with a tag."""
+    return ["".join(child.itertext()).strip() for child in element.findall(tag)]
+
+
+def _read_definition(draft: NetworkDraft, element: Element) -> None:
     """One table."""
     fail = partial(_fail, draft.owner, element)
-    names = element.texts.get("FOR", [])
+    names = _texts_of(element, "FOR")
     if len(names) != 1:
         fail(f"a DEFINITION for {len(names)} variables; expected one FOR")
-    child, given = names[0], tuple(element.texts.get("GIVEN", []))
+    child, given = names[0], tuple(_texts_of(element, "GIVEN"))
     shape = draft.table_shape(child, given, fail)
-    words = " ".join(element.texts.get("TABLE", [])).replace(",", " ").split()
+    words = " ".join(_texts_of(element, "TABLE")).replace(",", " ").split()
     try:
         values = np.array(words, dtype=np.float64)
     except ValueError:
@@ -116,8 +93,8 @@ def _read_definition(draft: NetworkDraft, element: _Element) -> None:
     draft.parents[child], draft.tables[child] = given, values.reshape(shape)
 
 
-def _fail(owner: str, element: _Element, sentence: str) -> NoReturn:
-    raise InputError(f"{owner}, line {element.line}: {sentence}")
+def _fail(owner: str, element: Element, sentence: str) -> NoReturn:
+    raise InputError(f"{owner}, line {element.get(_LINE)}: {sentence}")
 
 
 FORMAT = NetworkFormat(
