@@ -98,6 +98,13 @@ def test_what_cannot_be_learned_is_refused() -> None:
         pn.learn_structure("rows.csv")  # type: ignore[arg-type]
 
 
+def test_constraints_and_options_are_values() -> None:
+    one = pn.Constraints(required=[("a", "b")], tiers=[["a"], ["b"]])
+    assert one == pn.Constraints(required=(("a", "b"),), tiers=(name for name in (("a",), ("b",))))
+    assert hash(one) == hash(pn.Constraints(required=(("a", "b"),), tiers=(("a",), ("b",))))
+    assert pn.Search(order=["a", "b"]) == pn.Search(order=("a", "b")) != pn.Search()
+
+
 def test_every_measure_is_a_name_of_the_contract() -> None:
     assert set(METHODS) == {"mwst", "k2", "greedy", "hybrid-tree", "hybrid-dag"}
     assert set(MEASURES) == {*CONTOUR_MEASURES, "bic", "random-set-bic", "traced-bic", "mdl"}

@@ -153,10 +153,7 @@ class DecomposableScore:
 
     @staticmethod
     def _mask(chosen: tuple[int, ...]) -> int:
-        mask = 0
-        for k in chosen:
-            mask |= 1 << k
-        return mask
+        return sum(1 << k for k in chosen)
 
     def _sum_logs(self, chosen: tuple[int, ...]) -> float:
         """L of a set."""

@@ -11,6 +11,7 @@ that only the gains of moves on these families are computed again.
 from __future__ import annotations
 
 from collections import deque
+from itertools import permutations
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -181,11 +182,9 @@ class _FamilyClimber:
         self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
     ) -> tuple[EdgeMove, list[EdgeMove]] | None:
         gains, margin = self.move_gains(), self.margin
-        for pair in tabu_list:
-            first, second = sorted(pair)
-            for a, b in ((first, second), (second, first)):
-                stale = gains[:, a, b] + self.total <= best + margin
-                gains[stale, a, b] = -np.inf
+        for a, b in (ends for pair in tabu_list for ends in permutations(pair)):
+            tabu = gains[:, a, b] + self.total <= best + margin  # unless the move passes the best (aspiration)
+            gains[tabu, a, b] = -np.inf
         top = float(gains.max(initial=-np.inf))
         if not np.isfinite(top) or (upward and top <= margin):
             return None

@@ -27,14 +27,15 @@ for _score in (
 ):
     MEASURES.register(_score)
 
+_CONTOUR_METHODS = ("mwst", "k2")
+_HYBRID_METHODS = {"specificity-gain": ("hybrid-tree", "hybrid-dag")}  # which lower conditional non-specificity
 for _measure in CONTOUR_MEASURES.values():
-    _hybrid = ("hybrid-tree", "hybrid-dag") if _measure.name == "specificity-gain" else ()  # what these lower
     MEASURES.register(
         StructureScore(
             _measure.name,
             _measure.label,
             ContourScorer,
-            methods=("mwst", "k2", *_hybrid),
+            methods=_CONTOUR_METHODS + _HYBRID_METHODS.get(_measure.name, ()),
             penalised=False,
             decomposable=False,
             on_contours=True,
