@@ -9,7 +9,7 @@ distinct cells that tables of cells would be large, states are counted by bitmap
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, groupby
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -227,14 +227,8 @@ class ContingencyTables:
         return read_off < histograms
 
     def _split_candidates(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
-        """Candidates in blocks whose tables stay small."""
-        block: list[int] = []
-        width = 0
-        for k in candidates:
-            if block and contexts * (width + sizes[k]) > _ENTRIES:
-                yield block
-                block, width = [], 0
-            block.append(k)
-            width += sizes[k]
-        if block:
-            yield block
+        """Candidates in blocks whose tables side by side stay small."""
+        limit = max(_ENTRIES // max(contexts, 1), 1)
+        ends = accumulate(sizes[k] for k in candidates)
+        for _, block in groupby(zip(candidates, ends, strict=True), key=lambda pair: (pair[1] - 1) // limit):
+            yield [k for k, _ in block]

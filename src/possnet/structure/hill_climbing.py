@@ -20,7 +20,7 @@ from possnet.structure.search_graph import SearchGraph
 from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from possnet.aliases import Bools, Floats, Progress
     from possnet.structure.score_registry import SearchProblem
@@ -31,19 +31,11 @@ _PERTURBATIONS: Final = 8  # random moves before a restart
 
 
 class Climber(Protocol):
-    """A structure, its score, and the gains of the moves from it."""
+    """A structure, its score, what a score must gain to count as better, and the gains of the moves from it."""
 
     graph: SearchGraph
-
-    @property
-    def total(self) -> float:
-        """Score of the structure."""
-        ...
-
-    @property
-    def margin(self) -> float:
-        """What a score must gain to count as better."""
-        ...
+    total: float
+    margin: float
 
     def best_move(
         self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
@@ -144,19 +136,16 @@ class _FamilyClimber:
         self.families = np.zeros(size)
         self.adding = np.full((size, size), -np.inf)
         self.deleting = np.full((size, size), -np.inf)
-        for child in range(size):
+        self._update_families(range(size))
+
+    def _update_families(self, changed: Iterable[int]) -> None:
+        """Gains of the moves on families, and the score, after they changed."""
+        for child in changed:
             self._update_family(child)
-
-    @property
-    def total(self) -> float:
-        return float(self.families.sum())
-
-    @property
-    def margin(self) -> float:
-        return _ROUNDING * max(abs(self.total), 1.0)
+        self.total = float(self.families.sum())
+        self.margin = _ROUNDING * max(abs(self.total), 1.0)
 
     def _update_family(self, child: int) -> None:
-        """Gains of the moves on a family, after it changed."""
         parents = self.graph.parents(child)
         current = self.families[child] = self.score.score_family(child, parents)
         self.adding[:, child] = self.score.score_additions(child, parents) - current
@@ -200,10 +189,9 @@ class _FamilyClimber:
         action, parent, child = move
         if ACTIONS[action] == "reverse":
             self.graph.reverse_edge(parent, child)
-            self._update_family(parent)
         else:
             self.graph.set_edge(parent, child, present=ACTIONS[action] == "add")
-        self._update_family(child)
+        self._update_families((parent, child))
 
 
 def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
