@@ -1,35 +1,8 @@
-"""Pictures as SVG and HTML text: layered graphs, bars and tables, from plain texts and numbers."""
+"""Pictures as SVG and HTML text: layered graphs, bars and tables, from plain texts and numbers.
 
-from possnet.drawing.graph_drawings import Bar, Card, Detail, draw_bars, draw_graph
-from possnet.drawing.html_tables import draw_table, text_table
-from possnet.drawing.layered_layout import Layout, Sizes, compute_layout
-from possnet.drawing.scene import Arrow, Group, Label, Rectangle, Scene
-from possnet.drawing.svg import COLOURS, Drawing, Picture, css_colours, escape_markup, render_svg, replace_forbidden
-from possnet.drawing.text_metrics import clip_text, measure_text
+The names are listed in ``__init__.pyi``, once, and loaded when they are first used.
+"""
 
-__all__ = [
-    "COLOURS",
-    "Arrow",
-    "Bar",
-    "Card",
-    "Detail",
-    "Drawing",
-    "Group",
-    "Label",
-    "Layout",
-    "Picture",
-    "Rectangle",
-    "Scene",
-    "Sizes",
-    "clip_text",
-    "compute_layout",
-    "css_colours",
-    "draw_bars",
-    "draw_graph",
-    "draw_table",
-    "escape_markup",
-    "measure_text",
-    "render_svg",
-    "replace_forbidden",
-    "text_table",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

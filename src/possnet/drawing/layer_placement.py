@@ -11,21 +11,19 @@ from __future__ import annotations
 
 from graphlib import TopologicalSorter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Layers: TypeAlias = Sequence[Sequence[int]]
-    Near: TypeAlias = Sequence[Sequence[int]]
 
-Item = TypeVar("Item", int, str)
 _ROUNDS: Final = 80
 _WIDTH: Final = 1.15
 
 
 def place_points(
-    layers: Layers, above: Near, below: Near, passing: Sequence[bool], room: Sequence[float]
+    layers: Layers, above: Layers, below: Layers, passing: Sequence[bool], room: Sequence[float]
 ) -> list[float]:
     """Place of every point along its layer.
 
@@ -45,7 +43,7 @@ def place_points(
     """
     first = _break_blocks(_form_blocks(layers, above, passing), layers, room)
     gaps = _required_gaps(layers, first, room)
-    order = list(TopologicalSorter(gaps).static_order())[::-1]
+    order = _left_to_right(gaps)
     near: dict[int, list[int]] = {block: [] for block in order}
     for k, block in enumerate(first):
         near[block] += [first[n] for n in (*above[k], *below[k]) if first[n] != block]
@@ -57,7 +55,7 @@ def place_points(
     return [x[block] - least for block in first]
 
 
-def _form_blocks(layers: Layers, above: Near, passing: Sequence[bool]) -> list[int]:
+def _form_blocks(layers: Layers, above: Layers, passing: Sequence[bool]) -> list[int]:
     """Of every point, the first point of its block; a long edge that crosses another one is broken there."""
     first = list(range(sum(map(len, layers))))
     for upper, lower in pairwise(layers):
@@ -103,7 +101,7 @@ def _longest_row(first: Sequence[int], layers: Layers, room: Sequence[float], mo
                 nearest.setdefault(pair, (left, right))
     reach = dict.fromkeys(gaps, 0.0)
     before: dict[int, int] = {}
-    for block in list(TopologicalSorter(gaps).static_order())[::-1]:
+    for block in _left_to_right(gaps):
         for other, gap in gaps[block].items():
             if reach[block] + gap > reach[other]:
                 reach[other], before[other] = reach[block] + gap, block
@@ -125,6 +123,11 @@ def _required_gaps(layers: Layers, first: Sequence[int], room: Sequence[float]) 
             beside = gaps[first[left]]
             beside[first[right]] = max(beside.get(first[right], 0.0), (room[left] + room[right]) / 2)
     return gaps
+
+
+def _left_to_right(gaps: dict[int, dict[int, float]]) -> list[int]:
+    """Blocks in a topological order: each before those to its right."""
+    return list(TopologicalSorter(gaps).static_order())[::-1]
 
 
 def _push_apart(wanted: dict[int, float], gaps: dict[int, dict[int, float]], order: list[int]) -> dict[int, float]:

@@ -35,18 +35,17 @@ _EXACT: Final = 2**53  # the largest whole number up to which JavaScript counts 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A network, what it was before its edits, and what was undone.
+    """A network, what it was before its edits, and the networks before and after each edit, ``place`` being the current.
 
     Every step has a ``revision`` of its own; ``touched`` are the variables whose tables it changed.
     """
 
     original: Network
-    network: Network
     engine: Inference
+    history: tuple[Network, ...]
+    place: int = 0
     revision: int = 0
     touched: tuple[str, ...] = ()
-    past: tuple[Network, ...] = ()
-    future: tuple[Network, ...] = ()
 
     @classmethod
     def from_network(cls, network: Network) -> Session:
@@ -56,19 +55,23 @@ class Session:
         >>> Session.from_network(pn.load_example("clinic")).revision
         0
         """
-        return cls(network, network, Inference(network))
+        return cls(network, Inference(network), (network,))
 
-    def with_network(self, network: Network, past: tuple[Network, ...], future: tuple[Network, ...] = ()) -> Session:
-        """The session after a step to another network."""
-        return replace(
-            self,
-            network=network,
-            engine=Inference(network),
-            revision=self.revision + 1,
-            touched=tuple(_changed_tables(network, self.network)),
-            past=past[-_MOST_EDITS:],
-            future=future,
-        )
+    @property
+    def network(self) -> Network:
+        """The network as it is now."""
+        return self.history[self.place]
+
+    def with_edit(self, network: Network) -> Session:
+        """The session after an edit; what was undone is forgotten."""
+        history = (*self.history[: self.place + 1], network)[-_MOST_EDITS - 1 :]
+        return replace(self, history=history).with_place(len(history) - 1, self.network)
+
+    def with_place(self, place: int, last: Network) -> Session:
+        """The session at another place of its history, after another network."""
+        network = self.history[place]
+        touched = tuple(_changed_tables(network, last))
+        return replace(self, engine=Inference(network), place=place, revision=self.revision + 1, touched=touched)
 
 
 def summarise_session(session: Session) -> dict[str, Any]:
@@ -76,8 +79,8 @@ def summarise_session(session: Session) -> dict[str, Any]:
     return {
         "revision": session.revision,
         "touched": session.touched,
-        "undo": bool(session.past),
-        "redo": bool(session.future),
+        "undo": session.place > 0,
+        "redo": session.place < len(session.history) - 1,
         "edited": _changed_tables(session.network, session.original),
         "normal": session.network.is_normalised,
     }
@@ -199,7 +202,7 @@ def edit_table(session: Session, request: EditRequest) -> Session:
         if len(degrees) != states:
             raise InputError(f"table of {name!r}: {len(degrees)} degrees in context {number}; expected {states}")
         table[number] = degrees
-    return session.with_network(network.with_table(name, table.reshape(old.shape)), (*session.past, network))
+    return session.with_edit(network.with_table(name, table.reshape(old.shape)))
 
 
 def step_history(session: Session, request: HistoryRequest) -> Session:
@@ -212,17 +215,12 @@ def step_history(session: Session, request: HistoryRequest) -> Session:
     >>> undone.network == undone.original, step_history(undone, HistoryRequest("redo", 2)).network == edited.network
     (True, True)
     """
-    network, past, future = session.network, session.past, session.future
-    if request.step == "undo":
-        if not past:
-            raise InputError("undo: no edit is left to undo")
-        return session.with_network(past[-1], past[:-1], (network, *future))
-    if request.step == "redo":
-        if not future:
-            raise InputError("redo: no edit is left to redo")
-        return session.with_network(future[0], (*past, network), future[1:])
     original, name = session.original, request.variable
-    reset = original if name is None else network.with_table(name, original.table(name))
-    if not _changed_tables(reset, original):
-        reset = original  # its support, which edits drop, comes back too
-    return session.with_network(reset, (*past, network))
+    if request.step == "reset":
+        reset = original if name is None else session.network.with_table(name, original.table(name))
+        # the original has its support, which edits drop
+        return session.with_edit(reset if _changed_tables(reset, original) else original)
+    place = session.place + (1 if request.step == "redo" else -1)
+    if not 0 <= place < len(session.history):
+        raise InputError(f"{request.step}: no edit is left to {request.step}")
+    return session.with_place(place, session.network)

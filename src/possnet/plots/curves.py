@@ -63,14 +63,13 @@ class _CurveScale(NamedTuple):
             axes.xaxis.minorticks_off()
         low, high = min(self.heights), max(self.heights)
         if self.errors and high > 0.0:
-            from matplotlib.ticker import LogLocator, NullFormatter
+            from matplotlib.ticker import LogLocator
 
             low = min(y for y in self.heights if y > 0.0)
             axes.set_yscale("log")
             axes.set_ylim(low / 1.35, high * 1.35)
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.yaxis.minorticks_off()
         else:
             pad = 0.06 * (high - low) or 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from possnet.drawing import css_colours, escape_markup
@@ -46,29 +47,19 @@ def build_page(experiment: Experiment, pictures: Sequence[ReportPicture], notes:
         "Methods": [f"<dl>{methods}</dl>"],
         "Do it again": [f"<pre>{command}</pre>", _repeat_notes(in_folder="networks/" in command)],
     }
-    links = "".join(f'<a href="#{_section_anchor(name)}">{escape_markup(name)}</a>' for name in sections)
-    parts = [
-        '<p class="kind">possnet: learning a network back from imprecise rows</p>',
-        f'<h1>{question}</h1>\n<div class="answer">{answer}</div>\n<nav>{links}</nav>',
-        *(f'<p class="warn">{escape_markup(note)}</p>' for note in notes),
-    ]
+    anchors = {name: "".join(ch if ch.isalnum() else "-" for ch in name.lower()) for name in sections}
+    parts = [f'<p class="warn">{escape_markup(note)}</p>' for note in notes]
     for name, contents in sections.items():
-        parts += [f'<h2 id="{_section_anchor(name)}">{escape_markup(name)}</h2>', *filter(None, contents)]
+        parts += [f'<h2 id="{anchors[name]}">{escape_markup(name)}</h2>', *filter(None, contents)]
     light, dark = css_colours(COLOURS)
-    style, script = ((Path(__file__).parent / name).read_text("utf-8") for name in ("report.css", "sort_table.js"))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{question}</title>\n<style>\n:root{{{light};--paper:#fff}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark};--paper:#131a21}}}}\n\n{style}</style>\n</head>\n"
-        f"<body>\n<main>\n{chr(10).join(parts)}\n</main>\n<script>\n{script}</script>\n</body>\n</html>\n"
+    return Template((Path(__file__).parent / "report_page.html").read_text("utf-8")).substitute(
+        question=question,
+        answer=answer,
+        links="".join(f'<a href="#{anchor}">{escape_markup(name)}</a>' for name, anchor in anchors.items()),
+        sections="\n".join(parts),
+        light=light,
+        dark=dark,
     )
-
-
-def _section_anchor(section: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in section.lower())
 
 
 def _figure_markup(picture: ReportPicture) -> str:

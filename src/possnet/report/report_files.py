@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 1_300_000
 _MOST_NODES: Final = 250
+_NO_MATPLOTLIB: Final = "Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here."
 _PREFIXES: Final = ("curves-", "split-", "variables-", "contexts-", "network-")
 _SECTIONS: Final = {
     "Learning curves": "higher is closer to the truth; 1 is the truth itself.",
@@ -67,16 +68,14 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
         experiment = read_experiment(experiment)
     folder = experiment.folder
     _prepare_folders(folder, experiment.grid.networks)
-    notes: list[str] = []
-    if not has_matplotlib():
-        notes.append("Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here.")
+    advance = progress or (lambda _done, _total: None)
+    notes = [] if has_matplotlib() else [_NO_MATPLOTLIB]
     makers = list(_picture_makers(experiment))
     stems = file_names(stem for _, stem, _, _ in makers)
     pictures: list[ReportPicture] = []
     used = left_out = 0
     for number, ((section, _, caption, make), stem) in enumerate(zip(makers, stems, strict=True)):
-        if progress is not None:
-            progress(number, len(makers))
+        advance(number, len(makers))
         try:
             picture = _save_picture(make(), folder / "figures" / stem)
         except NothingToShow:
@@ -90,8 +89,7 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
         notes.append(f"{count_noun(left_out, 'more figure')} in figures/; this page is kept small.")
     pictures.sort(key=lambda picture: list(_SECTIONS).index(picture.section))
     write_text(folder / "report.html", build_page(experiment, pictures, notes))
-    if progress is not None:
-        progress(len(makers), len(makers))
+    advance(len(makers), len(makers))
     return folder / "report.html"
 
 

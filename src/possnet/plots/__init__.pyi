@@ -1,0 +1,19 @@
+"""The names of `possnet.plots`, each listed once: `possnet.plots.__init__` loads them from here when first used."""
+
+from .curves import error_split as error_split, learning_curves as learning_curves
+from .drawing_figures import drawing_figure as drawing_figure
+from .figure_style import (
+    COLOURS as COLOURS,
+    NothingToShow as NothingToShow,
+    has_matplotlib as has_matplotlib,
+    learner_style as learner_style,
+    save_figure as save_figure,
+    svg_text as svg_text,
+)
+from .heatmaps import (
+    context_heatmap as context_heatmap,
+    variable_heatmap as variable_heatmap,
+    worst_variable as worst_variable,
+)
+from .learning_diagnostics import em_convergence as em_convergence, support_calibration as support_calibration
+from .network_drawings import draw_difference as draw_difference, draw_network as draw_network
