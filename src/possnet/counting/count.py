@@ -76,7 +76,7 @@ def count(
         {family.child: family.merge_tallies() for family in families},
         rows=rows,
         cell_sizes={family.child: family.cell_sizes for family in families},
-        focal={family.child: family.merge_focal() for family in families} if focal else None,
+        focal_families={family.child: family.merge_focal() for family in families} if focal else None,
     )
 
 

@@ -11,7 +11,8 @@ rows whose cells *equal* given sets. Only what occurs is kept; adding is exact a
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -59,8 +60,22 @@ def merge_focal(parts: Iterable[Focal]) -> Focal:
     return Focal(distinct[totals > 0], totals[totals > 0])
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """Counts of the families of a DAG; made by `possnet.count`.
+
+    Attributes
+    ----------
+    variables, dag
+        The variables, in the order of the structure's nodes, and the structure that was counted.
+    families
+        Name -> what occurs of a family; see `family`.
+    rows
+        Number of rows, each with its weight.
+    cell_sizes
+        Name -> sum of the sizes of a variable's cells, over all rows.
+    focal_families
+        Name -> focal counts, if they were asked for; see `focal_arrays`.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}], "rash": ["no", "yes"]})
@@ -75,45 +90,27 @@ class Counts:
     4
     """
 
-    __slots__ = ("_dag", "_families", "_focal", "_rows", "_sizes", "_variables")
+    variables: tuple[Variable, ...]
+    dag: Dag
+    families: Mapping[str, Tally]
+    _: KW_ONLY
+    rows: int
+    cell_sizes: Mapping[str, int]
+    focal_families: Mapping[str, Focal] | None = None
 
-    def __init__(
-        self,
-        variables: tuple[Variable, ...],
-        dag: Dag,
-        families: Mapping[str, Tally],
-        *,
-        rows: int,
-        cell_sizes: Mapping[str, int],
-        focal: Mapping[str, Focal] | None = None,
-    ) -> None:
-        self._variables = {variable.name: variable for variable in variables}
-        self._dag, self._rows = dag, rows
-        self._families, self._sizes = dict(families), dict(cell_sizes)
-        self._focal = None if focal is None else dict(focal)
-        for family in (*self._families.values(), *(self._focal or {}).values()):
+    def __post_init__(self) -> None:
+        for family in (*self.families.values(), *(self.focal_families or {}).values()):
             for array in family:
                 array.flags.writeable = False
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The variables, in the order of the dag's nodes."""
-        return tuple(self._variables.values())
-
-    @property
-    def dag(self) -> Dag:
-        """The structure that was counted."""
-        return self._dag
-
-    @property
-    def rows(self) -> int:
-        """Number of rows, each with its weight."""
-        return self._rows
-
-    @property
     def has_focal(self) -> bool:
         """Whether focal counts were asked for."""
-        return self._focal is not None
+        return self.focal_families is not None
+
+    @cached_property
+    def _by_name(self) -> dict[str, Variable]:
+        return {variable.name: variable for variable in self.variables}
 
     def variable(self, name: str) -> Variable:
         """Variable of a name.
@@ -122,9 +119,9 @@ class Counts:
         >>> pn.count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x"]})).variable("a")
         Variable('a', ('x',))
         """
-        if name not in self._variables:
-            raise InputError(f"counts: no variable {name!r}{among(name, self._variables)}")
-        return self._variables[name]
+        if name not in self._by_name:
+            raise InputError(f"counts: no variable {name!r}{among(name, self._by_name)}")
+        return self._by_name[name]
 
     def family(self, name: str) -> Tally:
         """What occurs of a family: contexts (states of the parents), N_ijk and N_ij, contexts in table order.
@@ -134,7 +131,7 @@ class Counts:
         >>> pn.count(pn.Dag({"a": (), "b": ("a",)}), data).family("b")
         Tally(contexts=array([[0], [1]], dtype=int32), counts=array([[1], [1]]), totals=array([1, 1]))
         """
-        return self._families[self.variable(name).name]
+        return self.families[self.variable(name).name]
 
     def __getitem__(self, name: str) -> Ints:
         """All N_ijk of a variable, axes as in its table; refused if that is too large."""
@@ -157,7 +154,7 @@ class Counts:
         >>> pn.count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", {"x", "y"}]})).cell_size_sum("a")
         3
         """
-        return self._sizes[self.variable(name).name]
+        return self.cell_sizes[self.variable(name).name]
 
     def focal(self, name: str) -> dict[tuple[frozenset[str], ...], int]:
         """Rows whose cells equal given sets: (parents' cells ..., own cell) -> how many.
@@ -188,32 +185,32 @@ class Counts:
         >>> pn.count(pn.Dag({"a": ()}), data, focal=True).focal_arrays("a")
         Focal(octets=array([[1], [3]], dtype=uint8), counts=array([2, 1]))
         """
-        if self._focal is None:
+        if self.focal_families is None:
             raise InputError("counts: focal counts were not asked for; expected count(dag, data, focal=True)")
-        return self._focal[self.variable(name).name]
+        return self.focal_families[self.variable(name).name]
 
     def __add__(self, other: Counts) -> Counts:
         """Counts of the rows of both."""
         if not isinstance(other, Counts):
             return NotImplemented
-        if self._variables != other._variables or self._dag != other._dag:
+        if self._by_name != other._by_name or self.dag != other.dag:
             raise InputError("counts of different variables or structures cannot be added; expected the same")
-        if (self._focal is None) != (other._focal is None):
+        if (self.focal_families is None) != (other.focal_families is None):
             raise InputError(
                 "counts with and without focal counts cannot be added; expected both with focal=True, or none"
             )
-        refuse_rows(self._rows + other._rows)
-        sizes = {name: [len(v) for v in self._scope(name)[:-1]] for name in self._variables}
+        refuse_rows(self.rows + other.rows)
+        sizes = {name: [len(v) for v in self._scope(name)[:-1]] for name in self._by_name}
         focal = None
-        if self._focal is not None and other._focal is not None:
-            focal = {name: merge_focal([self._focal[name], other._focal[name]]) for name in self._variables}
+        if self.focal_families is not None and other.focal_families is not None:
+            focal = {name: merge_focal([own, other.focal_families[name]]) for name, own in self.focal_families.items()}
         return Counts(
             self.variables,
-            self._dag,
-            {n: tally.merge_tallies([self._families[n], other._families[n]], sizes[n]) for n in self._variables},
-            rows=self._rows + other._rows,
-            cell_sizes={name: self._sizes[name] + other._sizes[name] for name in self._variables},
-            focal=focal,
+            self.dag,
+            {n: tally.merge_tallies([self.families[n], other.families[n]], sizes[n]) for n in self._by_name},
+            rows=self.rows + other.rows,
+            cell_sizes={name: self.cell_sizes[name] + other.cell_sizes[name] for name in self._by_name},
+            focal_families=focal,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -221,45 +218,42 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         return (
-            self._variables == other._variables
-            and self._dag == other._dag
-            and self._rows == other._rows
-            and self._sizes == other._sizes
-            and _same(self._families, other._families)
-            and (self._focal is None) == (other._focal is None)
-            and _same(self._focal or {}, other._focal or {})
+            (self._by_name, self.dag, self.rows) == (other._by_name, other.dag, other.rows)
+            and (self.cell_sizes, self.has_focal) == (other.cell_sizes, other.has_focal)
+            and _same_arrays(self.families, other.families)
+            and _same_arrays(self.focal_families or {}, other.focal_families or {})
         )
 
     def __hash__(self) -> int:
-        return hash((frozenset(self._variables.values()), self._dag, self._rows))
+        return hash((frozenset(self._by_name.values()), self.dag, self.rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        rebuild = partial(Counts, rows=self._rows, cell_sizes=self._sizes, focal=self._focal)
-        return rebuild, (self.variables, self._dag, self._families)
+        rebuild = partial(Counts, rows=self.rows, cell_sizes=self.cell_sizes, focal_families=self.focal_families)
+        return rebuild, (self.variables, self.dag, self.families)
 
     def _repr_html_(self) -> str:
         """A line for every variable, for notebooks: contexts seen, and rows behind them."""
         from possnet.drawing import draw_table
 
         rows = []
-        for name in list(self._variables)[:60]:
-            totals = self._families[name].totals
+        for name in list(self._by_name)[:60]:
+            totals = self.families[name].totals
             size = prod(len(v) for v in self._scope(name)[:-1])
             least, middle, most = (int(f(totals)) if len(totals) else 0 for f in (np.min, np.median, np.max))
-            parents = ", ".join(self._dag.parents(name))
+            parents = ", ".join(self.dag.parents(name))
             rows.append([name, parents, f"{len(totals):,}", f"{size:,}", f"{least:,}", f"{middle:,}", f"{most:,}"])
         head = ["variable", "parents", "contexts seen", "possible", "rows: least", "median", "most"]
-        left = len(self._variables) - 60
+        left = len(self._by_name) - 60
         return draw_table(head, rows, caption=repr(self)[7:-1], note=f"… {left} more variables" if left > 0 else "")
 
     def __repr__(self) -> str:
-        contexts = sum(len(family.contexts) for family in self._families.values())
-        variables = len(self._variables)
-        text = f"{self._rows} row{'s' * (self._rows != 1)}, {variables} variable{'s' * (variables != 1)}"
+        contexts = sum(len(family.contexts) for family in self.families.values())
+        variables = len(self._by_name)
+        text = f"{self.rows} row{'s' * (self.rows != 1)}, {variables} variable{'s' * (variables != 1)}"
         return f"Counts({text}, {contexts} context{'s' * (contexts != 1)}{', focal' if self.has_focal else ''})"
 
     def _scope(self, name: str) -> list[Variable]:
-        return [self._variables[n] for n in (*self._dag.parents(name), name)]
+        return [self._by_name[n] for n in (*self.dag.parents(name), name)]
 
     def _dense(self, name: str, values: Ints, last: tuple[int, ...]) -> Ints:
         sizes = tuple(len(variable) for variable in self._scope(name)[:-1])
@@ -273,10 +267,5 @@ class Counts:
         return table
 
 
-def _same(
-    left: Mapping[str, tuple[NDArray[np.generic], ...]], right: Mapping[str, tuple[NDArray[np.generic], ...]]
-) -> bool:
-    return all(
-        len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
-        for a, b in ((left[name], right[name]) for name in left)
-    )
+def _same_arrays(left: Mapping[str, Arrays], right: Mapping[str, Arrays]) -> bool:
+    return all(np.array_equal(a, b) for name in left for a, b in zip(left[name], right[name], strict=True))

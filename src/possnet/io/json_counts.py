@@ -101,7 +101,7 @@ def _restore_counts(document: CountsJson) -> Counts:
         {e.name: _restore_tally(e, scopes[e.name], rows) for e in entries},
         rows=rows,
         cell_sizes={e.name: e.cell_sizes for e in entries},
-        focal={n: _restore_focal(n, entry, scopes[n], rows) for n, entry in focal.items()} if focal else None,
+        focal_families={n: _restore_focal(n, entry, scopes[n], rows) for n, entry in focal.items()} if focal else None,
     )
 
 
