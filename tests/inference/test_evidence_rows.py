@@ -1,0 +1,153 @@
+"""Rows of evidence against single questions, whichever way they are answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import possnet as pn
+from possnet.inference import (
+    batched,
+    engine as engine_module,
+    message_passing,
+    row_components,
+)
+from tests.inference.brute_force import questions
+
+
+@st.composite
+def evidence_cells(draw: st.DrawFn, variable: pn.Variable) -> Any:
+    """A precise cell as often as a set or an unknown one."""
+    kind = draw(st.sampled_from(["precise", "precise", "set", "unknown"]))
+    if kind == "unknown":
+        return None
+    states = st.sampled_from(variable.states)
+    return {draw(states)} if kind == "precise" else draw(st.sets(states, min_size=1))
+
+
+@given(questions(), st.sampled_from(["tree", "components", "cheapest"]), st.data())
+def test_rows_of_a_data_set_are_answered_as_one_by_one(
+    question: tuple[pn.Network, dict[str, Any]], way: str, data: st.DataObject
+) -> None:
+    net, _ = question
+    engine = pn.Inference(net)
+    columns = data.draw(st.lists(st.sampled_from(net.variables), max_size=6, unique=True))
+    cells = st.tuples(*(evidence_cells(v) for v in columns))
+    rows = data.draw(st.lists(cells, max_size=12)) if columns else []
+    table = pn.Dataset.from_rows(columns or net.variables[:1], rows)
+    target = data.draw(st.sampled_from(net.variables)).name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(message_passing, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
+        patch.setattr(message_passing, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
+        patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(row_components, "_MOST_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
+        patch.setattr(row_components, "_SAMPLE", data.draw(st.sampled_from([1, 1000])))
+        if way != "cheapest":
+            patch.setattr(engine_module, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
+            patch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
+            patch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
+        found = engine.query_many(target, table)
+        every = engine.marginals_many(table)
+    assert found.shape == (len(rows), len(net.variable(target)))
+    for row, degrees in zip(rows, found, strict=True):
+        evidence = {v.name: cell for v, cell in zip(columns, row, strict=True) if cell is not None and v.name != target}
+        try:
+            expected = engine.query(target, evidence)
+        except pn.ImpossibleEvidence:
+            assert np.isnan(degrees).all()
+        else:
+            normal = expected if evidence else expected.normalise(net.conjunction)
+            assert degrees == pytest.approx(normal.degrees, abs=1e-12)
+    for number, row in enumerate(rows):
+        evidence = {v.name: cell for v, cell in zip(columns, row, strict=True) if cell is not None}
+        try:
+            answers = engine.marginals(evidence)
+        except pn.ImpossibleEvidence:
+            assert all(np.isnan(table[number]).all() for table in every.values())
+        else:
+            for name, answer in answers.items():
+                normal = answer if evidence else answer.normalise(net.conjunction)
+                assert every[name][number] == pytest.approx(normal.degrees, abs=1e-12)
+
+
+def test_rows_are_answered_within_the_limit() -> None:
+    wide = pn.Variable("y", tuple(f"s{k}" for k in range(500)))
+    names = ["x", "t", "e0", "e1"]
+    scope = [wide, *(pn.Variable(name, tuple(f"s{k}" for k in range(8))) for name in names)]
+    rng = np.random.default_rng(1)
+    dag = pn.Dag({"y": (), "x": ("y",), "t": ("y",), "e0": ("x",), "e1": ("x",)})
+    tables = {
+        v.name: rng.random([*(len(scope[0]) if p == "y" else 8 for p in dag.parents(v.name)), len(v)]) for v in scope
+    }
+    net = pn.Network(scope, dag, pn.normalise_tables(tables))
+    codes = {name: rng.integers(0, 8, 3000) for name in ("e0", "e1")}
+    data = pn.Dataset.from_rows(
+        [net.variable("e0"), net.variable("e1")], [(f"s{a}", f"s{b}") for a, b in zip(*codes.values(), strict=True)]
+    )
+    free = pn.Inference(net).query_many("t", data)
+    tight = pn.Inference(net, limit=1_000_000).query_many("t", data)
+    assert np.array_equal(free, tight)
+
+
+def mixed_rows(net: pn.Network, rows: int, seed: int, shares: tuple[float, float, float]) -> pn.Dataset:
+    """Rows whose cells are precise, sets, or unknown with the given shares; possible ones where the network has no zeros."""
+    rng = np.random.default_rng(seed)
+    table = []
+    for _ in range(rows):
+        row: list[Any] = []
+        for variable in net.variables:
+            kind = rng.choice(3, p=shares)
+            states = rng.permutation(variable.states)
+            row.append([{str(states[0])}, {str(s) for s in states[:2]}, None][kind])
+        table.append(row)
+    return pn.Dataset.from_rows(net.variables, table)
+
+
+@pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN], ids=["product", "min"])
+@pytest.mark.parametrize("shares", [(0.9, 0.05, 0.05), (0.5, 0.2, 0.3), (1.0, 0.0, 0.0)])
+@pytest.mark.parametrize("zeros", [0.0, 0.1])
+def test_components_of_many_variables_give_the_answers_of_single_questions(
+    conjunction: pn.Conjunction, shares: tuple[float, float, float], zeros: float
+) -> None:
+    """More variables than a word has bits; with zeros most rows are impossible."""
+    net = pn.random_network(70, max_parents=2, states=(2, 3), zeros=zeros, conjunction=conjunction, rng=4)
+    engine = pn.Inference(net)
+    data = mixed_rows(net, 12, 1, shares)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine_module, "_PLANNING_SECONDS", np.inf)
+        answers = {name: engine.query_many(name, data) for name in ("x05", "x33", "x70")}
+        every = engine.marginals_many(data)
+    for r in range(len(data)):
+        cells = {n: set(cell) for n, cell in data.row(r).items() if not data.missing(n)[r]}
+        for name, degrees in answers.items():
+            try:
+                expected = engine.query(name, {n: cell for n, cell in cells.items() if n != name})
+            except pn.ImpossibleEvidence:
+                assert np.isnan(degrees[r]).all()
+            else:
+                assert degrees[r] == pytest.approx(expected.degrees, abs=1e-12)
+            try:
+                own = engine.query(name, cells)
+            except pn.ImpossibleEvidence:
+                assert np.isnan(every[name][r]).all()
+            else:
+                assert every[name][r] == pytest.approx(own.degrees, abs=1e-12)
+
+
+@pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN], ids=["product", "min"])
+def test_with_its_markov_blanket_observed_a_variable_answers_to_its_families_alone(conjunction: pn.Conjunction) -> None:
+    net = pn.random_network(9, max_parents=3, states=(2, 3), conjunction=conjunction, rng=2)
+    rows = mixed_rows(net, 30, 5, (1.0, 0.0, 0.0))
+    engine = pn.Inference(net)
+    for target in net.variables:
+        answers = engine.query_many(target.name, rows)
+        for r, degrees in enumerate(answers):
+            row = {name: next(iter(cell)) for name, cell in rows.row(r).items()}
+            expected = np.array([net.joint(row | {target.name: state}) for state in target.states])
+            top = expected.max()
+            normal = expected / top if conjunction is pn.PRODUCT else np.where(expected == top, 1.0, expected)
+            assert degrees == pytest.approx(normal, abs=1e-12)
