@@ -46,8 +46,8 @@ class RegistryOption(click.Option):
 
 def _describe_entry(entry: Registered) -> str:
     """The name, and the label if that says more."""
-    said = entry.label.lower().replace(" ", "-") == entry.name.replace("_", "-")
-    return entry.name if said else f"{entry.name} ({entry.label})"
+    words = entry.label.lower().removesuffix(" rows").replace(" ", "-")
+    return entry.name if words == entry.name.replace("_", "-") else f"{entry.name} ({entry.label})"
 
 
 def registry_option(registry: str, *names: str, many: bool = False, closed: bool = False, **how: Any) -> Option:

@@ -17,6 +17,7 @@ from possnet.errors import InputError, among, did_you_mean, listing, warn_user
 if TYPE_CHECKING:
     from possnet.cli.outputs import Ability
     from possnet.completion import CellTally
+    from possnet.io import DataStream
 
 
 @click.command(short_help="Fill the ambiguous cells of a table.")
@@ -58,33 +59,16 @@ def complete_command(
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
-    from possnet.io import plain_columns, write_long_form
-
     if keep and form == "long":
         raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
     if threshold is not None and form != "narrowed":
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
     variables, left_out = choose_columns(data, net, keep, binnings, weights)
-    stream = scan_file(data, variables, weights, binnings)
-    summaries: list[pn.CompletionSummary] = []
-
-    def watch(part: pn.Completion) -> None:
-        summaries.append(part.summary(level))
-
-    ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
-    with open_output(out, "data", ability=ability) as file, show_progress(stream.rows) as advance:
-        completion = pn.complete(net, stream, progress=advance)
-        if form == "long":
-            write_long_form(completion, file, watch=watch)
-        else:
-            plain = plain_columns(data.path, keep, delimiter="auto") if keep else None
-            pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights or "weight", plain=plain)
-    if left_out:
-        remedy = "" if form == "long" else "; name those to keep with --keep"
-        warn_user(f"columns that the network lacks were left out: {listing(left_out)}{remedy}")
-    summary = sum(summaries, pn.CompletionSummary())
-    warn_of_impossible(summary)
+    summary = write_completed(
+        net, data, scan_file(data, variables, weights, binnings), out, form, level, keep=keep, weights=weights
+    )
+    warn_of_rest(summary, left_out, "" if form == "long" else "; name those to keep with --keep")
     page = completion_document(summary, form, level) if as_json else completion_page(summary, data.name)
     show(page, err=out == "-")
 
@@ -112,8 +96,33 @@ def choose_columns(
     return variables, [name for name in names if name not in used]
 
 
-def warn_of_impossible(summary: pn.CompletionSummary) -> None:
-    """Warn of rows that the network calls impossible; rows are numbered from 1."""
+def write_completed(
+    network: pn.Network, data: DataFile, stream: DataStream, out: str, form: str, level: float, **columns: Any
+) -> pn.CompletionSummary:
+    """Write the completed rows a batch at a time, and sum up what became of their cells."""
+    from possnet.io import plain_columns, write_long_form
+
+    keep, weights = columns["keep"], columns["weights"] or "weight"
+    summaries: list[pn.CompletionSummary] = []
+
+    def watch(part: pn.Completion) -> None:
+        summaries.append(part.summary(level))
+
+    ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
+    with open_output(out, "data", ability=ability) as file, show_progress(stream.rows) as advance:
+        completion = pn.complete(network, stream, progress=advance)
+        if form == "long":
+            write_long_form(completion, file, watch=watch)
+        else:
+            plain = plain_columns(data.path, keep, delimiter="auto") if keep else None
+            pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights, plain=plain)
+    return sum(summaries, pn.CompletionSummary())
+
+
+def warn_of_rest(summary: pn.CompletionSummary, left_out: list[str], remedy: str) -> None:
+    """Warn of columns that were left out, and of rows that the network calls impossible, numbered from 1."""
+    if left_out:
+        warn_user(f"columns that the network lacks were left out: {listing(left_out)}{remedy}")
     if summary.n_impossible:
         numbers = ", ".join(f"{row + 1:,}" for row in summary.impossible_rows[:10])
         more = ", ... (all of them with --json)" if summary.n_impossible > 10 else ""

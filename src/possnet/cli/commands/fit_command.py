@@ -66,15 +66,17 @@ def fit_command(
         options |= {**others, "options": em, "name": structure.name, "progress": advance}
         taken = {option: value for option, value in options.items() if option in learner.options}
         result = learner.fit(structure.dag, stream, conjunction=structure.conjunction, **taken)
-        pn.write_network(result if isinstance(result, pn.Network) else result.network, file)
+        write_fitted(result, file)
     if isinstance(result, pn.EmResult):
         stopped = result.stopped.replace("_", " ")
         click.echo(f"{result.steps} steps, {stopped}; log-likelihood {result.log_likelihood[-1]:.3f}", err=True)
-        warn_of_em(result)
 
 
-def warn_of_em(result: pn.EmResult) -> None:
-    """Warn of steps that did not suffice, and of contexts that the data could not determine."""
+def write_fitted(result: Any, file: str) -> None:
+    """Write the network that a learner gave; warn of EM's steps that did not suffice, and contexts left undetermined."""
+    pn.write_network(result if isinstance(result, pn.Network) else result.network, file)
+    if not isinstance(result, pn.EmResult):
+        return
     if result.stopped != "converged":
         warn_user(f"EM has not converged within {result.steps} steps")
     for flags, reason in ((result.unvisited, "never seen"), (result.confounded, "not told apart from others")):

@@ -9,6 +9,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
+from possnet.cli.commands.fit_command import write_fitted
 from possnet.cli.inputs import DataFile, scan_columns
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE
@@ -88,7 +89,7 @@ def learn_command(
         )
         if file is not None:
             learner = LEARNERS[MEASURES[result.measure].learner]
-            pn.write_network(learner.learn(result.dag, rows, 0.0, kind), file)
+            write_fitted(learner.fit(result.dag, rows, conjunction=kind), file)
     show(structure_document(result) if as_json else [str(result)], err=out == "-")
 
 
