@@ -267,10 +267,10 @@ def _estimate_gain(score: TracedScore, sampled: TracedScore, edges: Bools, chang
 
     A likelihood at its maximum is too high by half a nat for every free parameter, on the sample as on all rows.
     """
-    before, after = parent_sets_of(edges), parent_sets_of(changed)
-    raised = sampled.log_likelihood(after) - sampled.log_likelihood(before)
-    price = sum(score.penalty(k, p) for k, p in enumerate(after))
-    price -= sum(score.penalty(k, p) for k, p in enumerate(before))
+    old, new = parent_sets_of(edges), parent_sets_of(changed)
+    raised = sampled.log_likelihood(new) - sampled.log_likelihood(old)
+    price = sum(score.penalty(k, p) for k, p in enumerate(new))
+    price -= sum(score.penalty(k, p) for k, p in enumerate(old))
     bias = price / score.price / 2.0
     factor = score.rows.total / max(sampled.rows.total, 1)
     return factor * (raised - bias) + bias - price
