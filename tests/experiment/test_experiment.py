@@ -17,7 +17,7 @@ import pytest
 
 import possnet as pn
 from possnet.executors import completed, workers
-from possnet.experiment import Grid, Trial
+from possnet.experiment import Grid, Trial, read_experiment
 from possnet.io import encode_network
 from possnet.learners import LEARNERS, Learner
 from possnet.sampling import PROCESSES
@@ -467,3 +467,15 @@ def test_compare_shows_every_measure(tmp_path: Path) -> None:
     assert all(part in shown for part in ("affinity of children", "ignorance"))
     found = json.loads(run("compare", "clinic", tmp_path / "learned.json", "--json").stdout)
     assert 0 < found["affinity"]["value"] < 1
+
+
+def test_results_know_the_experiment_that_a_folder_keeps(tmp_path: Path) -> None:
+    results = pn.evaluate(["asia"], **ONE, out=tmp_path / "run")
+    read = read_experiment(tmp_path / "run")
+    assert results.experiment.grid == read.grid
+    assert (results.experiment.versions, results.experiment.folder) == (read.versions, read.folder)
+    assert [o._replace(seconds={}) for o in read.results.outcomes] == [o._replace(seconds={}) for o in results.outcomes]
+    again = pn.evaluate(["asia"], **ONE, out=tmp_path / "run")
+    assert again.experiment.versions == read.versions
+    with pytest.raises(pn.InputError, match="kept in no folder; expected results of possnet.evaluate"):
+        _ = pn.evaluate(["asia"], **ONE).experiment

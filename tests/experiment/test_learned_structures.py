@@ -16,17 +16,17 @@ def test_an_experiment_learns_the_structure_from_the_rows_too() -> None:
     net = pn.load_example("clinic")
     options: dict[str, Any] = {"rows": 400, "imprecision": 0.5, "process": "traced", "repeats": 1, "rng": 3}
     found = pn.evaluate({"c": net}, learners=["likelihood", "em"], learn=["given", "mwst:chi2", "greedy"], **options)
-    assert [cell.learner for cell in found.trials] == [
+    assert [trial.learner for trial in found.trials] == [
         "likelihood", "em", "likelihood@mwst:chi2", "em@mwst:chi2", "likelihood@greedy", "em@greedy",
     ]  # fmt: skip
     assert not found.failed
     by_learner = dict(zip([c.learner for c in found.trials], found.outcomes, strict=True))
     assert by_learner["em"].measures["hamming"][0] == 0.0
     assert by_learner["likelihood@mwst:chi2"].measures["hamming"][2] is None
-    cell = found.trials[2]
-    data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=cell.derive_seed(3, encode_network(net)))
+    trial = found.trials[2]
+    data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=trial.derive_seed(3, encode_network(net)))
     learned = pn.fit(pn.learn_structure(data, "mwst", measure="chi2").dag, data)
-    assert by_learner[cell.learner].measures["affinity"][0] == pn.compare(net, learned)["affinity"].value
+    assert by_learner[trial.learner].measures["affinity"][0] == pn.compare(net, learned)["affinity"].value
     plain = pn.evaluate({"c": net}, learners=["likelihood", "em"], **options)
     assert plain.trials == found.trials[:2]
     assert [o.measures for o in plain.outcomes] == [o.measures for o in found.outcomes[:2]]
@@ -46,3 +46,11 @@ def test_experiments_refuse_structures_that_they_do_not_know(tmp_path: Path) -> 
     assert shown.returncode == 0, shown.stderr
     assert "likelihood@greedy:bic" in shown.stdout
     assert "likelihood@greedy:bic" in (tmp_path / "run" / "results.csv").read_text()
+
+
+def test_a_learner_may_be_named_with_its_structure() -> None:
+    options: dict[str, Any] = {"rows": 50, "imprecision": 1, "process": "traced", "repeats": 1, "rng": 1, "workers": 1}
+    named = pn.evaluate(["asia"], learners=["em", "em@mwst:chi2"], **options)
+    learned = pn.evaluate(["asia"], learners="em", learn=["given", "mwst:chi2"], **options)
+    assert named.trials == learned.trials
+    assert [o.measures for o in named.outcomes] == [o.measures for o in learned.outcomes]

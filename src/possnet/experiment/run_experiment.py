@@ -60,7 +60,7 @@ def evaluate(
         Names of `possnet.sampling.PROCESSES`: ``alpha-cut``, ``precise``, ``traced``; with ``-text`` the paper's law of
         thinning, with ``-cuts`` children see their parents' whole cuts (see `possnet.sample`).
     learners
-        Names of `possnet.learners.LEARNERS`.
+        Names of `possnet.learners.LEARNERS`, or ``learner@method:measure`` (see ``learn``).
     learn
         Where the structure comes from: ``given`` is the true one; ``greedy:random-set-bic`` and the like learn it from the
         rows too (a method and a measure of `possnet.learn_structure`), and the learner is then called

@@ -70,27 +70,19 @@ def _single_network(possibility: Possibility) -> Network:
     return Network((variable,), Dag({variable.name: ()}), {variable.name: possibility.degrees})
 
 
+class _RowOptions(SamplingOptions, total=False):
+    """The options of `sample`, but for ``trace``, on which the type of its result depends."""
+
+    rng: np.random.Generator | int | None
+    start: int
+    progress: Progress | None
+
+
+@overload
+def sample(network: Network, rows: int, *, trace: Literal[False] = ..., **options: Unpack[_RowOptions]) -> Dataset: ...
 @overload
 def sample(
-    network: Network,
-    rows: int,
-    *,
-    rng: np.random.Generator | int | None = ...,
-    start: int = ...,
-    trace: Literal[False] = ...,
-    progress: Progress | None = ...,
-    **options: Unpack[SamplingOptions],
-) -> Dataset: ...
-@overload
-def sample(
-    network: Network,
-    rows: int,
-    *,
-    rng: np.random.Generator | int | None = ...,
-    start: int = ...,
-    trace: Literal[True],
-    progress: Progress | None = ...,
-    **options: Unpack[SamplingOptions],
+    network: Network, rows: int, *, trace: Literal[True], **options: Unpack[_RowOptions]
 ) -> tuple[Dataset, Dataset]: ...
 def sample(
     network: Network,

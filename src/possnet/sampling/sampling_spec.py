@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 
 from possnet.errors import InputError, require_number
 from possnet.inference import Inference
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 Imprecision: TypeAlias = float | Mapping[str, float]
+
+_KEPT_DEGREES: Final = 1 << 20  # of a network whose family joints are kept for the next sample: 8 MiB
 
 
 class SamplingOptions(TypedDict, total=False):
@@ -79,18 +81,17 @@ class SamplingSpec:
         if entry.signal == "state":
             tables = {name: network.table(name) for name in names}
         else:
-            tables = _family_joints(network) if not evidence else _condition_families(network, evidence)
+            kept = not evidence and sum(network.table(name).size for name in names) <= _KEPT_DEGREES
+            tables = _keep_families(network) if kept else _condition_families(network, evidence)
         return cls(network, entry, thetas, tables)
 
 
-def _condition_families(network: Network, evidence: Evidence | None) -> dict[str, Floats]:
+def _condition_families(network: Network, evidence: Evidence | None = None) -> dict[str, Floats]:
+    """Joint possibility of every variable and its parents, given evidence."""
     return {name: joint.degrees for name, joint in Inference(network).families(evidence).items()}
 
 
-@lru_cache(maxsize=2)
-def _family_joints(network: Network) -> dict[str, Floats]:
-    """Joint possibility of every family; kept for the last networks, which experiments draw from again and again."""
-    return _condition_families(network, None)
+_keep_families = lru_cache(maxsize=2)(_condition_families)  # experiments draw from one network again and again
 
 
 def _require_theta(value: object, what: str) -> float:
