@@ -1,6 +1,8 @@
 """Bytes to values and back: networks, data and counts in files.
 
-The names are listed in ``__init__.pyi``, once, and each format is loaded when it is first used.
+`read_network`, `write_network`, `read_data`, `scan_data` and `write_data` find the format of a file by its suffix among
+`NETWORK_FORMATS` and `DATA_FORMATS`, two registries to which programs can add formats of their own. The names are listed
+in ``__init__.pyi``, once, and loaded when they are first used.
 """
 
 import lazy_loader

@@ -120,7 +120,7 @@ def settle_binnings(
 
 
 def _read_numbers(name: str, source: DataSource) -> Floats:
-    """What edges are computed from, of all rows of a file."""
+    """The measurements in all rows of a file (middles of intervals), from which edges are computed."""
     middles = []
     for table in source.read_tables([name]):
         with prefix_errors(source.owner):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 _NAME = "possnet-counts"
-_LARGEST = 2**62
+_LARGEST = 2**62  # sums of two counts still fit 64 bits
 
 
 def write_counts(counts: Counts, path: str | Path) -> None:

@@ -13,7 +13,7 @@ from possnet.measurements import read_numbers, read_texts
 if TYPE_CHECKING:
     from possnet.measurements import BinnedColumn, Binning, MeasuredIntervals
 
-_NOT_AN_ERROR = 1 << 41
+_NOT_AN_ERROR = 1 << 41  # an issue that no reading of a number has
 
 
 def measured_column(name: str, binning: Binning, table: Any) -> BinnedColumn:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Fail: TypeAlias = Callable[[str], NoReturn]
 
-_SUM_TOLERANCE = 0.01
-_SURELY_FITS = 1 << 20
+_SUM_TOLERANCE = 0.01  # files round, some to two digits
+_SURELY_FITS = 1 << 20  # entries, 8 MB: below that, asking for the free memory would take longer than the table
 
 
 def require_table_fits(owner: str, child: str, sizes: Sequence[int]) -> int:
@@ -70,7 +70,7 @@ class NetworkDraft:
     tables: dict[str, Floats] = field(default_factory=dict)
 
     def declare_variable(self, name: str, states: Sequence[str], fail: Fail) -> None:
-        """A variable."""
+        """Add a variable."""
         if name in self.variables:
             fail(f"variable {name!r} is declared twice; expected distinct names")
         try:

@@ -1,4 +1,4 @@
-"""What a file holds, whatever it is called: for messages that say which command reads it, and for standard input."""
+"""Recognising files by their first bytes: for messages that say which command reads a file, and for standard input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS: dict[bytes, FileKind] = {
     rb'\s*\{.*"format"\s*:\s*"possnet-experiment"': "experiment",
     rb"(?i)\s*<!doctype html": "report",
 }
-_HEAD = 4096
+_HEAD = 4096  # bytes; the formats that are told apart say what they are in their first lines
 
 
 def sniff_kind(name: str) -> FileKind | None:

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-_BLOCK = 1 << 23
-_PIECE = 1 << 25
-_ROWS = 1 << 16
+_BLOCK = 1 << 23  # bytes that a thread of Arrow parses at a time
+_PIECE = 1 << 25  # bytes of a table of a stream: a few blocks, so that two threads have work, in little memory
+_ROWS = 1 << 16  # rows that are written at a time
 
 
 class CsvSource(DataSource):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Layout = Literal["masks", "lists"]
 _KEY = b"possnet"
 _NAME = "possnet-data"
-_GROUP = 1 << 18
+_GROUP = 1 << 18  # rows of a row group: streams read these one at a time
 _INDEX_PREFIX = "__index_level_"
 
 
@@ -208,7 +208,7 @@ def _mask_type(states: int) -> Any:
 
 
 def _write_masks(data: Dataset, name: str) -> pa.Array:
-    """A column as masks."""
+    """Arrow array of a column of a data set as bit masks, null where the cell is unknown."""
     import pyarrow as pa
 
     words, rows = data.bitmaps(name), len(data)

@@ -80,14 +80,14 @@ def _without_comments(text: str) -> str:
 
 
 class _BifReader:
-    """The blocks of a text, and the network they make."""
+    """Reader of the blocks of a text, which builds a network."""
 
     def __init__(self, owner: str, text: str) -> None:
         self.owner, self.text = owner, text
         self.draft = NetworkDraft(owner, "probability block")
 
     def read_network(self, transform: Transform, name: str) -> Network:
-        """All blocks, then all tables, because a file may give them in any order."""
+        """Read all blocks, and their tables at the end, because a file may give them in any order."""
         position = 0
         tables: list[re.Match[str]] = []
         while match := _BLOCK.match(self.text, position):
@@ -111,7 +111,7 @@ class _BifReader:
         return self.draft.build_network(transform, name)
 
     def read_variable(self, block: re.Match[str]) -> None:
-        """One variable and its states."""
+        """Read a variable block: its name and its states."""
         name = _unquote(block.group(1))
         fail = partial(self.fail, block.start(1))
         kind = _TYPE.search(block.group(2))
@@ -127,7 +127,7 @@ class _BifReader:
         self.draft.declare_variable(name, states, fail)
 
     def read_table(self, block: re.Match[str]) -> None:
-        """One table: its rows by context, a default row, or all numbers at once."""
+        """Read a probability block: the child, its parents, and its table."""
         fail = partial(self.fail, block.start(1))
         first, bar, rest = block.group(1).partition("|")
         names, given = _split_names(first), _split_names(rest)
@@ -141,7 +141,7 @@ class _BifReader:
         self.draft.tables[child] = self.parse_table(child, given, sizes, block)
 
     def parse_table(self, child: str, given: list[str], sizes: list[int], block: re.Match[str]) -> Floats:
-        """The numbers of a block, as a table with the child last."""
+        """Parse the rows of a block (by context, by default, or all at once) into a table with the child as its last axis."""
         position, end = block.span(2)
         width = sizes[-1]
         lookups = [{state: k for k, state in enumerate(self.draft.variables[parent].states)} for parent in given]
@@ -219,7 +219,7 @@ class _BifReader:
         return number
 
     def parse_row(self, text: str, wanted: int, at: int) -> Floats:
-        """Exactly so many numbers."""
+        """Parse a list of numbers of the wanted length."""
         words = _split_words(text)
         values = parse_numbers(words)
         wrong = np.flatnonzero(~np.isfinite(values))
@@ -230,7 +230,7 @@ class _BifReader:
         return values
 
     def require_end(self, position: int, end: int, expected: str) -> None:
-        """Nothing but blanks is left."""
+        """Require that nothing but blanks follows."""
         left = self.text[position:end].lstrip()
         if left:
             self.fail(end - len(left), f"{left.split(maxsplit=1)[0][:40]!r}{expected}")

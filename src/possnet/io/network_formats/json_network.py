@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAME = "possnet-network"
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
-_LARGEST_EXACT = 2**53
+_LARGEST_EXACT = 2**53  # up to here every whole number is a float64
 
 
 def decode_network(content: bytes, owner: str) -> Network:

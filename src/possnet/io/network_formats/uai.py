@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 Preamble: TypeAlias = Literal["MARKOV", "BAYES"]
 _NAMES = "possnet-uai-names"
-_MOST_STATES = 1_000_000
+_MOST_STATES = 1_000_000  # besides one for every word of the file: a few digits may announce any number of states
 
 
 def names_file(path: str | Path) -> Path:
@@ -119,7 +119,7 @@ def _build_dag(parents: Mapping[str, Sequence[str]], *, cyclic: bool) -> Dag | N
 def _group_families(
     factors: Sequence[Factor], names: Sequence[str]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Floats]] | None:
-    """Parents and tables of all variables, if every one is the last of exactly one factor."""
+    """Parents and tables of all families, if every variable is the last one of exactly one factor; otherwise None."""
     parents = {names[scope[-1]]: tuple(names[k] for k in scope[:-1]) for scope, _ in factors if scope}
     if len(parents) != len(names) or len(factors) != len(names):
         return None
@@ -160,20 +160,20 @@ def _parse_factors(content: bytes, owner: str) -> tuple[Preamble, list[int], lis
 
 
 class _Tokens:
-    """The words of a file, read one after the other; a wrong one is reported with its line and column."""
+    """Reader of a file word by word; an unexpected word is reported with its line and column."""
 
     def __init__(self, content: bytes, owner: str) -> None:
         self.tokens, self.owner, self.content, self.position = content.split(), owner, content, 0
 
     def require_words(self, count: int) -> range:
-        """Range of so many things, each of at least one word; refused at once if the file has fewer words left."""
+        """Require that at least ``count`` words are left, before anything of that size is made; return ``range(count)``."""
         if count > len(self.tokens) - self.position:
             self.position = len(self.tokens)
             self.fail(f"{count} announced and the file ends before them", "the rest of the file")
         return range(count)
 
     def read_number(self, what: str, least: int, most: int | None = None) -> int:
-        """A whole number."""
+        """Read the next word as a whole number from ``least`` to ``most``."""
         if self.position >= len(self.tokens):
             self.fail(f"the file ends before {what}", "the rest of the file")
         token = self.tokens[self.position]
@@ -184,7 +184,7 @@ class _Tokens:
         return int(token)
 
     def read_entries(self, count: int, factor: int) -> Floats:
-        """So many entries of a factor."""
+        """Read the next ``count`` words as the entries of a factor: finite numbers >= 0."""
         self.require_words(count)
         words = self.tokens[self.position : self.position + count]
         values = parse_numbers(words)
@@ -196,7 +196,7 @@ class _Tokens:
         return values + 0.0
 
     def require_end(self, what: str) -> None:
-        """Nothing is left."""
+        """Require that no word follows."""
         if self.position < len(self.tokens):
             self.position += 1
             self.fail(f"something after the last {what}", "the end of the file")

@@ -76,7 +76,7 @@ def _texts_of(element: Element, tag: str) -> list[str]:
 
 
 def _read_definition(draft: NetworkDraft, element: Element) -> None:
-    """One table."""
+    """Read a DEFINITION element: the child, its parents, and its table."""
     fail = partial(_fail, draft.owner, element)
     names = _texts_of(element, "FOR")
     if len(names) != 1:
