@@ -141,7 +141,7 @@ class _BifReader:
         self.draft.tables[child] = self.parse_table(child, given, sizes, block)
 
     def parse_table(self, child: str, given: list[str], sizes: list[int], block: re.Match[str]) -> Floats:
-        """Parse the rows of a block (by context, by default, or all at once) into a table with the child as its last axis."""
+        """Parse the rows of a block (by context, by default, or all at once) into a table with the child last."""
         position, end = block.span(2)
         width = sizes[-1]
         lookups = [{state: k for k, state in enumerate(self.draft.variables[parent].states)} for parent in given]
