@@ -193,7 +193,7 @@ def _complete_batch(
     wanted = {name: column.is_ambiguous[distinct] for name, column in columns.items()}
     tables = {name: [np.zeros((0, len(column.variable)))] for name, column in columns.items()}
     group_possible = np.ones(len(groups), dtype=np.bool_)
-    for start, stop, marginals, block_possible in engine.marginal_blocks(evidence[distinct], wanted):
+    for start, stop, marginals, block_possible in engine.marginal_blocks(evidence, wanted, distinct):
         group_possible[start:stop] = block_possible
         for name, table in marginals.items():
             tables[name].append(table)

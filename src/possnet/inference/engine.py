@@ -28,7 +28,7 @@ from possnet.possibility import Possibility
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from possnet.aliases import Bools, Floats
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import CodedColumn, Dataset
     from possnet.network import Network
 
@@ -197,12 +197,13 @@ class Inference:
         return marginals
 
     def marginal_blocks(
-        self, data: Dataset, wanted: Mapping[str, Bools]
+        self, data: Dataset, wanted: Mapping[str, Bools], rows: Ints | None = None
     ) -> Iterator[tuple[int, int, dict[str, Floats], Bools]]:
-        """The same, some rows at a time and only where asked for: what filling a large table needs.
+        """The same, a block of rows at a time and only where asked for: what filling a large table needs.
 
-        ``wanted`` says for every variable of interest which rows it is wanted for. Blocks are (first row, end, name ->
-        array (wanted rows of the block, states), which rows of the block are possible).
+        ``wanted`` says for every variable of interest which rows it is wanted for: of all rows, or of those whose numbers
+        are given. Blocks are (first row, end, name -> array (wanted rows of the block, states), which rows of the block are
+        possible).
 
         >>> import possnet as pn
         >>> data = pn.Dataset.from_table({"dysp": ["yes", "no"]}, pn.load_example("asia").variable("dysp"))
@@ -212,8 +213,10 @@ class Inference:
         """
         self._require_own(data, "marginal_blocks")
         columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables}
+        if rows is not None:
+            columns = {number: column.take_rows(rows, None) for number, column in columns.items()}
         numbers = {self._graph.find_number(name): mask for name, mask in wanted.items()}
-        for block, degrees, possible in self._run_rows(columns, len(data), numbers):
+        for block, degrees, possible in self._run_rows(columns, len(data) if rows is None else len(rows), numbers):
             yield block.start, block.stop, {self._graph.names[v]: table for v, table in degrees.items()}, possible
 
     def _run_rows(
