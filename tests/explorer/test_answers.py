@@ -19,11 +19,11 @@ from possnet.explorer.session import Session, answer_evidence, read_table_page
 from tests.serving import Server, serving
 
 
-def same(found: Any, expected: dict[str, pn.Possibility]) -> bool:
+def same(marginals: Any, expected: dict[str, pn.Possibility]) -> bool:
     """Whether marginals as the server tells them are those of the library."""
-    return found.keys() == expected.keys() and all(
-        np.array_equal(found[name]["possibility"], pi.degrees)
-        and found[name]["necessity"] == [pi.necessity({state}) for state in pi.variables[0].states]
+    return marginals.keys() == expected.keys() and all(
+        np.array_equal(marginals[name]["possibility"], pi.degrees)
+        and marginals[name]["necessity"] == [pi.necessity({state}) for state in pi.variables[0].states]
         for name, pi in expected.items()
     )
 
@@ -40,12 +40,12 @@ EVIDENCE: list[dict[str, list[str]]] = [
 def test_answers_are_those_of_the_library(clinic: Server, evidence: dict[str, list[str]]) -> None:
     engine = pn.Inference(pn.load_example("clinic"))
     known = {name: set(states) for name, states in evidence.items()}
-    found = clinic.ask("/api/answer", {"evidence": evidence, "before": True, "explain": True}).document
-    assert same(found["marginals"], engine.marginals(known or None))
-    assert same(found["before"], engine.marginals())
-    assert found["degree"] == engine.possibility_of(known)
+    answer = clinic.ask("/api/answer", {"evidence": evidence, "before": True, "explain": True}).document
+    assert same(answer["marginals"], engine.marginals(known or None))
+    assert same(answer["before"], engine.marginals())
+    assert answer["degree"] == engine.possibility_of(known)
     best = engine.most_possible(known or None)
-    assert found["best"] == {"configuration": best.configuration, "possibility": best.possibility, "ties": best.ties}
+    assert answer["best"] == {"configuration": best.configuration, "possibility": best.possibility, "ties": best.ties}
 
 
 def test_a_click_plans_no_junction_tree_but_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,13 +63,13 @@ def test_a_click_plans_no_junction_tree_but_the_first(monkeypatch: pytest.Monkey
 def test_the_network_is_told_with_a_place_for_every_card(clinic: Server) -> None:
     net = pn.load_example("clinic")
     for shape in ("wide", "tall"):
-        found = clinic.ask(f"/api/network?shape={shape}").document
-        assert (found["name"], found["conjunction"], found["edited"]) == ("clinic", "product", [])
-        assert [(v["name"], tuple(v["states"])) for v in found["variables"]] == [
+        page = clinic.ask(f"/api/network?shape={shape}").document
+        assert (page["name"], page["conjunction"], page["edited"]) == ("clinic", "product", [])
+        assert [(v["name"], tuple(v["states"])) for v in page["variables"]] == [
             (v.name, v.states) for v in net.variables
         ]
-        assert {(edge["from"], edge["to"]) for edge in found["geometry"]["edges"]} == set(net.dag.edges)
-        boxes = [(c["x"], c["y"], c["x"] + c["width"], c["y"] + c["height"]) for c in found["geometry"]["cards"]]
+        assert {(edge["from"], edge["to"]) for edge in page["geometry"]["edges"]} == set(net.dag.edges)
+        boxes = [(c["x"], c["y"], c["x"] + c["width"], c["y"] + c["height"]) for c in page["geometry"]["cards"]]
         apart = [
             a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for a in boxes for b in boxes if a is not b
         ]
@@ -87,16 +87,21 @@ def test_edits_are_those_of_the_library_and_can_be_undone(tmp_path: Path) -> Non
             return pn.read_network(tmp_path / "now.json")
 
         rows = {"0": [1, 0.7], "3": [0.25, 1]}
-        told = server.ask("/api/edit", {"variable": "dysp", "rows": rows, "revision": 0}).document
+        summary = server.ask("/api/edit", {"variable": "dysp", "rows": rows, "revision": 0}).document
         table = asia.table("dysp").reshape(4, 2).copy()
         table[[0, 3]] = [[1, 0.7], [0.25, 1]]
         first = asia.with_table("dysp", table.reshape(2, 2, 2))
-        assert (told["edited"], told["touched"], told["undo"], told["redo"]) == (["dysp"], ["dysp"], True, False)
+        assert (summary["edited"], summary["touched"], summary["undo"], summary["redo"]) == (
+            ["dysp"],
+            ["dysp"],
+            True,
+            False,
+        )
         assert now() == first
         given = {"xray": ["yes"]}
-        found = server.ask("/api/answer", {"evidence": given}).document
-        assert same(found["marginals"], pn.Inference(first).marginals({"xray": {"yes"}}))
-        assert found["revision"] == 1
+        answer = server.ask("/api/answer", {"evidence": given}).document
+        assert same(answer["marginals"], pn.Inference(first).marginals({"xray": {"yes"}}))
+        assert answer["revision"] == 1
         late = server.ask("/api/edit", {"variable": "dysp", "rows": rows, "revision": 0})
         assert (late.status, now() == first) == (409, True)
         server.ask("/api/edit", {"variable": "smoke", "rows": {"0": [0.5, 1]}, "revision": 1})
@@ -159,8 +164,8 @@ def test_impossible_evidence_is_told_as_such() -> None:
 
 def test_normalising_is_that_of_the_network(clinic: Server) -> None:
     rows = [[0.5, 0.2, 0.1], [0.3, 0.6, 0]]
-    found = clinic.ask("/api/normalise", {"variable": "fever", "rows": rows}).document["rows"]
-    assert np.array_equal(found, pn.normalise_tables({"fever": rows})["fever"])
+    normalised = clinic.ask("/api/normalise", {"variable": "fever", "rows": rows}).document["rows"]
+    assert np.array_equal(normalised, pn.normalise_tables({"fever": rows})["fever"])
 
 
 def test_a_question_that_would_not_fit_is_refused_with_its_size(tmp_path: Path) -> None:
@@ -234,9 +239,9 @@ def test_two_clients_at_once_get_their_own_answers(clinic: Server) -> None:
     def client(evidence: dict[str, list[str]]) -> None:
         expected = engine_answers[json.dumps(evidence)]
         for _ in range(15):
-            found = clinic.ask("/api/answer", {"evidence": evidence})
-            if not same(found.document.get("marginals", {}), expected):
-                wrong.append(found)
+            reply = clinic.ask("/api/answer", {"evidence": evidence})
+            if not same(reply.document.get("marginals", {}), expected):
+                wrong.append(reply)
 
     engine_answers = {json.dumps(e): engine.marginals({n: set(s) for n, s in e.items()} or None) for e in EVIDENCE}
     threads = [threading.Thread(target=client, args=(evidence,)) for evidence in EVIDENCE]

@@ -53,10 +53,10 @@ def state(page: Page, name: str, label: str) -> Locator:
 def shows(page: Page, net: pn.Network, evidence: dict[str, set[str]]) -> None:
     """Every bar on the page is that of the library."""
     expected = pn.Inference(net).marginals(evidence or None)
-    found = page.evaluate(DEGREES)
-    assert found.keys() == expected.keys()
+    degrees = page.evaluate(DEGREES)
+    assert degrees.keys() == expected.keys()
     for name, pi in expected.items():
-        for label, (possible, certain, drawn) in found[name].items():
+        for label, (possible, certain, drawn) in degrees[name].items():
             assert possible == pytest.approx(pi[label], abs=1e-12), (name, label)
             assert certain == pytest.approx(pi.necessity({label}), abs=1e-12)
             assert drawn == pytest.approx(pi[label], abs=0.01)

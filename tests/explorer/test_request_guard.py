@@ -72,8 +72,8 @@ def test_only_its_own_page_may_ask(
     clinic: Server, method: str, path: str, headers: dict[str, str], status: int
 ) -> None:
     body = b'{"evidence": {}}' if method == "POST" else None
-    told = {name.replace("-", "_"): value.format(port=clinic.port) for name, value in headers.items()}
-    reply = clinic.ask(path, body, method=method, **told)
+    sent = {name.replace("-", "_"): value.format(port=clinic.port) for name, value in headers.items()}
+    reply = clinic.ask(path, body, method=method, **sent)
     assert reply.status == status
     assert status == 200 or set(reply.document) == {"error"}
     assert status != 405 or "allow" in reply.headers
@@ -112,8 +112,8 @@ def test_only_its_own_files_are_served(clinic: Server, path: str) -> None:
 def test_sizes_are_bounded(clinic: Server) -> None:
     host = f"Host: 127.0.0.1:{clinic.port}\r\nContent-Type: application/json\r\n"
     for length in ((1 << 20) + 1, 10**12):
-        told = clinic.raw(f"POST /api/answer HTTP/1.1\r\n{host}Content-Length: {length}\r\n\r\n".encode())
-        assert told.startswith(b"HTTP/1.1 413 ")
+        reply = clinic.raw(f"POST /api/answer HTTP/1.1\r\n{host}Content-Length: {length}\r\n\r\n".encode())
+        assert reply.startswith(b"HTTP/1.1 413 ")
     assert clinic.ask("/api/answer", b" " * ((1 << 20) - 16) + b'{"evidence": {}}').status == 200
     chunk = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
     head = f"POST /api/answer HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\n".encode()
@@ -121,8 +121,8 @@ def test_sizes_are_bounded(clinic: Server) -> None:
     assert b" 400 " in clinic.raw(head + chunk + b"0\r\n\r\n")[:20]  # no JSON, but not too long
     assert clinic.ask("/?" + "x" * 3000).status == 414
     for lines in (b"X-Long: " + b"x" * 20_000 + b"\r\n\r\n", b"X-Many: 1\r\n" * 9000):
-        told = clinic.raw(b"GET / HTTP/1.1\r\n" + lines)
-        assert told[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 431", b""}  # or closed at once
+        reply = clinic.raw(b"GET / HTTP/1.1\r\n" + lines)
+        assert reply[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 431", b""}  # or closed at once
     assert clinic.ask("/").status == 200
 
 

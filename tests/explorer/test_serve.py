@@ -39,10 +39,10 @@ def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
         with socket.create_connection(("127.0.0.1", server.port)) as line:
             line.sendall(b"GET / HTTP/1.1\r\n")
             server.process.send_signal(number)
-            out, told = server.process.communicate(timeout=20)
+            out, err = server.process.communicate(timeout=20)
     assert server.process.returncode == code
     assert out == ""
-    assert told == f"Open this address in a browser on this machine; Ctrl-C ends it.\n{last}"
+    assert err == f"Open this address in a browser on this machine; Ctrl-C ends it.\n{last}"
     assert (tmp_path / "opened").read_text() == f"http://127.0.0.1:{server.port}/\n"
 
 
@@ -55,16 +55,16 @@ def test_a_port_in_use_is_told_and_the_default_gives_way(monkeypatch: pytest.Mon
             shown.stderr == f"Error: port {port} is in use; expected a free one. Leave the port out, and one is found\n"
         )
         monkeypatch.setattr(serve, "PORT", port)
-        told: list[str] = []
+        addresses: list[str] = []
 
         def enough(address: str) -> None:
-            told.append(address)
+            addresses.append(address)
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
             explore(pn.load_example("clinic"), open_browser=False, announce=enough)
-    assert told
-    assert not told[0].endswith(f":{port}/")
+    assert addresses
+    assert not addresses[0].endswith(f":{port}/")
     assert run("explore", "clinic", "--port", "99999").returncode == 2
 
 

@@ -38,21 +38,21 @@ def test_curves_show_means_ignorance_and_limit(results: pn.Results, metric: str)
     figure = plots.learning_curves(results, metric)
     panels = {axes.get_title("left"): lines(axes) for axes in figure.axes if axes.get_visible()}
     assert set(panels) == {"traced rows, theta = 0.5", "traced rows, theta = 1", "precise rows"}
-    found = [s for s in results.summary(metric) if s.process == "traced" and s.imprecision == 1]
+    summaries = [s for s in results.summary(metric) if s.process == "traced" and s.imprecision == 1]
     shown = panels["traced rows, theta = 1"]
     for learner, label in (("likelihood", "counting"), ("em", "EM")):
-        own = [s for s in found if s.learner == learner]
+        own = [s for s in summaries if s.learner == learner]
         assert shown[label] == ([50, 400], [s.mean for s in own])
-    assert shown["ignorance"][1] == [s.vacuous for s in found if s.learner == "em"]
-    assert shown["limit of counting (endless rows)"][1] == [s.limit for s in found if s.learner == "likelihood"]
+    assert shown["ignorance"][1] == [s.vacuous for s in summaries if s.learner == "em"]
+    assert shown["limit of counting (endless rows)"][1] == [s.limit for s in summaries if s.learner == "likelihood"]
 
 
 def test_curves_against_imprecision_use_the_most_rows(results: pn.Results) -> None:
     (axes,) = plots.learning_curves(results, against="imprecision").axes
-    found = [
+    summaries = [
         s for s in results.summary("child_affinity") if s.rows == 400 and s.process == "traced" and s.learner == "em"
     ]
-    assert lines(axes)["EM"] == ([0.5, 1.0], [s.mean for s in found])
+    assert lines(axes)["EM"] == ([0.5, 1.0], [s.mean for s in summaries])
     assert "400 rows" in axes.get_xlabel()
 
 
@@ -82,26 +82,26 @@ def test_bias_and_noise_are_those_of_the_limit(results: pn.Results) -> None:
 
 
 def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
-    found = small(["asia", "survey"], rows=30, learners="likelihood")
+    results = small(["asia", "survey"], rows=30, learners="likelihood")
     outcomes = [
         o if c.network == "asia" else o._replace(measures={n: (v, i, None) for n, (v, i, _) in o.measures.items()})
-        for c, o in zip(found.trials, found.outcomes, strict=True)
+        for c, o in zip(results.trials, results.outcomes, strict=True)
     ]
-    some = pn.Results(found.trials, tuple(outcomes))
-    assert len(plots.error_split(some, network="asia").axes) == len(plots.error_split(some).axes) == 1
+    partial = pn.Results(results.trials, tuple(outcomes))
+    assert len(plots.error_split(partial, network="asia").axes) == len(plots.error_split(partial).axes) == 1
     with pytest.raises(pn.InputError, match="no limit is known for 'likelihood'"):
-        plots.error_split(some, network="survey")
+        plots.error_split(partial, network="survey")
 
 
 def test_noise_is_the_distance_to_the_limit_and_bounds_the_error() -> None:
     net = pn.load_example("clinic")
     limit = pn.sampling_limit(net, process="traced")
     learned = pn.fit(net.dag, pn.sample(net, 300, process="traced", rng=1))
-    found = pn.compare(net, learned, limit=limit)
-    assert found["child_noise"].value == pytest.approx(pn.compare(limit, learned)["child_mean_error"].value)
-    error, bias = found["child_mean_error"].value, found["child_mean_error"].limit
+    comparison = pn.compare(net, learned, limit=limit)
+    assert comparison["child_noise"].value == pytest.approx(pn.compare(limit, learned)["child_mean_error"].value)
+    error, bias = comparison["child_mean_error"].value, comparison["child_mean_error"].limit
     assert bias is not None
-    assert error <= bias + found["child_noise"].value + 1e-12
+    assert error <= bias + comparison["child_noise"].value + 1e-12
     assert "child_noise" not in pn.compare(net, learned)
 
 
@@ -131,13 +131,13 @@ def test_errors_by_context_are_those_of_the_tables(results: pn.Results) -> None:
 
 def test_em_and_support_figures() -> None:
     net = pn.load_example("pump")
-    found = pn.fit_em(net.dag, pn.sample(net, 3000, process="traced", rng=1))
-    (axes,) = plots.em_convergence(found).axes
+    result = pn.fit_em(net.dag, pn.sample(net, 3000, process="traced", rng=1))
+    (axes,) = plots.em_convergence(result).axes
     (line,) = axes.get_lines()
-    assert np.asarray(line.get_ydata()).tolist() == [found.log_likelihood[-1] - v for v in found.log_likelihood[:-1]]
-    (axes,) = plots.support_calibration(net, found.network).axes
+    assert np.asarray(line.get_ydata()).tolist() == [result.log_likelihood[-1] - v for v in result.log_likelihood[:-1]]
+    (axes,) = plots.support_calibration(net, result.network).axes
     points = next(line for line in axes.get_lines() if line.get_label() == "a context")
-    assert np.size(points.get_xdata()) == sum(int((n >= 1).sum()) for n in found.support.values())
+    assert np.size(points.get_xdata()) == sum(int((n >= 1).sum()) for n in result.support.values())
     with pytest.raises(pn.InputError, match="was not learned"):
         plots.support_calibration(net, net)
 
@@ -197,8 +197,8 @@ def test_a_drawing_has_the_marginals_and_marks_what_is_known() -> None:
     marginals = pn.Inference(net).marginals(known)
     titles = {t.text for t in ET.fromstring(picture).iter(f"{SVG}title")}  # noqa: S314
     for name, pi in marginals.items():
-        told = ", ".join(f"{s} {pi[s]:.2f}" for s in pi.variables[0].states)
-        assert f"{name}: {told}" in titles
+        degrees = ", ".join(f"{s} {pi[s]:.2f}" for s in pi.variables[0].states)
+        assert f"{name}: {degrees}" in titles
     assert picture.count('stroke="var(--mark)"') == len(known) + 1  # the cards and the legend
     figure = plots.drawing_figure(picture)
     assert len(figure.axes[0].texts) == shapes(picture, "text")
@@ -221,7 +221,7 @@ def test_legends_are_whole_and_titles_stay_in_their_panels() -> None:
     processes = ["traced-text", "alpha-cut-cuts"]
     many = small(rows=[30, 60], imprecision=[0.1, 0.3, 0.7, 1], process=processes, learners=learners)
     few = small(rows=[30, 60])
-    for figure in (draw(found) for draw in (plots.learning_curves, plots.error_split) for found in (many, few)):
+    for figure in (draw(results) for draw in (plots.learning_curves, plots.error_split) for results in (many, few)):
         (legend,) = figure.legends
         assert legend.get_window_extent().x1 <= figure.bbox.width
         for axes in figure.axes:

@@ -116,18 +116,18 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
     assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
     for section in ("Learning curves", "Bias and noise", "Where the errors are", "Networks", "Table", "Methods"):
         assert f">{section}</h2>" in text
-    found = read_experiment(folder)
-    assert state_question(found) in text
-    assert all(sentence in text for sentence in state_answer(found.results))
-    assert repeat_command(found) in text
-    for summary in found.results.summary("child_affinity"):
+    experiment = read_experiment(folder)
+    assert state_question(experiment) in text
+    assert all(sentence in text for sentence in state_answer(experiment.results))
+    assert repeat_command(experiment) in text
+    for summary in experiment.results.summary("child_affinity"):
         assert f'data-v="{summary.mean:.10g}"' in text
-    assert all(f"{name} {number}" in text for name, number in found.versions.items())
+    assert all(f"{name} {number}" in text for name, number in experiment.versions.items())
 
 
 def test_every_figure_is_there_as_svg_and_pdf(folder: Path) -> None:
-    kinds = ("curves-rows", "curves-imprecision", "split", "variables", "contexts", "network")
-    expected = {f"{kind}-asia.{suffix}" for kind in kinds for suffix in ("svg", "pdf")}
+    stems = ("curves-rows", "curves-imprecision", "split", "variables", "contexts", "network")
+    expected = {f"{stem}-asia.{suffix}" for stem in stems for suffix in ("svg", "pdf")}
     assert {file.name for file in (folder / "figures").iterdir()} == expected
 
 
@@ -138,6 +138,16 @@ def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: 
     assert "Report: again/report.html" in done.stdout
     for file in [folder / "results.csv", folder / "report.html", *(folder / "figures").iterdir()]:
         assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.usefixtures("plain_figures")
+def test_a_report_of_what_was_just_run_reads_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = small(rows=20, learners="likelihood", out=tmp_path / "run")
+    again = pn.write_report(tmp_path / "run").read_text()
+    monkeypatch.setattr("possnet.report.report_files.read_experiment", None)
+    assert pn.write_report(results.experiment).read_text() == again
+    with pytest.raises(pn.InputError, match="kept in no folder"):
+        _ = small(rows=20, learners="likelihood").experiment
 
 
 def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
@@ -160,9 +170,9 @@ def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
 @pytest.mark.usefixtures("plain_figures")
 def test_failed_runs_are_told(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    found = small(rows=50, out=path)
-    for cell in found.trials:
-        file = path / "cells" / f"{cell.key}.json"
+    results = small(rows=50, out=path)
+    for trial in results.trials:
+        file = path / "cells" / f"{trial.key}.json"
         document = json.loads(file.read_text())
         file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
     assert f"Report: {path / 'report.html'}" in run("report", path).stdout
@@ -216,9 +226,9 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
 def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     small(rows=[100, 300], learners=["likelihood"], learn=["given", "mwst:chi2"], rng=2, out=tmp_path / "run")
     text = pn.write_report(tmp_path / "run").read_text()
-    found = read_experiment(tmp_path / "run")
-    assert list(found.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
-    assert "--learner likelihood --learn given,mwst:chi2" in repeat_command(found)
+    experiment = read_experiment(tmp_path / "run")
+    assert list(experiment.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
+    assert "--learner likelihood --learn given,mwst:chi2" in repeat_command(experiment)
     assert "counting on a structure by mwst, chi2" in text
     assert ">edges to mend<" in text
     assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()
@@ -232,23 +242,23 @@ def test_the_answer_is_true_for_every_kind_of_grid() -> None:
     assert len(single) == 2  # nothing was varied
     alike = state_answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
     assert "are counting and counting with theta undone alike on precise rows" in alike
-    found = small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3)
-    first, last = (s.mean for s in found.summary("child_mean_error"))
-    assert ("does not fall" in state_answer(found)[-1]) == (first / last < 1.05)
+    results = small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3)
+    first, last = (s.mean for s in results.summary("child_mean_error"))
+    assert ("does not fall" in state_answer(results)[-1]) == (first / last < 1.05)
     thetas = state_answer(small(rows=60, imprecision=[0.2, 0.8], process=["precise", "traced"], learners="em"))
     assert "From imprecision 0.2 to 0.8 the error of EM on traced rows" in thetas[-1]
 
 
 def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
-    found = small(imprecision=[0.5, 1])
+    results = small(imprecision=[0.5, 1])
     outcomes = [
         o._replace(measures={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
-        for c, o in zip(found.trials, found.outcomes, strict=True)
+        for c, o in zip(results.trials, results.outcomes, strict=True)
     ]
-    text = state_answer(pn.Results(found.trials, tuple(outcomes)))[0]
+    text = state_answer(pn.Results(results.trials, tuple(outcomes)))[0]
     assert "(1 setting with failed trials left out)" in text
-    kept = [s for s in found.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
-    assert all(f"{s.mean:.2f}" in text for s in kept)
+    shown = [s for s in results.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
+    assert all(f"{s.mean:.2f}" in text for s in shown)
 
 
 @pytest.mark.usefixtures("plain_figures")

@@ -62,8 +62,8 @@ def compute_card_layout(network: Network, shape: Shape = "wide") -> dict[str, An
         {"from": parent, "to": child, "points": [[round(x, 1), round(y, 1)] for x, y in line]}
         for (parent, child), line in layout.edges.items()
     ]
-    whole = {"width": round(layout.width, 1), "height": round(layout.height, 1)}
-    return {"cards": cards, "edges": edges, **whole, "head": _HEAD, "line": _LINE, "pad": _PAD}
+    size = {"width": round(layout.width, 1), "height": round(layout.height, 1)}
+    return {"cards": cards, "edges": edges, **size, "head": _HEAD, "line": _LINE, "pad": _PAD}
 
 
 def _head_width(variable: Variable) -> float:

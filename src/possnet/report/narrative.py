@@ -212,8 +212,8 @@ def network_files(networks: Mapping[str, Network]) -> dict[str, str]:
 
 def _is_random(name: str, network: Network, seed: int) -> bool:
     number = name.removeprefix("random ")
-    whole = name.startswith("random ") and number.isascii() and number.isdecimal() and len(number) < 6
-    return whole and int(number) == len(network.variables) and random_network(int(number), rng=seed) == network
+    is_number = name.startswith("random ") and number.isascii() and number.isdecimal() and len(number) < 6
+    return is_number and int(number) == len(network.variables) and random_network(int(number), rng=seed) == network
 
 
 def file_names(texts: Iterable[str]) -> list[str]:

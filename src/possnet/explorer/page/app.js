@@ -136,9 +136,9 @@ class Explorer {
 
   showKnown() {
     const chips = [...this.evidence].map(([name, states]) => {
-      const told = `${name} = ${either(inOrder(states, this.variables.get(name)))}`;
-      return make("li", {}, make("span", {}, told), make("button", {
-        type: "button", "aria-label": `clear ${told}`, click: () => this.clear(name),
+      const label = `${name} = ${either(inOrder(states, this.variables.get(name)))}`;
+      return make("li", {}, make("span", {}, label), make("button", {
+        type: "button", "aria-label": `clear ${label}`, click: () => this.clear(name),
       }, "×"));
     });
     byId("chips").replaceChildren(...chips);

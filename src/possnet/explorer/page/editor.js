@@ -37,7 +37,7 @@ export class Editor {
     this.run(() => this.load(0));
   }
 
-  // Do something with the server; what goes wrong is told here.
+  // Do something with the server; what goes wrong is shown here.
   async run(work) {
     try {
       await work();
@@ -76,13 +76,13 @@ export class Editor {
   }
 
   row(row) {
-    const told = row.context.join(", ");
+    const context = row.context.join(", ");
     const whole = (k) => this.draft.get(row.number)?.[k] ?? String(row.degrees[k]);
     const cells = row.degrees.map((_, k) => make("td", {}, make("input", {
       value: rounded(whole(k)), inputmode: "decimal", autocomplete: "off", spellcheck: "false",
       focus: ({ target }) => { target.value = whole(k); target.select(); },
       blur: ({ target }) => { target.value = rounded(whole(k)); },
-      readonly: !this.page.whole, "aria-label": `${this.variable.states[k]}${told ? ` given ${told}` : ""}`,
+      readonly: !this.page.whole, "aria-label": `${this.variable.states[k]}${context ? ` given ${context}` : ""}`,
       input: (event) => this.type(row, k, event.target.value),
       keydown: (event) => { if (event.key === "Enter" && !this.buttons.apply.disabled) this.run(() => this.apply()); },
     })));

@@ -128,17 +128,17 @@ export class Graph {
     if (look !== row.look) this.fresh.push([row.label, row.labels]);
     row.look = look;
     row.state = state;
-    const told = (possibility, necessity) => (pi === undefined ? "" : possibility + three(pi))
+    const degrees = (possibility, necessity) => (pi === undefined ? "" : possibility + three(pi))
       + (n === undefined ? "" : necessity + three(n));
     write(row.label, clipped(state, LABEL));
-    write(row.full, `${name} = ${state}${told(": Π ", ", N ")}`);
+    write(row.full, `${name} = ${state}${degrees(": Π ", ", N ")}`);
     write(row.number, pi === undefined ? "" : short(pi));
     set(row.possible, { width: (row.room * (pi ?? 0)).toFixed(1) });
     set(row.necessary, { width: (row.room * (n ?? 0)).toFixed(1) });
     set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: moved ? null : "hidden" });
     set(row.element, {
       "data-state": state, "data-pi": pi ?? 0, "data-n": n ?? 0, "aria-checked": String(given),
-      "aria-label": `${name} = ${state}${told(", possibility ", ", necessity ")}`,
+      "aria-label": `${name} = ${state}${degrees(", possibility ", ", necessity ")}`,
     });
     row.element.classList.toggle("given", given);
     row.element.classList.toggle("excluded", excluded);

@@ -14,14 +14,14 @@ export async function ask(path, body, signal) {
     ? { signal }
     : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
   let reply;
-  let told;
+  let answer;
   try {
     reply = await fetch(path, how);
-    told = await reply.json();
+    answer = await reply.json();
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem("The server does not answer. Is the command still running? Start it again, then reload.", "gone", 0);
   }
-  if (!reply.ok) throw new Problem(told.error ?? `status ${reply.status}`, told.kind ?? "refused", reply.status);
-  return told;
+  if (!reply.ok) throw new Problem(answer.error ?? `status ${reply.status}`, answer.kind ?? "refused", reply.status);
+  return answer;
 }
