@@ -12,8 +12,9 @@ import possnet as pn
 from possnet.inference import (
     batched,
     engine as engine_module,
-    message_passing,
     row_components,
+    row_passes,
+    row_schedule,
 )
 from tests.inference.brute_force import questions
 
@@ -40,8 +41,8 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     table = pn.Dataset.from_rows(columns or net.variables[:1], rows)
     target = data.draw(st.sampled_from(net.variables)).name
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(message_passing, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
-        patch.setattr(message_passing, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
+        patch.setattr(row_passes, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
+        patch.setattr(row_schedule, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
         patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
         patch.setattr(row_components, "_MOST_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
         patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
@@ -151,3 +152,16 @@ def test_with_its_markov_blanket_observed_a_variable_answers_to_its_families_alo
             top = expected.max()
             normal = expected / top if conjunction is pn.PRODUCT else np.where(expected == top, 1.0, expected)
             assert degrees == pytest.approx(normal, abs=1e-12)
+
+
+def test_rows_of_a_long_chain_are_answered_without_recursion() -> None:
+    count = 1500
+    scope = [pn.Variable(f"x{k}", ("a", "b")) for k in range(count)]
+    tables: dict[str, Any] = {"x0": [1, 0.9]} | {f"x{k}": [[1, 0.9], [0.8, 1]] for k in range(1, count)}
+    net = pn.Network(scope, pn.Dag({f"x{k}": (f"x{k - 1}",) if k else () for k in range(count)}), tables)
+    data = pn.Dataset.from_rows([scope[0], scope[-1]], [("a", "b"), ("b", None)])
+    engine = pn.Inference(net)
+    every = engine.marginals_many(data)
+    for name in ("x0", "x700", "x1499"):
+        expected = [engine.query(name, {"x0": "a", "x1499": "b"}), engine.query(name, {"x0": "b"})]
+        assert every[name] == pytest.approx(np.array([pi.degrees for pi in expected]), abs=1e-9)

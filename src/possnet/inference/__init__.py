@@ -3,9 +3,11 @@
 from possnet.inference.engine import Inference
 from possnet.inference.evidence import Evidence
 from possnet.inference.junction_tree import JunctionTree
-from possnet.inference.message_passing import CliqueLayout, Projection, RowPasses, RowSchedule, order_axes
+from possnet.inference.message_passing import CliqueLayout, Projection, order_axes
 from possnet.inference.most_possible import Explanation
 from possnet.inference.plan import Plan, make_plan
+from possnet.inference.row_passes import RowPasses
+from possnet.inference.row_schedule import RowSchedule
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 
 __all__ = [

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from possnet.inference.message_passing import CliqueLayout, RowPasses, RowSchedule, combine_parts, factor_parts
+from possnet.inference.message_passing import CliqueLayout, combine_parts, factor_parts
+from possnet.inference.row_passes import RowPasses
+from possnet.inference.row_schedule import RowSchedule
 from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, condition_degrees
 from possnet.threads import cores, in_order
 

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from possnet.inference.junction_tree import JunctionTree
-from possnet.inference.message_passing import CliqueLayout, RowPasses, RowSchedule, order_axes
+from possnet.inference.message_passing import CliqueLayout, order_axes
 from possnet.inference.plan import make_plan
 from possnet.inference.pruning import read_targets
+from possnet.inference.row_passes import RowPasses
+from possnet.inference.row_schedule import RowSchedule
 from possnet.inference.semirings import MAX_MIN
 from possnet.kernels.grouping import group_rows
 
@@ -139,7 +141,7 @@ class ComponentInference:
         """Time that the rows would take, from the components of a few of them and how fast their number grows."""
         if not rows:
             return 0.0
-        sample = np.linspace(0, rows - 1, min(rows, _SAMPLE)).astype(np.int64)
+        sample = np.linspace(0, rows - 1, min(rows, _SAMPLE, max(self._most_rows // 4, 8))).astype(np.int64)
         components = self._find_components(self._observe(columns, sample, wanted))
         of_half = sum(bool((c.rows % 2 == 0).any()) for c in components)
         seconds = sum(_SECONDS_A_GROUP + len(c.variables) * _SECONDS_A_VARIABLE for c in components)
@@ -190,7 +192,7 @@ class ComponentInference:
             spread[k, k // 64] = is_open[k] & bit
             for v in scope:
                 spread[v, words + k // 64] |= is_open[v] & is_kept[k] & bit
-        linking = [k for k, scope in enumerate(self._scopes) if len(scope) > 1]
+        linking = [k for k in self._graph.order if (observed.is_open[list(self._scopes[k])].sum(axis=0) > 1).any()]
         grown = True
         while grown:
             grown = False
