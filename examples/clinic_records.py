@@ -65,8 +65,8 @@ print("Eve's fever, read as 38.4:", sorted(data.row(names.index("Eve"))["fever"]
 # rest of that row.
 
 # %%
-found = pn.complete(clinic, data)
-print(found)
+completion = pn.complete(clinic, data)
+print(completion)
 
 # %% [markdown]
 # Take Cleo. Nobody knows whether she was in contact with measles or is vaccinated.
@@ -76,7 +76,7 @@ print(found)
 
 # %%
 for name in ("Cleo", "Finn", "Gus"):
-    measles = found.of(names.index(name), "measles")
+    measles = completion.of(names.index(name), "measles")
     print(f"{name:<5} measles: possibility {measles['yes']:.2f}, necessity {measles.necessity({'yes'}):.2f}")
 
 # %% [markdown]
@@ -89,7 +89,7 @@ for name in ("Cleo", "Finn", "Gus"):
 # - **open ward** for the rest.
 
 # %%
-degrees = [found.of(row, "measles") for row in range(len(data))]
+degrees = [completion.of(row, "measles") for row in range(len(data))]
 
 
 def decision(measles: pn.Possibility) -> str:

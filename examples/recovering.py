@@ -59,14 +59,14 @@ def error(truth: pn.Network, learned: pn.Network) -> float:
 
 def measure(shape: str, rows: list[int], seeds: range) -> dict[str, list[float]]:
     """Mean errors over seeds, by rows: of EM, of counting, of its limit, and of ignorance."""
-    found: dict[str, list[list[float]]] = {"em": [], "counting": [], "limit": [], "vacuous": []}
+    errors_by_learner: dict[str, list[list[float]]] = {"em": [], "counting": [], "limit": [], "vacuous": []}
     for seed in seeds:
         truth = network(shape, seed)
         vacuous = pn.Network(
             truth.variables, truth.dag, {v.name: np.ones_like(truth.table(v.name)) for v in truth.variables}
         )
         limit = error(truth, pn.sampling_limit(truth, process="traced"))
-        lines: dict[str, list[float]] = {name: [] for name in found}
+        lines: dict[str, list[float]] = {name: [] for name in errors_by_learner}
         for count in rows:
             data = pn.sample(truth, count, process="traced", rng=seed)
             lines["em"].append(error(truth, pn.fit_em(truth.dag, data).network))
@@ -74,8 +74,8 @@ def measure(shape: str, rows: list[int], seeds: range) -> dict[str, list[float]]
             lines["limit"].append(limit)
             lines["vacuous"].append(error(truth, vacuous))
         for name, line in lines.items():
-            found[name].append(line)
-    return {name: np.mean(lines, axis=0).tolist() for name, lines in found.items()}
+            errors_by_learner[name].append(line)
+    return {name: np.mean(lines, axis=0).tolist() for name, lines in errors_by_learner.items()}
 
 
 def table(results: dict[str, dict[str, list[float]]], rows: list[int]) -> str:
@@ -85,11 +85,11 @@ def table(results: dict[str, dict[str, list[float]]], rows: list[int]) -> str:
         f"| network | {head} | slope | counting, {rows[-1]:,} | limit of counting | ignorance |",
         "|---" * (len(rows) + 5) + "|",
     ]
-    for shape, found in results.items():
-        slope = np.polyfit(np.log(rows), np.log(found["em"]), 1)[0]
-        errors = " | ".join(f"{value:.4f}" for value in found["em"])
-        rest = f"{found['counting'][-1]:.3f} | {found['limit'][-1]:.3f} | {found['vacuous'][-1]:.3f}"
-        lines.append(f"| {shape} | {errors} | {slope:.2f} | {rest} |")
+    for shape, errors in results.items():
+        slope = np.polyfit(np.log(rows), np.log(errors["em"]), 1)[0]
+        by_rows = " | ".join(f"{value:.4f}" for value in errors["em"])
+        rest = " | ".join(f"{errors[name][-1]:.3f}" for name in ("counting", "limit", "vacuous"))
+        lines.append(f"| {shape} | {by_rows} | {slope:.2f} | {rest} |")
     return "\n".join(lines)
 
 

@@ -82,9 +82,9 @@ shown = readings(fresh, 0.5, rng)
 bottle = 21
 for title, error in (("error forgotten", 0.0), ("error kept", 0.5)):
     data = cells(network, edges, shown[bottle : bottle + 1], error)
-    found = pn.complete(network, data)
+    completion = pn.complete(network, data)
     classes = ", ".join("|".join(s for s in data.variable(n).states if s in data.row(0)[n]) for n in MEASURED[:3])
-    degrees = found.of(0, "cultivar")
+    degrees = completion.of(0, "cultivar")
     print(f"{title}: {classes}, ...")
     print(
         "   possible:",

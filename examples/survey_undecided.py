@@ -73,8 +73,8 @@ print("answers:", dict(Counter(min(data.row(row)["answer"]) for row in range(PEO
 
 # %%
 LEVEL = 0.6
-found = pn.complete(survey, data)
-narrowed = found.narrowed(LEVEL)
+completion = pn.complete(survey, data)
+narrowed = completion.narrowed(LEVEL)
 votes = [narrowed.row(row)["vote"] for row in range(PEOPLE)]
 settled = sum(len(states) == 1 for states in votes)
 print(f"{settled} votes are settled, {PEOPLE - settled} are open")

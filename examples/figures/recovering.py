@@ -33,11 +33,11 @@ def draw_curves(results: dict[str, dict[str, list[float]]], rows: list[int], fil
     """Error against rows, one panel a network."""
     figure = Figure(figsize=(9.6, 5.0), layout="constrained")
     panels = figure.subplots(2, 4, sharex=True, sharey=True)
-    for panel, (shape, found) in zip(panels.flat, results.items(), strict=True):
-        panel.loglog(rows, found["vacuous"], color=IGNORANCE, lw=1.5, ls=":", label="ignorance (all degrees 1)")
-        panel.loglog(rows, found["counting"], color=COUNTING, lw=1.8, ls="--", marker="s", ms=4, label="counting")
-        panel.loglog(rows, found["em"], color=EM, lw=2.2, marker="o", ms=5, label="EM over the hidden trace")
-        guide = found["em"][0] * 1.7 * np.sqrt(rows[0] / np.array(rows))
+    for panel, (shape, errors) in zip(panels.flat, results.items(), strict=True):
+        panel.loglog(rows, errors["vacuous"], color=IGNORANCE, lw=1.5, ls=":", label="ignorance (all degrees 1)")
+        panel.loglog(rows, errors["counting"], color=COUNTING, lw=1.8, ls="--", marker="s", ms=4, label="counting")
+        panel.loglog(rows, errors["em"], color=EM, lw=2.2, marker="o", ms=5, label="EM over the hidden trace")
+        guide = errors["em"][0] * 1.7 * np.sqrt(rows[0] / np.array(rows))
         panel.loglog(rows, guide, color=INK, lw=0.8, alpha=0.6, label="1/√rows")
         panel.set_title(shape, fontsize=10, loc="left")
         panel.spines[["top", "right"]].set_visible(False)
@@ -59,11 +59,11 @@ def draw_bars(file: Path) -> None:
     """A two-node network: the truth, what counting converges to, and what EM finds in 100,000 rows."""
     x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
     net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
-    found = pn.fit_em(net.dag, pn.sample(net, 100_000, process="traced", rng=1)).network
+    by_em = pn.fit_em(net.dag, pn.sample(net, 100_000, process="traced", rng=1)).network
     shown = [
         ("truth", net, INK),
         ("counting, endless rows", pn.sampling_limit(net, process="traced"), COUNTING),
-        ("EM, 100,000 rows", found, EM),
+        ("EM, 100,000 rows", by_em, EM),
     ]
     figure = Figure(figsize=(9.0, 2.4), layout="constrained")
     panels = figure.subplots(1, 3, sharey=True)
