@@ -12,6 +12,7 @@ __all__ = ["free_memory", "memory_limit", "readable_bytes", "refuse_over"]
 
 _SHARE = 0.5
 _FALLBACK = 2 << 30
+_SMALL = 1 << 24  # less is never refused by default, so that small problems need not ask the system how much is free
 
 
 def free_memory() -> int:
@@ -42,6 +43,8 @@ def refuse_over(needed: int, what: str, remedy: str, *, limit: int | None = None
         ...
     possnet.errors.TooLarge: table of 'x' needs 1024 EiB; the limit is 1 GiB; use fewer parents
     """
+    if limit is None and needed < _SMALL:
+        return
     allowed = memory_limit() if limit is None else limit
     if needed > allowed:
         raise TooLarge(f"{what} needs {readable_bytes(needed)}; the limit is {readable_bytes(allowed)}; {remedy}")
