@@ -36,7 +36,7 @@ class Grid:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The networks as JSON, encoded once: seeds, workers and the folder have them from here."""
+        """The networks as JSON, encoded once for seeds, workers and the folder."""
         return {name: encode_network(network) for name, network in self.networks.items()}
 
     @classmethod

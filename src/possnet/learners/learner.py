@@ -52,7 +52,7 @@ class Learner:
     options
         Keywords that it takes besides, as the command line and `possnet.fit` call them.
     needs_imprecision
-        Whether it is to be told the imprecision of the rows, as ``imprecision=``; not told where rows have none.
+        Whether it is given the imprecision of the rows, as ``imprecision=``, where that is above 0.
     takes_imprecise_rows, takes_streams
         Whether cells may hold several states, and whether the data may be a stream of batches.
     limit
@@ -76,8 +76,8 @@ class Learner:
 
     def learn(self, dag: Dag, data: Dataset | Batches, imprecision: float, conjunction: Conjunction) -> Network:
         """The network learned from rows that were drawn with an imprecision."""
-        told = {"imprecision": imprecision} if self.needs_imprecision and imprecision > 0.0 else {}
-        result = self.fit(dag, data, conjunction=conjunction, **told)
+        known = {"imprecision": imprecision} if self.needs_imprecision and imprecision > 0.0 else {}
+        result = self.fit(dag, data, conjunction=conjunction, **known)
         return result if isinstance(result, Network) else result.network
 
 
@@ -100,7 +100,7 @@ def limit_of_counting(network: Network, process: str, imprecision: float) -> Net
 
 
 LEARNERS: Final = Registry[Learner]("learner")
-"""Learners of tables by name; ``-corrected`` ones are told the imprecision of the rows."""
+"""Learners of tables by name; ``-corrected`` ones are given the imprecision of the rows."""
 
 _COUNTING: Final = frozenset({"imprecision", "name", "normalise", "progress", "pseudo", "total"})
 _SHARING: Final = frozenset({"name", "normalise", "progress", "pseudo", "transform"})

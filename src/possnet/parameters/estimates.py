@@ -60,9 +60,9 @@ def capped_maximum(counts: ArrayLike, total: float) -> Floats:
     capped = np.zeros(flat.shape, dtype=np.bool_)
     for _ in range(states):
         left = total - capped.sum(axis=1, keepdims=True)
-        loose = np.where(capped, 0.0, flat)
-        sums = loose.sum(axis=1, keepdims=True)
-        degrees = np.where(capped, 1.0, np.divide(loose, sums, out=np.zeros_like(flat), where=sums > 0) * left)
+        uncapped = np.where(capped, 0.0, flat)
+        sums = uncapped.sum(axis=1, keepdims=True)
+        degrees = np.where(capped, 1.0, np.divide(uncapped, sums, out=np.zeros_like(flat), where=sums > 0) * left)
         above = (degrees >= 1.0) & ~capped & (flat > 0)
         if not above.any():
             break

@@ -65,7 +65,7 @@ def fit(
         A context that no row shows is all 1: nothing is known there.
     total
         S_i, for ``likelihood`` and ``capped``: a number; a number, or one for each state, for every variable; or
-        ``"data"``, the mean cell size of the variable; 1 if nothing is said. It cancels where degrees are divided by the
+        ``"data"``, the mean cell size of the variable; 1 by default. It cancels where degrees are divided by the
         largest, unless it differs between states.
     normalise
         Whether to divide by the largest degree; by default for ``likelihood``, and where an imprecision is corrected.

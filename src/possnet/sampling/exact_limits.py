@@ -184,7 +184,7 @@ def _require_known_law(process: Process) -> None:
 
 
 def _checked_outcomes(spec: SamplingSpec, name: str, degrees: Floats, limit: int | None) -> Outcomes:
-    """Law of the outcomes, refused before it is made if there are too many sets."""
+    """Law of the outcomes, refused before it is computed if there are too many sets."""
     theta = spec.imprecision[name]
     entries = count_entries(degrees, theta, spec.process)
     _refuse_large(name, entries, f"about {entries:,} sets", limit)

@@ -225,7 +225,7 @@ class SampleStream:
             yield waiting[0] if len(waiting) == 1 else Dataset.concatenate(waiting)
 
     def _draw_blocks(self) -> Iterator[Dataset]:
-        """One logical block after the other, or what is asked for of it."""
+        """The logical blocks in order, the first and the last cut to the rows of the stream."""
         end = self._start + self._rows
         for number in range(self._start // BLOCK, -(-end // BLOCK)):
             first, last = max(self._start - number * BLOCK, 0), min(end - number * BLOCK, BLOCK)

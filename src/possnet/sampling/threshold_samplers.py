@@ -39,9 +39,9 @@ class _Thinning:
             return cut
         rows = cut.shape[1]
         cell = cut.copy()
-        for state, loose in enumerate(free):
-            if loose.any():
-                cell[state] &= ~loose | bits.draw_events(self._theta, rows)
+        for state, removable in enumerate(free):
+            if removable.any():
+                cell[state] &= ~removable | bits.draw_events(self._theta, rows)
         if self._bonus is not None:
             sizes = (cut & free).sum(axis=0)
             whole = bits.draw_uniforms(rows) < self._bonus[sizes]
