@@ -125,7 +125,7 @@ def scan_columns(
     binnings: Mapping[str, pn.Binning],
     without: Sequence[str] = (),
 ) -> DataStream:
-    """Batches of data with the domains of a network for the columns that it knows; some columns left out."""
+    """Batches of data with the domains of a network for the columns that it knows, without those left out."""
     if domains is None and not without:
         return scan_file(data, None, weights, binnings)
     names = data.list_columns()

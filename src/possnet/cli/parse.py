@@ -33,7 +33,7 @@ class Text(click.ParamType[Any]):
     name
         What stands for it in the help, in lower case.
     read
-        From the text to its value; a ValueError is told with ``expected``, an `InputError` with its own message.
+        From the text to its value; a ValueError is reported with ``expected``, an `InputError` with its own message.
     expected
         What the text should have been.
     words
@@ -303,7 +303,7 @@ COLUMNS = Text("a,b,...", read_names, words=_list_columns, separator=",")
 EDGE = Text("a->b", _read_edge, "parent->child, such as 'fever->rash'", _list_columns, "->")
 FINDING = Finding("x=a|b", _read_finding, "VARIABLE=STATE, for example 'fever=mild|high'")
 IMPRECISION = Text(
-    "theta",
+    "number",
     _read_imprecision,
     "a number from 0 to 1, or VARIABLE=NUMBER, for example fever=0.2",
     lambda ctx: [f"{name}=" for name in _name_variables(ctx)],

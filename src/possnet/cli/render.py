@@ -67,9 +67,8 @@ def make_table(
         column.no_wrap = texts is not None and number >= texts
         column.justify = "right" if column.no_wrap else "left"
         words = cells if column.no_wrap else " ".join(cells).split() or [""]
-        column.min_width = max(
-            map(len, words)
-        )  # words and numbers stay whole; see render_page for what then lacks room
+        # Words and numbers stay whole: rich would shrink text columns to nothing. What then lacks room, render_page cuts.
+        column.min_width = max(map(len, words))
     for row in shown:
         table.add_row(*row)
     if len(rows) > _MOST_ROWS:
@@ -87,7 +86,7 @@ def count_things(number: int, thing: str) -> str:
 
 
 def render_page(page: Page, width: int = _UNLIMITED) -> str:
-    """The text of a page for a terminal of some width.
+    """The text of a page for a terminal of a given width.
 
     >>> print(render_page(["one sentence that is long", make_table([("two", "columns of words")])], 16))
     one sentence

@@ -79,7 +79,10 @@ def write_fitted(result: Any, file: str) -> None:
         return
     if result.stopped != "converged":
         warn_user(f"EM has not converged within {result.steps} steps")
-    for flags, reason in ((result.unvisited, "never seen"), (result.confounded, "not told apart from others")):
+    for flags, reason in (
+        (result.unvisited, "never seen"),
+        (result.confounded, "that the rows do not distinguish from others"),
+    ):
         counts = [f"{name} ({flag.sum()})" for name, flag in flags.items() if flag.any()]
         if counts:
             warn_user(f"contexts {reason}, left ignorant: {listing(counts)}")

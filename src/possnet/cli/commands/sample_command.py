@@ -18,7 +18,7 @@ from possnet.cli.parse import IMPRECISION, NET, parse_evidence
 @shared.pairs_option(
     "--imprecision",
     type=IMPRECISION,
-    help="From 0 (precise) to 1 (the whole cut; the default), or X=THETA for one variable; may be repeated.",
+    help="From 0 (precise) to 1 (the whole cut; the default), or X=NUMBER for one variable; may be repeated.",
 )
 @shared.registry_option("possnet.sampling:PROCESSES", "--process", closed=True, default="alpha-cut")
 @shared.choice_option("--law", ("independent", "text"), "How the non-core states of a cut are left out.")
