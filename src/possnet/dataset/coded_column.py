@@ -125,7 +125,7 @@ class CodedColumn:
 
     def take_rows(self, rows: Ints | slice, weights: Ints | None) -> CodedColumn:
         """The column of some rows, with the cells that occur among them."""
-        return code_column(self.variable, self.codes[rows], self.octets, self.unknown, weights)
+        return code_column(self.variable, self.codes[rows], self.octets, self.unknown, weights, in_order=True)
 
 
 def code_column(
@@ -135,11 +135,13 @@ def code_column(
     unknown: int | Bools | None,
     weights: Ints | None,
     occurs: Bools | None = None,
+    *,
+    in_order: bool = False,
 ) -> CodedColumn:
     """Column of codes into any list of masks (cells, bytes): equal masks become one cell, those that do not occur none.
 
     ``unknown`` is the number of the mask that was given as unknown, or marks several; ``occurs`` marks the masks that
-    occur, if that is known.
+    occur, if that is known; masks ``in_order`` are distinct and sorted already, the unknown one last.
 
     >>> import possnet as pn
     >>> masks = np.array([[3], [1], [3], [2]], dtype=np.uint8)
@@ -149,18 +151,20 @@ def code_column(
     """
     apart = unknown if isinstance(unknown, np.ndarray) else _mark_cell(unknown, len(octets))
     kept = np.flatnonzero(np.bincount(codes, minlength=len(octets)) if occurs is None else occurs)
-    # numbered by the unknown mark, then by the highest byte, and so on down
-    bytes_of_cells = [apart, *octets.T[::-1]]
-    cells = group_rows([column[kept] for column in bytes_of_cells], [2, *[256] * octets.shape[1]], len(kept))
-    code_type = np.min_scalar_type(max(len(cells) - 1, 0))
-    numbers = np.zeros(len(octets), dtype=code_type)
-    numbers[kept] = cells.inverse
-    if len(cells) == len(octets) and np.array_equal(cells.inverse, kept):  # in order already
+    numbers, first = np.arange(len(kept)), kept
+    if not in_order:
+        # numbered by the unknown mark, then by the highest byte, and so on down
+        bytes_of_cells = [column[kept] for column in (apart, *octets.T[::-1])]
+        cells = group_rows(bytes_of_cells, [2, *[256] * octets.shape[1]], len(kept))
+        numbers, first = cells.inverse, kept[cells.first]
+    code_type = np.min_scalar_type(max(len(first) - 1, 0))
+    if np.array_equal(numbers, np.arange(len(octets))):
         coded = codes.astype(code_type, copy=not codes.flags.owndata)
     else:
-        coded = np.take(numbers, codes, mode="clip")
-    last = len(cells) - 1 if apart[kept].any() else None
-    return CodedColumn(variable, coded, octets[kept[cells.first]], last, weights)
+        table = np.zeros(len(octets), dtype=code_type)
+        table[kept] = numbers
+        coded = np.take(table, codes, mode="clip")
+    return CodedColumn(variable, coded, octets[first], len(first) - 1 if apart[kept].any() else None, weights)
 
 
 def decode_column(
@@ -182,10 +186,10 @@ def decode_column(
         if absent is not None:  # the last one, the whole domain, may stand for unknown cells alone
             occurs[-1] = np.count_nonzero(codes == len(octets) - 1) > n_missing
     if absent is None:
-        return code_column(variable, codes, octets, None, weights, occurs)
+        return code_column(variable, codes, octets, None, weights, occurs, in_order=True)
     codes = np.where(bitmaps.unpack(absent, rows), len(octets), codes)
     octets = np.vstack([octets, np.packbits(np.ones(size, dtype=np.bool_), bitorder="little")])
-    return code_column(variable, codes, octets, len(octets) - 1, weights, np.append(occurs, True))
+    return code_column(variable, codes, octets, len(octets) - 1, weights, np.append(occurs, True), in_order=True)
 
 
 def _mark_cell(number: int | None, size: int) -> Bools:

@@ -291,11 +291,12 @@ class Dataset:
         """
         changed = {column.variable.name: column for column in columns}
         words = {name: bitmaps.encode_cells(column.codes, column.cell_sets) for name, column in changed.items()}
-        unknown = {n: bitmaps.encode_cells(c.codes, c.unknown_cells[:, np.newaxis])[0] for n, c in changed.items()}
+        unknown = {name: absent for name, absent in self._unknown.items() if name not in changed}
+        for name, column in changed.items():
+            if column.unknown is not None:
+                unknown[name] = bitmaps.encode_cells(column.codes, column.unknown_cells[:, np.newaxis])[0]
         variables = [changed[v.name].variable if v.name in changed else v for v in self.variables]
-        data = Dataset.unchecked(
-            variables, self._bitmaps | words, self._rows, unknown=self._unknown | unknown, weights=self._weights
-        )
+        data = Dataset.unchecked(variables, self._bitmaps | words, self._rows, unknown=unknown, weights=self._weights)
         data._columns = self._columns | changed
         return data
 
