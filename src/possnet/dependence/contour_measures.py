@@ -27,7 +27,7 @@ Arrays of counts will do as well, for each array is divided by its largest value
 References: C. Borgelt, R. Kruse, *Graphical Models*, Wiley 2002; C. Borgelt, R. Kruse, *Evaluation measures for learning
 probabilistic and possibilistic networks*, FUZZ-IEEE 1997; J. Gebhardt, R. Kruse, *Learning possibilistic networks from
 data*, AISTATS 1995; M. Higashi, G. Klir, *Measures of uncertainty and information based on possibility distributions*, Int.
-J. General Systems 1982.
+J. General Systems 1983.
 """
 
 from __future__ import annotations

@@ -137,6 +137,6 @@ def _cross_bitmaps(block: RowBlock, contexts: Words, states: Words) -> Ints:
 
 
 def _add_counts(matrix: Ints, own: range, others: list[int], counts: Ints) -> None:
-    """Add the counts of a variable's states with others, both ways round."""
+    """Add the counts of a variable's states with those of others, in both orders."""
     matrix[own.start : own.stop, others] += counts
     matrix[others, own.start : own.stop] += counts.T

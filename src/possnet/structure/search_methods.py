@@ -9,7 +9,7 @@ from possnet.errors import InputError, listing
 from possnet.registries import Registry
 from possnet.structure.hybrid import learn_hybrid_dag, learn_hybrid_tree
 from possnet.structure.k2 import search_orders
-from possnet.structure.structure_scores import MEASURES
+from possnet.structure.registered_scores import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

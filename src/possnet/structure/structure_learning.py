@@ -47,9 +47,9 @@ def learn_structure(
     Parameters
     ----------
     method
-        ``greedy``: hill climbing over a score. ``mwst``: the heaviest spanning tree. ``k2``: parents among the variables
-        before, in a given order or the best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence,
-        then a search that lowers non-specificity.
+        ``greedy``: hill climbing over a score. ``mwst``: the maximum-weight spanning tree (Chow and Liu 1968). ``k2``:
+        parents chosen among the predecessors in an ordering, a given one or the best of several. ``hybrid-tree``,
+        ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity.
     measure
         A score (``random-set-bic``, the default; ``traced-bic``, ``mdl``, ``bic`` for precise rows), or for ``mwst`` and
         ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``, ``specificity-symmetric``, ``chi2``,

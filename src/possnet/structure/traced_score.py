@@ -185,14 +185,17 @@ class TracedScore:
             for k in others:
                 wider = tuple(sorted((*parents, k)))
                 price = self.penalty(child, wider)
-                gains[k] = self._bound(child, wider) - price - current
+                gains[k] = self._bound_local(child, wider) - price - current
                 if gains[k] > 0.0:
                     gains[k] = self.local_log_likelihood(child, wider) - price - current
             self._gains[key] = gains
         return self._gains[key]
 
-    def _bound(self, child: int, parents: tuple[int, ...]) -> float:
-        """Log-likelihood of a child's cells given its parents' cells as they stand, where the child is seen."""
+    def _bound_local(self, child: int, parents: tuple[int, ...]) -> float:
+        """Upper bound of the local log-likelihood: that of the child's cells given its parents' cells as they stand.
+
+        Rows whose cell of the child is missing are left out.
+        """
         if not self.rows.has_missing[child]:
             return self._cells.log_likelihood(child, parents)
         counted = self._count_family(child, parents)
