@@ -140,7 +140,9 @@ class LearnedStructure:
             lines.append(f"  order      {', '.join(self.order)}")
         if self.near_misses:
             lines += ["", "  near misses"]
-            rows = [(f"{n.action} {n.parent} -> {n.child}", f"{round(n.gain, 9):+.6g}") for n in self.near_misses[:_SHOWN]]
+            rows = [
+                (f"{n.action} {n.parent} -> {n.child}", f"{round(n.gain, 9):+.6g}") for n in self.near_misses[:_SHOWN]
+            ]
             lines += text_table(rows, texts=1)
         return "\n".join(lines)
 
