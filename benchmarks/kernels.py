@@ -61,7 +61,10 @@ def _ratio(data: pn.Dataset, rows: int) -> tuple[float, str] | None:
             continue
         runs = []
         for _ in range(5 if price < 1e8 else 2):
-            block = RowBlock(data, names, 0, rows)
+            fresh = pn.Dataset.unchecked(
+                data.variables, {n: data.bitmaps(n) for n in names}, rows
+            )  # nothing decoded yet
+            block = RowBlock(fresh, names, 0, rows)
             for name in names:
                 block.state_counts(name)
             begin = time.perf_counter()
