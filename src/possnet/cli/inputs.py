@@ -22,13 +22,7 @@ if TYPE_CHECKING:
     Variables: TypeAlias = pn.Network | Sequence[pn.Variable]
 
 _STDIN = "possnet.standard-input"
-_KINDS = {
-    "data": "data",
-    "network": "a network",
-    "counts": "counts",
-    "experiment": "an experiment",
-    "report": "a page",
-}
+_KINDS = {"data": "data", "network": "a network", "counts": "counts", "experiment": "an experiment", "report": "a page"}
 _REMEDIES = {
     "data": "possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
     "network": "possnet info {name} shows it; possnet sample {name} --out rows.csv draws data from it",
