@@ -94,19 +94,23 @@ def render_page(page: Page, width: int = _UNLIMITED) -> str:
       two  columns
            of words
     """
-    from rich.console import Console
-
-    console = Console(width=_UNLIMITED, color_system=None, markup=False, highlight=False, emoji=False)
     lines: list[str] = []
     for part in page:
         if isinstance(part, str):
             lines += (folded for line in part.splitlines() or [""] for folded in _fold_line(line, width))
         else:
-            least = console.measure(part).minimum
-            with console.capture() as drawn:
-                console.print(part, width=max(width, least), crop=False)
-            lines += (_cut_line(line.rstrip(), width) for line in drawn.get().splitlines())
+            lines += _draw_table(part, width)
     return "\n".join(lines)
+
+
+def _draw_table(table: Padding, width: int) -> list[str]:
+    """Lines of a table, as narrow as it can be made and then cut."""
+    from rich.console import Console
+
+    console = Console(width=_UNLIMITED, color_system=None, markup=False, highlight=False, emoji=False)
+    with console.capture() as drawn:
+        console.print(table, width=max(width, console.measure(table).minimum), crop=False)
+    return [_cut_line(line.rstrip(), width) for line in drawn.get().splitlines()]
 
 
 def _fold_line(line: str, width: int) -> list[str]:
