@@ -107,9 +107,10 @@ class Inference:
         with np.errstate(divide="ignore", invalid="ignore"):
             flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
             degrees = self._condition_marginals(flat, tree.semiring, given=bool(known))
-        parts = np.split(degrees, np.cumsum(self._graph.sizes)[:-1])
+        ends = np.cumsum(self._graph.sizes).tolist()
         return {
-            v.name: Possibility.unchecked((v,), part) for v, part in zip(self.network.variables, parts, strict=True)
+            v.name: Possibility.unchecked((v,), degrees[end - len(v) : end])
+            for v, end in zip(self.network.variables, ends, strict=True)
         }
 
     def families(self, evidence: Evidence | None = None) -> dict[str, Possibility]:

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     _RowResult: TypeAlias = tuple[Ints, Floats, dict[int, Floats]]
 
-_SAMPLE = 256  # rows from which the number of components is estimated
+_SAMPLE = 64  # rows from which the number of components is estimated
 _MOST_ROWS = 1 << 15
 _FEW_ROWS = 3
 _SECONDS_A_GROUP = 3e-4
-_SECONDS_A_VARIABLE = 5e-5
+_SECONDS_A_VARIABLE = 7e-5
 _ALL_BITS = np.uint64(2**64 - 1)
 
 
