@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from possnet.aliases import Bools, Codes
-    from possnet.dataset import Batches, Dataset
+    from possnet.dataset import Batches, CodedColumn, Dataset
     from possnet.graph import Dag
     from possnet.variables import Variable
 
@@ -75,8 +75,8 @@ def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_d
     for batch in batches_of(data):
         n_rows += batch.total
         for name in variables:
-            _, masks, cell_counts = code_cells(batch, name, missing=missing)
-            for mask, count in zip(masks, cell_counts.tolist(), strict=True):
+            column = _code_column(batch, name, missing=missing)
+            for mask, count in zip(column.masks, column.counts.tolist(), strict=True):
                 if count:
                     counts[name][mask] = counts[name].get(mask, 0) + count
     n_missing = {name: by_mask.pop(0, 0) for name, by_mask in counts.items()}
@@ -106,10 +106,10 @@ def _group_rows(
     for batch, piece in _split_rows(data):
         ids: dict[str, Codes] = {}
         for name in needed:
-            codes, batch_masks, _ = code_cells(batch, name, missing=missing)
-            table = np.array([numbers[name].get(mask, 0) for mask in batch_masks] or [0], dtype=np.int64)
+            column = _code_column(batch, name, missing=missing)
+            table = np.array([numbers[name].get(mask, 0) for mask in column.masks] or [0], dtype=np.int64)
             in_order = np.array_equal(table, np.arange(len(table)))
-            ids[name] = codes[piece] if in_order else np.take(table, codes[piece])
+            ids[name] = column.codes[piece] if in_order else np.take(table, column.codes[piece])
         weights = None if batch.weights is None else batch.weights[piece]
         for part, size, merged in zip(parts, sizes, groups, strict=True):
             merged.append(_group_columns([ids[name] for name in part], size, weights, piece.stop - piece.start))
@@ -133,18 +133,10 @@ def _merge_groups(groups: list[DistinctRows], sizes: list[int]) -> DistinctRows:
     return _group_columns(list(rows.T), sizes, counts, len(rows))
 
 
-def code_cells(batch: Dataset, name: str, *, missing: bool) -> tuple[Codes, list[int], Ints]:
-    """Number of every row's cell, the cells as masks, and how often each stands.
-
-    A cell that was given as unknown is the whole domain or, if such count as ``missing``, the mask 0.
-
-    >>> import possnet as pn
-    >>> code_cells(pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}), "a", missing=True)
-    (array([0, 2, 1, 0], dtype=uint8), [1, 3, 0], array([2, 1, 1]))
-    """
+def _code_column(batch: Dataset, name: str, *, missing: bool) -> CodedColumn:
+    """The cells of a variable; one that was given as unknown is the whole domain unless such count as missing."""
     column = batch.column(name)
-    column = column if missing else column.fill_unknown()
-    return column.codes, column.cell_masks, column.cell_counts
+    return column if missing else column.fill_unknown()
 
 
 def _split_rows(data: Dataset | Batches) -> Iterator[tuple[Dataset, slice]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from possnet.inference import Plan, make_plan
+from possnet.inference import Plan, make_plan, order_axes
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -114,9 +114,8 @@ class HiddenComponent:
     def to_elimination_order(self, factor: int, table: Floats) -> Floats:
         """A factor's values with its hidden variables in elimination order."""
         scope = self.factors[factor].scope
-        order = sorted(range(len(scope)), key=lambda k: self.plan.position[scope[k]])
         cube = table.reshape(*(self.sizes[v] for v in scope), -1)
-        return np.ascontiguousarray(cube.transpose(*order, len(scope))).reshape(table.shape)
+        return np.ascontiguousarray(order_axes(self.plan, scope, cube)).reshape(table.shape)
 
     def to_scope_order(self, factor: int, table: Floats) -> Floats:
         """The inverse of `to_elimination_order`."""
