@@ -76,7 +76,7 @@ def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_d
         n_rows += batch.total
         for name in variables:
             column = _code_column(batch, name, missing=missing)
-            for mask, count in zip(column.masks, column.counts.tolist(), strict=True):
+            for mask, count in zip(column.cell_masks, column.cell_counts.tolist(), strict=True):
                 if count:
                     counts[name][mask] = counts[name].get(mask, 0) + count
     n_missing = {name: by_mask.pop(0, 0) for name, by_mask in counts.items()}
@@ -107,7 +107,7 @@ def _group_rows(
         ids: dict[str, Codes] = {}
         for name in needed:
             column = _code_column(batch, name, missing=missing)
-            table = np.array([numbers[name].get(mask, 0) for mask in column.masks] or [0], dtype=np.int64)
+            table = np.array([numbers[name].get(mask, 0) for mask in column.cell_masks] or [0], dtype=np.int64)
             in_order = np.array_equal(table, np.arange(len(table)))
             ids[name] = column.codes[piece] if in_order else np.take(table, column.codes[piece])
         weights = None if batch.weights is None else batch.weights[piece]

@@ -156,10 +156,9 @@ class ComponentInference:
         states = np.zeros(shape, dtype=np.int64)
         is_open, is_vacuous, is_kept = (np.ones(shape, dtype=np.bool_) for _ in range(3))
         for v, column in columns.items():
-            cell_sizes = column.cell_sets.sum(axis=1)
-            states[v] = column.cell_sets.argmax(axis=1)[codes[v]]
-            is_open[v] = (cell_sizes != 1)[codes[v]]
-            is_vacuous[v] = (cell_sizes == self._sizes[v])[codes[v]]
+            states[v] = column.first_states[codes[v]]
+            is_open[v] = (column.cell_sizes != 1)[codes[v]]
+            is_vacuous[v] = (column.cell_sizes == self._sizes[v])[codes[v]]
         for v in reversed(self._graph.order):
             if self._graph.has_peaks[v]:
                 barren = is_vacuous[v] & is_open[v]
