@@ -153,7 +153,7 @@ def network_curves() -> list[Curve]:
     sizes = [10, 20, 50, 100, 200, 500, 1000]
     nets = {n: banded(n) for n in sizes}
     by_size = curve("variables", "all marginals, width 4", sizes, lambda n: marginals(nets[n]), 3, 1.2)
-    planned = {pn.Inference(net).plan.cells: net for net in map(load, GOLD)}
+    planned = {pn.Inference(net).plan.entries: net for net in map(load, GOLD)}
     by_cells = curve(
         "cells", "all marginals, gold-standard networks", sorted(planned), lambda n: marginals(planned[n]), 2, 1.1
     )

@@ -51,7 +51,7 @@ net = pn.read_network(sys.argv[1])
 begin = time.perf_counter()
 engine = pn.Inference(net)
 engine.marginals()
-print(json.dumps([time.perf_counter() - begin, engine.plan.cells, PEAK]))
+print(json.dumps([time.perf_counter() - begin, engine.plan.entries, PEAK]))
 """
 
 
@@ -217,7 +217,7 @@ def zeros_line() -> str:
         tree = JunctionTree(plan, scopes, [net.table(v.name) for v in net.variables], MAX_PRODUCT)
         tree.collect()
         zeros = sum(int((tree.table(k) == 0.0).sum()) for k in range(len(plan.cliques)))
-        shares.append(f"{name} {100 * zeros / plan.cells:.0f} %")
+        shares.append(f"{name} {100 * zeros / plan.entries:.0f} %")
     dense, sparse, finding = cell_costs()
     return (
         f"Zero cells of the clique tables: {', '.join(shares)}. On a million cells, combining and projecting costs "

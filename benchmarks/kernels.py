@@ -105,7 +105,7 @@ def roofline() -> str:
     cells = sum(alarm.table(v.name).size for v in alarm.variables)
     munin = load("munin")
     engine = pn.Inference(munin)
-    planned = engine.plan.cells
+    planned = engine.plan.entries
     jobs = {
         "count": timed(lambda: pn.count(alarm.dag, data)),
         "draw": timed(lambda: pn.sample(alarm, rows, process="precise", rng=1)),

@@ -20,7 +20,7 @@ def test_a_network_too_wide_is_refused_with_its_size_before_anything_is_allocate
     engine = pn.Inference(pn.Network(scope, dag, tables), limit=1 << 30)
     with pytest.raises(
         pn.TooLarge,
-        match=r"inference needs .* GiB; the limit is 1 GiB. The widest clique has [0-9,]+ cells .*would help",
+        match=r"inference needs .* GiB; the limit is 1 GiB. The widest clique has [0-9,]+ entries .*would help",
     ):
         engine.marginals()
     assert engine.query("p0").is_vacuous  # everything else is barren
@@ -29,7 +29,7 @@ def test_a_network_too_wide_is_refused_with_its_size_before_anything_is_allocate
 def test_the_plan_can_be_printed() -> None:
     engine = pn.Inference(pn.load_example("asia"))
     text = engine.plan.describe([v.name for v in engine.network.variables])
-    assert text.startswith("8 variables in 6 cliques, 40 cells in all")
+    assert text.startswith("8 variables in 6 cliques, 40 entries in all")
     assert "either" in text
 
 

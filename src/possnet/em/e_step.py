@@ -60,7 +60,7 @@ def split_rows(
             if factors[factor].family is not None:
                 projection = Projection(clique.shape, scopes[factor], clique.variables)
                 reads.setdefault(number, []).append((factor, projection))
-    most = max(_PART_BYTES // (8 * max(plan.cells, 1)), 1)
+    most = max(_PART_BYTES // (8 * max(plan.entries, 1)), 1)
     parts = []
     for start in range(0, len(rows), most):
         chunk = rows[start : start + most].astype(np.int64)
@@ -76,7 +76,7 @@ def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[F
 
     ``tables`` hold every factor's values, shape (hidden configurations, cells), hidden variables in elimination order.
     """
-    potentials = [np.ones((layout.cells, 1)) for layout in part.schedule.layouts]
+    potentials = [np.ones((layout.entries, 1)) for layout in part.schedule.layouts]
     passes = RowPasses(part.schedule, potentials, tables, SUM_PRODUCT)
     sums: list[Floats | None] = [None] * len(tables)
 

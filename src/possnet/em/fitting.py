@@ -96,7 +96,7 @@ def fit_em(
         Stop when the log-likelihood still to be gained is below this, in nats and in all, by Aitken's estimate.
     unknown
         Cells that were given as unknown are ``missing`` (not observed; with the other cells precise this is EM for Bayesian
-        networks with missing data) or ``focal`` (the whole domain is what was said).
+        networks with missing data) or ``focal`` (the whole domain is what was observed).
     pseudo
         Rows imagined in every context whose cell is the whole domain: a prior of ignorance.
     imprecision

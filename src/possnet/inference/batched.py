@@ -103,7 +103,9 @@ class RowInference:
             codes = [np.asarray(column.codes[chosen], dtype=np.int64) for column in columns.values()]
             scopes, n_codes = [(v,) for v in columns], [len(column) for column in columns.values()]
             schedule = RowSchedule(self._plan, self._layouts, scopes, codes, n_codes, len(chosen))
-            entries.append(sum(layout.cells * up.count for layout, up in zip(self._layouts, schedule.up, strict=True)))
+            entries.append(
+                sum(layout.entries * up.count for layout, up in zip(self._layouts, schedule.up, strict=True))
+            )
         growth = log2(max(entries[1], 1) / max(entries[0], 1))  # Heaps' law: a power of the number of rows
         entries_of_all = float(entries[1] * (rows / len(sample)) ** growth)
         return _SECONDS_AN_ENTRY * entries_of_all * (1 if self._target is not None else 3)

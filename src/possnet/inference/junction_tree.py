@@ -49,7 +49,7 @@ class JunctionTree:
         self._potentials = [factor_parts(plan, k, scopes, tables) for k in range(len(plan.cliques))]
         for k, parts in enumerate(self._potentials):
             if len(parts) > 1:
-                self._potentials[k] = merge_parts(parts, semiring, self._layouts[k].cells)
+                self._potentials[k] = merge_parts(parts, semiring, self._layouts[k].entries)
         self._evidence: dict[int, Floats] = {}
         self._tables: list[Floats | None] = [None] * len(self._layouts)
         self._messages: list[Floats | None] = [None] * len(self._layouts)
@@ -156,13 +156,13 @@ class JunctionTree:
         combine = self.semiring.combine
         roots = [k for k, layout in enumerate(self._layouts) if layout.parent < 0]
         values = [self.root_value(k) for k in roots]
-        before, after = [self.semiring.one], [self.semiring.one]
+        of_earlier, of_later = [self.semiring.one], [self.semiring.one]
         for value in values[:-1]:
-            before.append(float(combine(before[-1], value)))
+            of_earlier.append(float(combine(of_earlier[-1], value)))
         for value in values[:0:-1]:
-            after.append(float(combine(after[-1], value)))
+            of_later.append(float(combine(of_later[-1], value)))
         others = [0.0] * len(self._layouts)
-        for root, left, right in zip(roots, before, reversed(after), strict=True):
+        for root, left, right in zip(roots, of_earlier, reversed(of_later), strict=True):
             others[root] = float(combine(left, right))
         for number in range(len(self._layouts) - 1, -1, -1):
             if self._layouts[number].parent >= 0:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Part: TypeAlias = tuple[tuple[int, ...], Floats]
     """A table, and its shape among the axes of a clique."""
 
-_SMALL = 1 << 9  # cells; below, one call of numpy costs more than the work in it
+_SMALL = 1 << 9  # entries; below, one call of numpy costs more than the work in it
 
 
 class Projection:
@@ -77,7 +77,7 @@ class Projection:
         return table
 
     def project_rows(self, table: Floats, semiring: Semiring) -> Floats:
-        """The reduced tables of some rows, which are the last axis, as (cells, rows)."""
+        """The reduced tables of some rows, which are the last axis, as (entries, rows)."""
         width = table.shape[-1]
         for outer, dropped, inner in self.plan_steps():
             table = semiring.project.reduce(table.reshape(outer, dropped, inner * width), axis=1)
@@ -87,13 +87,13 @@ class Projection:
 class CliqueLayout:
     """Sizes and shapes of a clique's tables and messages."""
 
-    __slots__ = ("cells", "children", "inside_parent", "parent", "residual", "separator", "shape", "to_separator")
+    __slots__ = ("children", "entries", "inside_parent", "parent", "residual", "separator", "shape", "to_separator")
 
     def __init__(self, plan: Plan, clique: Clique) -> None:
         self.shape, self.parent, self.children = clique.shape, clique.parent, clique.children
         self.residual = prod(clique.shape[: clique.residual])
         self.separator = prod(clique.shape[clique.residual :])
-        self.cells = self.residual * self.separator
+        self.entries = self.residual * self.separator
         self.inside_parent: tuple[int, ...] = ()
         self.to_separator: Projection | None = None
         if clique.parent >= 0:
@@ -125,11 +125,11 @@ def factor_parts(plan: Plan, number: int, scopes: Sequence[Sequence[int]], table
     return parts
 
 
-def merge_parts(parts: list[Part], semiring: Semiring, cells: int) -> list[Part]:
+def merge_parts(parts: list[Part], semiring: Semiring, entries: int) -> list[Part]:
     """Parts combined with each other as long as the result stays far below the clique's size."""
-    if cells <= _SMALL:
+    if entries <= _SMALL:
         return parts
-    limit = max(cells // 8, 1)
+    limit = max(entries // 8, 1)
     while len(parts) > 1:
         parts.sort(key=lambda part: part[1].size)
         (shape, table), rest = parts[0], parts[1:]
@@ -145,9 +145,9 @@ def merge_parts(parts: list[Part], semiring: Semiring, cells: int) -> list[Part]
 def combine_parts(parts: list[Part], shape: tuple[int, ...], semiring: Semiring) -> Floats:
     """Combination of parts, each shaped for the clique, as a full table; few of the passes are full ones."""
     shaped = [(inside, table.reshape(inside)) for inside, table in parts]
-    cells = prod(shape)
-    if len(shaped) > 2 and cells > _SMALL:
-        shaped = merge_parts(shaped, semiring, cells)
+    entries = prod(shape)
+    if len(shaped) > 2 and entries > _SMALL:
+        shaped = merge_parts(shaped, semiring, entries)
         shaped.sort(key=lambda part: -part[1].size)
     if not shaped:
         return np.full(shape, semiring.one)

@@ -63,10 +63,10 @@ class _BestFirstSearch:
             return
         value = float(column[places[rank]])
         if self.semiring.divide is None:
-            after = min(bound, value)
+            reached = min(bound, value)
         else:
-            after = float(self.semiring.combine(bound, self.semiring.divide(value, float(column[places[0]]))))
-        heappush(self.heap, (-after, self.pushed, bound, depth, rank, states, column, places))
+            reached = float(self.semiring.combine(bound, self.semiring.divide(value, float(column[places[0]]))))
+        heappush(self.heap, (-reached, self.pushed, bound, depth, rank, states, column, places))
         self.pushed += 1
 
     def open_clique(self, bound: float, depth: int, states: dict[int, int]) -> None:

@@ -22,7 +22,7 @@ from possnet.limits import memory_limit, readable_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_SECONDS_PER_CELL = 2e-8
+_SECONDS_PER_ENTRY = 2e-8
 _SECONDS_PER_CLIQUE = 3e-5
 _SECONDS_PER_TRY = 4e-5  # a node
 _RESTARTS = 12
@@ -56,18 +56,18 @@ class Plan:
     cliques: tuple[Clique, ...]
     home: tuple[int, ...]
     position: tuple[int, ...]
-    cells: int
+    entries: int
     largest: int
 
     @property
     def memory(self) -> int:
         """Estimated bytes: every clique's table once, and the largest one twice more."""
-        return 8 * (self.cells + 2 * self.largest)
+        return 8 * (self.entries + 2 * self.largest)
 
     @property
     def seconds(self) -> float:
         """Estimated time of one calibration, on a machine that streams about a gigabyte of products a second."""
-        return self.cells * _SECONDS_PER_CELL + len(self.cliques) * _SECONDS_PER_CLIQUE
+        return self.entries * _SECONDS_PER_ENTRY + len(self.cliques) * _SECONDS_PER_CLIQUE
 
     def root_of(self, variable: int) -> int:
         """The root above the clique that eliminates a variable."""
@@ -80,11 +80,11 @@ class Plan:
         """The plan for people: size, price, and the widest cliques."""
         labels = names or [f"v{k}" for k in range(len(self.sizes))]
         widest = sorted(self.cliques, key=lambda clique: -prod(clique.shape))[:5]
-        size = f"{len(self.sizes)} variables in {len(self.cliques)} cliques, {self.cells:,} cells in all"
+        size = f"{len(self.sizes)} variables in {len(self.cliques)} cliques, {self.entries:,} entries in all"
         price = f"about {readable_bytes(self.memory)} and {self.seconds:.3g} s"
         lines = [
             f"{size}, {price}",
-            *(f"  {prod(c.shape):>12,} cells: {', '.join(labels[v] for v in c.variables)}" for c in widest),
+            *(f"  {prod(c.shape):>12,} entries: {', '.join(labels[v] for v in c.variables)}" for c in widest),
         ]
         return "\n".join(lines)
 
@@ -103,7 +103,7 @@ class Plan:
             more = f" and {len(widest.variables) - 12} more" if len(widest.variables) > 12 else ""
             raise TooLarge(
                 f"inference needs {readable_bytes(self.memory)}; the limit is {readable_bytes(allowed)}. "
-                f"The widest clique has {prod(widest.shape):,} cells ({listed}{more}). Fewer parents or states there, "
+                f"The widest clique has {prod(widest.shape):,} entries ({listed}{more}). Fewer parents or states there, "
                 "or evidence on one of these variables, would help; so would a higher limit="
             )
 
@@ -130,9 +130,9 @@ def make_plan(
         Variables that shall lie in one clique, though no factor says so.
 
     >>> print(make_plan([2, 2, 3], [(0,), (0, 1), (1, 2)]).describe("abc"))
-    3 variables in 2 cliques, 10 cells in all, about 176 B and 6.02e-05 s
-                 6 cells: b, c
-                 4 cells: a, b
+    3 variables in 2 cliques, 10 entries in all, about 176 B and 6.02e-05 s
+                 6 entries: b, c
+                 4 entries: a, b
     """
     masks = [sum(1 << v for v in scope) & ~dropped for scope in scopes]
     near = [0] * len(sizes)
@@ -160,12 +160,12 @@ def _cheapest_elimination(near: list[int], sizes: Sequence[int], present: int, l
         candidate = eliminate(near, sizes, rule, rng=rng, give_up=best.entries, last=last)
         return candidate if candidate.entries < best.entries else best
 
-    if best.entries * _SECONDS_PER_CELL > quick / 2:
+    if best.entries * _SECONDS_PER_ENTRY > quick / 2:
         best = try_rule("weight")
-    if best.entries * _SECONDS_PER_CELL > 50 * quick:
+    if best.entries * _SECONDS_PER_ENTRY > 50 * quick:
         best = try_rule("weighted-fill")
     rng = random.Random(0)  # noqa: S311 - breaks ties, the same way every time
-    for attempt in range(min(int(best.entries * _SECONDS_PER_CELL / (8 * quick)), _RESTARTS)):
+    for attempt in range(min(int(best.entries * _SECONDS_PER_ENTRY / (8 * quick)), _RESTARTS)):
         best = try_rule("weight" if attempt % 4 == 3 else "fill", rng)
     if kept == list(range(len(kept))):
         return best

@@ -266,7 +266,7 @@ class ComponentInference:
         """Some rows at a time, the value of each and the marginals (rows, states) of the wanted variables."""
         plan, semiring, families = job.plan, self.semiring, job.component.families
         layouts = [CliqueLayout(plan, clique) for clique in plan.cliques]
-        potentials = [np.full((layout.cells, 1), semiring.one) for layout in layouts]
+        potentials = [np.full((layout.entries, 1), semiring.one) for layout in layouts]
         values = [*(self._slice_family(f, job) for f in families), *job.vectors]
         n_codes = [table.shape[1] for table in values]
         most = max(self._budget // (16 * sum(layout.separator for layout in layouts)), 1)

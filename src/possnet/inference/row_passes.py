@@ -30,9 +30,9 @@ class RowPasses:
     Parameters
     ----------
     potentials
-        Of every clique, the same for all rows: (cells, 1).
+        Of every clique, the same for all rows: (entries, 1).
     tables
-        Of every factor: (cells, codes), axes in elimination order.
+        Of every factor: (entries, codes), axes in elimination order.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RowPasses:
             message = np.empty((layout.separator if number != root else total.shape[1], up.count))
             logs = np.zeros(up.count if scaled else 0)
             if scaled:
-                self._kept.append(np.empty((layout.cells, up.count)))
+                self._kept.append(np.empty((layout.entries, up.count)))
             for chosen, table in self._fill_tables(
                 number, up, self._potentials[number], self._clique_parts(number), logs
             ):
@@ -71,7 +71,7 @@ class RowPasses:
                     logs[chosen] += np.log(scale)
                     scale[scale == 0.0] = 1.0  # of a combination that does not occur
                     message[:, chosen] /= scale
-                    np.divide(table.reshape(layout.cells, -1), scale, out=self._kept[number][:, chosen])
+                    np.divide(table.reshape(layout.entries, -1), scale, out=self._kept[number][:, chosen])
             self._messages.append(message)
             if target is not None:
                 for child in layout.children:
@@ -150,25 +150,25 @@ class RowPasses:
 
         A long product of parts is scaled on its way, and what it was scaled by added to the logarithms.
         """
-        shape, cells = self.schedule.layouts[number].shape, self.schedule.layouts[number].cells
+        shape, entries = self.schedule.layouts[number].shape, self.schedule.layouts[number].entries
         semiring, identity = self._semiring, self.schedule.identity
         dense = base
         for part in combinations.order[: combinations.n_dense]:
             inside, values = parts[part]
             both = semiring.combine(dense.reshape(*shape, -1, 1), values.reshape(*inside, 1, -1))
-            dense = both.reshape(cells, -1)
+            dense = both.reshape(entries, -1)
         looked_up = [parts[part] for part in combinations.order[combinations.n_dense :]]
         members = combinations.members[len(combinations.members) - len(looked_up) :]
-        most = max(_PIECE_BYTES // (8 * cells), 1)
+        most = max(_PIECE_BYTES // (8 * entries), 1)
         for start in range(0, combinations.count, most):
             chosen = slice(start, min(start + most, combinations.count))
             if not looked_up:
                 yield chosen, dense[:, chosen].reshape(*shape, -1)
                 continue
             width = chosen.stop - start
-            if self._buffer.size < cells * width:
-                self._buffer = np.empty(cells * width)
-            buffer = self._buffer[: cells * width].reshape(cells, width)
+            if self._buffer.size < entries * width:
+                self._buffer = np.empty(entries * width)
+            buffer = self._buffer[: entries * width].reshape(entries, width)
             table = dense
             if len(combinations.members) > len(looked_up):
                 table = _take_columns(dense, combinations.members[0], chosen, identity, buffer)
@@ -177,10 +177,10 @@ class RowPasses:
                 taken = _take_columns(values, member, chosen, identity)
                 pieces.append(((*inside, width), taken.reshape(*inside, width)))
             table = table.reshape(*shape, -1)
-            for count, (_, piece) in enumerate(merge_parts(pieces, semiring, cells * width), start=1):
+            for count, (_, piece) in enumerate(merge_parts(pieces, semiring, entries * width), start=1):
                 table = semiring.combine(table, piece, out=buffer.reshape(*shape, width))
                 if logs is not None and len(logs) and count % _SCALE_EVERY == 0:
-                    peak = table.reshape(cells, width).max(axis=0)
+                    peak = table.reshape(entries, width).max(axis=0)
                     peak[peak == 0.0] = 1.0
                     logs[chosen] += np.log(peak)
                     table /= peak

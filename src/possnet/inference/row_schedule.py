@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from possnet.inference.message_passing import CliqueLayout
     from possnet.inference.plan import Plan
 
-_DENSE = 1 << 15  # cells of a table for all combinations, occurring or not
+_DENSE = 1 << 15  # entries of a table for all combinations, occurring or not
 
 
 @dataclass(slots=True)
@@ -70,18 +70,16 @@ class RowSchedule:
         self.factors: list[list[int]] = [[] for _ in layouts]
         for factor, scope in enumerate(scopes):
             self.factors[plan.home[min(scope, key=plan.position.__getitem__)]].append(factor)
-        self.shapes: list[
-            list[tuple[int, ...]]
-        ] = []  # of what every clique combines: factors, messages, that from above
-        self._coded: list[list[tuple[int, Ints]]] = []  # the same: number of codes, and every row's
+        # Of every clique, what it combines: the shapes of its factors, of its children's messages and of that from above,
+        # and the number of codes of each, with every row's code.
+        self.shapes: list[list[tuple[int, ...]]] = []
+        self._coded: list[list[tuple[int, Ints]]] = []
         self.up: list[Combinations] = []
         self._down: dict[int, tuple[Combinations, dict[int, Ints]]] = {}
         for number, clique in enumerate(plan.cliques):
             own, messages = self.factors[number], [self.up[k] for k in clique.children]
-            inside = [shape_in_clique(clique, scopes[f]) for f in own] + [
-                layouts[k].inside_parent for k in clique.children
-            ]
-            self.shapes.append([*inside, shape_in_clique(clique, clique.separator)])
+            inside = [shape_in_clique(clique, scope) for scope in (*(scopes[f] for f in own), clique.separator)]
+            self.shapes.append([*inside[:-1], *(layouts[k].inside_parent for k in clique.children), inside[-1]])
             self._coded.append([(n_codes[f], codes[f]) for f in own] + [(up.count, up.keys) for up in messages])
             self.up.append(self._combine_codes(number, 1, None, self._coded[number]))
 
@@ -97,7 +95,7 @@ class RowSchedule:
         n_dense = 0
         for part in order:
             size, own = parts[part]
-            if self.layouts[number].cells * count * size > _DENSE or count * size > 4 * len(self.identity):
+            if self.layouts[number].entries * count * size > _DENSE or count * size > 4 * len(self.identity):
                 break
             codes = own if codes is None else codes * size + own
             count *= size
