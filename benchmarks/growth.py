@@ -56,8 +56,8 @@ def curve(
     """Measure one job at several sizes, which take turns."""
     found = interleaved({str(size): timed(job(size)) for size in sizes}, rounds)
     result = Curve(panel, label, sizes, [found[str(size)].best for size in sizes], promised)
-    told = ", ".join(f"{size:g}: {seconds:.4f}" for size, seconds in zip(sizes, result.seconds, strict=True))
-    say(f"{panel}, {label}: {told} s")
+    summary = ", ".join(f"{size:g}: {seconds:.4f}" for size, seconds in zip(sizes, result.seconds, strict=True))
+    say(f"{panel}, {label}: {summary} s")
     return result
 
 
@@ -91,7 +91,7 @@ def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
     """Counting, drawing and EM by rows."""
     sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
     fewer = sizes[:4]
-    vague = pn.sample(alarm, sizes[-1], imprecision=0.5, rng=1)
+    imprecise = pn.sample(alarm, sizes[-1], imprecision=0.5, rng=1)
     precise = pn.sample(alarm, sizes[-1], process="precise", rng=1)
     traced = pn.sample(clinic, sizes[-1], process="traced", rng=1)
     unknown = with_unknown(precise[: fewer[-1]], 0.1, 3)
@@ -101,7 +101,7 @@ def rows_curves(alarm: pn.Network, clinic: pn.Network) -> list[Curve]:
 
     return [
         curve("rows", "counting, precise", sizes, lambda n: counting(alarm, precise[:n]), 3, 1.1),
-        curve("rows", "counting, theta .5", sizes, lambda n: counting(alarm, vague[:n]), 3, 1.1),
+        curve("rows", "counting, theta .5", sizes, lambda n: counting(alarm, imprecise[:n]), 3, 1.1),
         curve("rows", "drawing, theta .5", sizes, lambda n: drawing(alarm, n, 0.5), 3, 1.1),
         curve("rows", "EM, clinic, traced rows, ten steps", sizes, lambda n: steps(clinic, traced[:n], 10), 3, 1.1),
         curve("rows", "EM, alarm, 10 % unknown, three steps", fewer, lambda n: steps(alarm, unknown[:n], 3), 2, 1.1),
@@ -134,7 +134,7 @@ def shape_curves() -> list[Curve]:
     binary = {n: made(rows, 2, n, 0.0, rng) for n in parents}
     same = {n: mirrored(n, rows) for n in parents}
     alarm = load("alarm")
-    vague = {theta: pn.sample(alarm, rows, imprecision=theta, rng=1) for theta in thetas}
+    imprecise = {theta: pn.sample(alarm, rows, imprecision=theta, rng=1) for theta in thetas}
     clinic = pn.load_example("clinic")
     traced = {theta: pn.sample(clinic, rows, imprecision=theta, process="traced", rng=1) for theta in thetas}
     return [
@@ -142,7 +142,7 @@ def shape_curves() -> list[Curve]:
         curve("states", "drawing, chain of three", states, lambda n: drawing(chains[n], rows, 0.5), 3),
         curve("parents", "counting, binary, all contexts occur", parents, lambda n: family(binary[n]), 3),
         curve("parents", "counting, 100 states, 100 contexts occur", parents, lambda n: family(same[n]), 3, 1.1),
-        curve("imprecision", "counting, alarm", thetas, lambda t: counting(alarm, vague[t]), 3),
+        curve("imprecision", "counting, alarm", thetas, lambda t: counting(alarm, imprecise[t]), 3),
         curve("imprecision", "drawing, alarm", thetas, lambda t: drawing(alarm, rows, t), 3),
         curve("imprecision", "EM, clinic, traced rows", thetas, lambda t: lambda: pn.fit_em(clinic.dag, traced[t]), 3),
     ]

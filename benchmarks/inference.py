@@ -91,10 +91,10 @@ def link(folder: Path) -> tuple[str, list[Target]]:
     took, peak = Times(tuple(run[0] for run in runs)), max(run[2] for run in runs)
     with Peer(most_gigabytes=16) as peer:
         answer = peer("marginals", patience=120, file=folder / "link.uai", threads=1)
-    told = f"{answer['seconds']:.1f} s" if "seconds" in answer else answer["failed"]
+    summary = f"{answer['seconds']:.1f} s" if "seconds" in answer else answer["failed"]
     text = (
         f"link ({runs[0][1]:,} cells): possnet {took}, peak {peak:,.0f} MB. pyAgrum with one thread, 16 GB and two minutes: "
-        f"{told}."
+        f"{summary}."
     )
     return text, [
         Target("link, all marginals", str(took), "a limit", took.best, 10, "s", at_most=True),
@@ -255,11 +255,11 @@ def measure(*, quick: bool) -> Section:
         targets += of_loops
         if quick:
             return Section(f"{text}\n\n{loops}", targets)
-        told, more = link(folder)
+        summary, more = link(folder)
     limits = []
     for name in ("asia", "alarm", "munin"):
         net = load(name)
         limits.append(
             next_limit(f"all marginals of {name}", lambda net=net: [pn.Inference(net).marginals() for _ in range(5)], 5)
         )
-    return Section("\n\n".join([TEXT, text, loops, told, "\n".join(limits), zeros_line()]), [*targets, *more])
+    return Section("\n\n".join([TEXT, text, loops, summary, "\n".join(limits), zeros_line()]), [*targets, *more])

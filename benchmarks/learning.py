@@ -40,32 +40,32 @@ def _as_text(data: pn.Dataset, file: Path) -> None:
     pq.write_table(pa.table(columns, names=table.column_names), file)
 
 
-def write_files(folder: Path, precise: pn.Dataset, vague: pn.Dataset) -> dict[str, Path]:
+def write_files(folder: Path, precise: pn.Dataset, imprecise: pn.Dataset) -> dict[str, Path]:
     """The same rows in every form."""
-    names = {"text": "text.parquet", "masks": "masks.parquet", "csv": "rows.csv", "vague csv": "vague.csv"}
+    names = {"text": "text.parquet", "masks": "masks.parquet", "csv": "rows.csv", "imprecise csv": "imprecise.csv"}
     files = {key: folder / name for key, name in names.items()} | {"lists": folder / "lists.parquet"}
     _as_text(precise, files["text"])
     pn.write_data(precise, files["masks"])
     pn.write_data(precise, files["csv"])
-    pn.write_data(vague, files["vague csv"])
-    pn.write_data(vague[:EXPLODED], files["lists"], layout="lists")
+    pn.write_data(imprecise, files["imprecise csv"])
+    pn.write_data(imprecise[:EXPLODED], files["lists"], layout="lists")
     return files
 
 
 def jobs_of(net: pn.Network, folder: Path, peer: Peer, *, quick: bool) -> dict[str, Callable[[], float]]:
     """Possnet's jobs and the peers'."""
     precise = pn.sample(net, ROWS, process="precise", rng=1)
-    vague = pn.sample(net, ROWS, imprecision=0.5, rng=1)
-    exploded = vague[:EXPLODED]
-    files = write_files(folder, precise, vague)
+    imprecise = pn.sample(net, ROWS, imprecision=0.5, rng=1)
+    exploded = imprecise[:EXPLODED]
+    files = write_files(folder, precise, imprecise)
     model = bif("alarm", folder)
     jobs = {
         key: timed(lambda key=key: pn.fit(net.dag, pn.scan_data(files[key], variables=net)))
-        for key in ("text", "masks", "csv", "vague csv")
+        for key in ("text", "masks", "csv", "imprecise csv")
     }
     jobs |= {
         "count": timed(lambda: pn.count(net.dag, precise)),
-        "count vague": timed(lambda: pn.count(net.dag, vague)),
+        "count imprecise": timed(lambda: pn.count(net.dag, imprecise)),
         "count exploded": timed(lambda: pn.count(net.dag, exploded)),
         "explode": peer.seconds("explode", file=files["lists"], families=families(net)),
         "pgmpy": peer.seconds("pgmpy_fit", file=files["text"], families=families(net)),
@@ -74,7 +74,7 @@ def jobs_of(net: pn.Network, folder: Path, peer: Peer, *, quick: bool) -> dict[s
     jobs |= peer.with_threads("learn", "learn", file=files["csv"], net=model)
     if not quick:
         jobs |= peer.with_threads("read_and_learn", "frame", file=files["text"], net=model)
-    for key in ("count", "count vague", "count exploded", "learn, 1", "learn, 2"):
+    for key in ("count", "count imprecise", "count exploded", "learn, 1", "learn, 2"):
         jobs[f"{key}, again"] = jobs[key]  # short jobs run twice a round
     return jobs
 
@@ -95,8 +95,8 @@ def measure(*, quick: bool) -> Section:
         faster("CSV to network", found["csv"], "pyAgrum, CSV + learn", better(found, "csv"), 2),
         faster("Parquet of text to network", found["text"], "pgmpy, fit alone", found["pgmpy"], 1),
         faster("counting alone", found["count"], "pyAgrum, learn alone", better(found, "learn"), 20),
-        _slower("counting, theta .5, against precise rows", found["count vague"], found["count"]),
-        _slower("CSV to network, theta .5, against precise rows", found["vague csv"], found["csv"]),
+        _slower("counting, theta .5, against precise rows", found["count imprecise"], found["count"]),
+        _slower("CSV to network, theta .5, against precise rows", found["imprecise csv"], found["csv"]),
         faster(
             f"counting, theta .5, {EXPLODED:,} rows", found["count exploded"], "pandas explode", found["explode"], 50
         ),
@@ -108,7 +108,7 @@ def measure(*, quick: bool) -> Section:
         ]
     rows = [[key, str(times)] for key, times in found.items()]
     text = (
-        f"{ROWS:,} rows of alarm, precise but for those called vague (theta .5); peers with the number of threads.\n\n"
+        f"{ROWS:,} rows of alarm, precise but for those called imprecise (theta .5); peers with the number of threads.\n\n"
         + table(" job | time ", rows)
     )
     return Section(text if quick else f"{text}\n\n{limits}", targets)
@@ -117,13 +117,13 @@ def measure(*, quick: bool) -> Section:
 def _limits(net: pn.Network, folder: Path) -> str:
     """What bounds the work next."""
     data = pn.read_data(folder / "masks.parquet")
-    told = [
+    summary = [
         next_limit(
             f"{name} to network", lambda name=name: pn.fit(net.dag, pn.scan_data(folder / name, variables=net)), 2
         )
         for name in ("text.parquet", "masks.parquet", "rows.csv")
     ]
-    return "\n".join([*told, next_limit("counting alone", lambda: pn.count(net.dag, data))])
+    return "\n".join([*summary, next_limit("counting alone", lambda: pn.count(net.dag, data))])
 
 
 def _slower(job: str, ours: Times, precise: Times) -> Target:

@@ -143,10 +143,10 @@ def next_limit(job: str, work: Callable[[], object], most: int = 4) -> str:
     profile.runcall(work)
     own = {place: numbers[2] for place, numbers in pstats.Stats(profile).stats.items()}  # type: ignore[attr-defined]
     hottest = sorted(own, key=lambda place: -own[place])[:most]
-    told = ", ".join(
+    summary = ", ".join(
         f"`{_short(file, name)}` {own[file, line, name] / sum(own.values()):.0%}" for file, line, name in hottest
     )
-    return f"Where the time goes, {job}: {told}."
+    return f"Where the time goes, {job}: {summary}."
 
 
 def _short(file: str, name: str) -> str:

@@ -80,8 +80,8 @@ def imprecise() -> str:
             search=pn.Search(max_steps=steps),
         )
         seconds = time.perf_counter() - begin
-        told = f"{method} by {found.measure}{f', {steps} steps' if steps else ''}"
-        rows.append([told, f"{seconds:.2f}", str(len(found.edges)), str(distance(net.dag, found.dag.edges))])
+        summary = f"{method} by {found.measure}{f', {steps} steps' if steps else ''}"
+        rows.append([summary, f"{seconds:.2f}", str(len(found.edges)), str(distance(net.dag, found.dag.edges))])
     return table(" 60 variables, 100,000 traced rows | seconds | edges | distance ", rows)
 
 

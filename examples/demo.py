@@ -40,9 +40,9 @@ def main() -> None:
         engine.query("measles", record | {"contact": "yes", "vaccinated": "no"}),
     )
     best = engine.most_possible({"rash": "widespread"})
-    told = ", ".join(f"{name}: {state}" for name, state in best.configuration.items())
+    listed = ", ".join(f"{name}: {state}" for name, state in best.configuration.items())
     print(
-        f"\n  The most possible story of a widespread rash (degree {best.possibility:.2g}, {best.ties} such): {told}."
+        f"\n  The most possible story of a widespread rash (degree {best.possibility:.2g}, {best.ties} such): {listed}."
     )
     print("\n  Next: possnet query clinic flu --given fever=high, or the ten lines of Python in README.md.")
 

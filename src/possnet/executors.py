@@ -109,9 +109,9 @@ def completed(
                 yield alone, BrokenExecutor("the worker died, again and again; perhaps it ran out of memory")
         broken += bool(lost)
         if (keep and (lost or left)) or (broken >= 2 * _PATIENCE and not fruitful):
-            told = "the executor broke: a worker died" if keep else "workers die before they have done anything"
+            reason = "the executor broke: a worker died" if keep else "workers die before they have done anything"
             for number in sorted(left):
-                yield number, BrokenExecutor(told)
+                yield number, BrokenExecutor(reason)
             return
 
 
