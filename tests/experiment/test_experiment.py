@@ -101,7 +101,7 @@ def test_results_are_tidy_and_say_nothing_of_time_or_place(tmp_path: Path) -> No
     assert float(lines[1].split(",")[7]) == table.column("value")[0].as_py()
     timings = json.loads((tmp_path / "run" / "timings.json").read_text())
     assert set(timings["versions"]) == {"Python", "possnet", "numpy", "pyarrow"}
-    assert set(timings["cells"][0]["seconds"]) == {"sample", "learn", "compare"}
+    assert set(timings["trials"][0]["seconds"]) == {"sample", "learn", "compare"}
 
 
 def test_a_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         pn.evaluate(["asia"], **SMALL, workers=1, out=broken, progress=stop)
-    times = {file: file.stat().st_mtime_ns for file in (broken / "cells").iterdir()}
+    times = {file: file.stat().st_mtime_ns for file in (broken / "trials").iterdir()}
     assert len(times) == 5
     assert not (broken / "results.csv").exists()
     told: list[tuple[int, int]] = []
@@ -185,7 +185,7 @@ def children(pid: int) -> set[int]:
 
 def trials_in(out: Path) -> set[str]:
     """Files of finished trials."""
-    return {file.name for file in (out / "cells").glob("*.json")}
+    return {file.name for file in (out / "trials").glob("*.json")}
 
 
 def wait_for(condition: Any, seconds: float = 30.0) -> bool:
@@ -216,7 +216,7 @@ def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path: Path) -
     done = trials_in(out)
     assert not (out / "results.csv").exists()
     again = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert "All measures" in again.stdout
+    assert "All metrics" in again.stdout
     assert done <= trials_in(out)
     pn.evaluate(["asia"], **GRID, workers=1, out=tmp_path / "unbroken")
     for name in ("results.csv", "results.parquet"):
@@ -342,9 +342,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
             pn.InputError, match="not empty and holds no experiment|no experiment|Not a directory|not a folder"
         ):
             pn.evaluate(["asia"], **SMALL, out=path)
-    (run / "cells" / "0.json").write_text("{}")
-    (run / "cells" / ".x.json.abc.part").touch()
-    file = next(iter((run / "cells").iterdir()))
+    (run / "trials" / "0.json").write_text("{}")
+    (run / "trials" / ".x.json.abc.part").touch()
+    file = next(iter((run / "trials").iterdir()))
     file.write_text("{damaged")
     pn.evaluate(["asia"], **SMALL, workers=1, out=run)
     assert (run / "results.csv").read_bytes() == before

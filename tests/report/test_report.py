@@ -172,7 +172,7 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
     path = tmp_path / "run"
     results = small(rows=50, out=path)
     for trial in results.trials:
-        file = path / "cells" / f"{trial.key}.json"
+        file = path / "trials" / f"{trial.key}.json"
         document = json.loads(file.read_text())
         file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
     assert f"Report: {path / 'report.html'}" in run("report", path).stdout
@@ -211,7 +211,7 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
     with pytest.raises(pn.InputError, match="no experiment there"):
         pn.write_report(tmp_path)
     shutil.copytree(folder, tmp_path / "copy")
-    next((tmp_path / "copy" / "cells").iterdir()).unlink()
+    next((tmp_path / "copy" / "trials").iterdir()).unlink()
     with pytest.raises(pn.InputError, match="1 of 32 runs are not finished"):
         pn.write_report(tmp_path / "copy")
     (tmp_path / "copy" / "experiment.json").write_text('{"format": "possnet-experiment", "version": 1}')
@@ -230,7 +230,7 @@ def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     assert list(experiment.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
     assert "--learner likelihood --learn given,mwst:chi2" in repeat_command(experiment)
     assert "counting on a structure by mwst, chi2" in text
-    assert ">edges to mend<" in text
+    assert ">structural Hamming distance<" in text
     assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()
 
 
@@ -241,7 +241,7 @@ def test_the_answer_is_true_for_every_kind_of_grid() -> None:
     )
     assert len(single) == 2  # nothing was varied
     alike = state_answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
-    assert "are counting and counting with theta undone alike on precise rows" in alike
+    assert "are counting and counting, corrected for imprecision alike on precise rows" in alike
     results = small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3)
     first, last = (s.mean for s in results.summary("child_mean_error"))
     assert ("does not fall" in state_answer(results)[-1]) == (first / last < 1.05)

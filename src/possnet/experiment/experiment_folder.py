@@ -1,7 +1,7 @@
 """The folder of an experiment: what is asked, every finished trial, and what comes out.
 
-``experiment.json`` says what is asked; ``cells/`` has a file for every finished trial (the name of the folder is older than
-the word trial), written beside and renamed, so that a run that is killed at any moment goes on where it was.
+``experiment.json`` says what is asked; ``trials/`` has a file for every finished trial,
+written beside and renamed, so that a run that is killed at any moment goes on where it was.
 ``results.csv`` and ``results.parquet`` are made of the trials alone: the same whatever interrupted the run, and however
 many workers there were. ``networks.json`` keeps the networks, so that `read_experiment` finds everything in the folder;
 ``timings.json`` what ran, and how long.
@@ -74,6 +74,10 @@ def read_experiment(folder: str | Path) -> Experiment:
         }
         asked_for = ("processes", "imprecision", "rows", "learners", "repeats", "seed")
         grid = Grid.from_options(networks, *(description[name] for name in asked_for))
+    except InputError as error:
+        raise InputError(
+            f"{asked}: {error}. Learners and processes of your own are read only where they are registered"
+        ) from None
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"
@@ -109,10 +113,10 @@ def list_versions() -> dict[str, str]:
 def load_outcomes(folder: Path, trials: list[Trial]) -> dict[Trial, Outcome]:
     """What came of the finished trials; a file damaged from outside counts as not finished."""
     outcomes = {}
-    names = {file.stem for file in (folder / "cells").glob("*.json")}
+    names = {file.stem for file in (folder / "trials").glob("*.json")}
     for trial in (trial for trial in trials if trial.key in names):
         try:
-            document = json.loads((folder / "cells" / f"{trial.key}.json").read_text(encoding="utf-8"))
+            document = json.loads((folder / "trials" / f"{trial.key}.json").read_text(encoding="utf-8"))
             measures = {name: tuple(measured) for name, measured in document["measures"].items()}
             outcomes[trial] = Outcome(measures, document["error"], document["seconds"], document["contexts"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -136,7 +140,7 @@ class ExperimentFolder:
     def _open_folder(self, grid: Grid) -> None:
         description = grid.describe()
         asked = self.path / "experiment.json"
-        for folder in (self.path, self.path / "cells"):
+        for folder in (self.path, self.path / "trials"):
             if folder.is_dir():
                 for begun in folder.glob(".*.part"):  # of a run that was killed while it wrote
                     begun.unlink(missing_ok=True)
@@ -157,12 +161,12 @@ class ExperimentFolder:
         if not (self.path / "networks.json").exists():
             documents = {name: json.loads(text) for name, text in grid.texts.items()}
             write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
-        (self.path / "cells").mkdir(exist_ok=True)
+        (self.path / "trials").mkdir(exist_ok=True)
 
     def save_outcome(self, trial: Trial, outcome: Outcome) -> None:
         """Keep what came of a trial, whole or not at all."""
-        document = {"cell": asdict(trial), **outcome._asdict()}
-        write_text(self.path / "cells" / f"{trial.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
+        document = {"trial": asdict(trial), **outcome._asdict()}
+        write_text(self.path / "trials" / f"{trial.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
 
     def write_results(self, results: Results, *, ran: bool) -> dict[str, str]:
         """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``; gives the versions."""
@@ -177,7 +181,7 @@ class ExperimentFolder:
         if not ran and (self.path / "timings.json").exists():
             return _read_versions(self.path / "timings.json")  # those that made the numbers
         seconds = [{**asdict(trial), "seconds": outcome.seconds} for trial, outcome in listed]
-        timings = {"versions": list_versions(), "cells": seconds}
+        timings = {"versions": list_versions(), "trials": seconds}
         write_text(self.path / "timings.json", json.dumps(timings, indent=1, ensure_ascii=False) + "\n")
         return list_versions()
 

@@ -114,9 +114,9 @@ for _learner in (
     Learner("transform", "transformed probabilities", partial(fit, method="transform"), _SHARING),
     Learner("symmetric", "symmetric transformation of probabilities",
             partial(fit, method="transform", transform="symmetric"), _SHARING),
-    Learner("likelihood-corrected", "counting with theta undone", fit, _COUNTING, needs_imprecision=True),
+    Learner("likelihood-corrected", "counting, corrected for imprecision", fit, _COUNTING, needs_imprecision=True),
     Learner("em", "EM", fit_em, _EM),
-    Learner("em-corrected", "EM with theta undone", fit_em, _EM, needs_imprecision=True),
+    Learner("em-corrected", "EM, corrected for imprecision", fit_em, _EM, needs_imprecision=True),
 ):  # fmt: skip
     LEARNERS.register(_learner)
 

@@ -32,6 +32,6 @@ def write_report(experiment: Experiment | str, *, err: bool) -> None:
     with show_progress() as advance:
         page = pn.write_report(experiment, progress=advance)
     click.echo(
-        f"\nReport: {page}\nAll measures: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",
+        f"\nReport: {page}\nAll metrics: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",
         err=err,
     )
