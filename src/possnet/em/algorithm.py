@@ -1,4 +1,4 @@
-"""The EM algorithm for the hidden trace: starting points, the E-step over all components, the M-step, and runs."""
+"""The EM algorithm for the hidden trace: starting points, the E-step over all components, and the M-step."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from possnet.em.e_step import ComponentRows, run_e_step, split_rows
 from possnet.em.em_result import EmResult
-from possnet.em.squarem import EmRun, Masses, run_squarem
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from possnet.aliases import Floats, Progress
+    from possnet.aliases import Floats
     from possnet.em.em_rows import EmRows
     from possnet.em.hidden_states import HiddenComponent, HiddenStateModel
+    from possnet.em.squarem import Masses
 
 
 class EmAlgorithm:
@@ -93,25 +93,6 @@ class EmAlgorithm:
             if len(np.unique(seen.T, axis=0)) < seen.shape[1] > 1:
                 return True
         return False
-
-    def run(
-        self,
-        start: Masses,
-        *,
-        tolerance: float,
-        max_steps: int,
-        accelerate: bool = True,
-        progress: Progress | None = None,
-    ) -> EmRun:
-        """Run EM from a starting point, accelerated by `run_squarem`."""
-        return run_squarem(
-            start,
-            self.take_step,
-            tolerance=tolerance,
-            max_steps=max_steps,
-            accelerate=accelerate,
-            progress=progress,
-        )
 
     def take_step(self, masses: Masses) -> tuple[float, Masses]:
         """One EM step: the (penalised) log-likelihood at a point, and the next point."""

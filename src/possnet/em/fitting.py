@@ -19,6 +19,7 @@ from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import Unknown, code_em_rows
 from possnet.em.hidden_states import HiddenStateModel
 from possnet.em.identifiability import find_identified_contexts
+from possnet.em.squarem import run_squarem
 from possnet.errors import InputError, require_known, require_number, require_whole
 from possnet.network import Network
 from possnet.parameters import normalise_rows, read_thetas, undo_thinning
@@ -137,8 +138,9 @@ def fit_em(
         else:
             masses = algorithm.equal_masses() if chosen.start is None else algorithm.continue_from(chosen.start)
         runs.append(
-            algorithm.run(
+            run_squarem(
                 masses,
+                algorithm.take_step,
                 tolerance=tolerance,
                 max_steps=chosen.max_steps,
                 accelerate=chosen.accelerate,

@@ -258,8 +258,9 @@ class TracedScore:
             if masses.shape == point[name].shape:
                 mixed = masses + _LEAST_MASS + 1e-3 * point[name]
                 point[name] = mixed / mixed.sum(axis=1, keepdims=True)
-        run = algorithm.run(
+        run = run_squarem(
             point,
+            algorithm.take_step,
             tolerance=_LAST_TOLERANCE if last else _TOLERANCE,
             max_steps=_LAST_STEPS if last else _MOST_STEPS,
         )
