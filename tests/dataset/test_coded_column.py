@@ -95,3 +95,13 @@ def test_each_column_is_decoded_once(unknown: float, monkeypatch: pytest.MonkeyP
     pn.fit(asia.dag, data)
     data.distinct()
     assert len(decoded) <= len(data.variables)
+
+
+def test_other_weights_share_the_columns_and_leave_the_rows_alone() -> None:
+    data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, None]})
+    column = data.column("a")
+    weighted = data.with_weights([2, 0, 5])
+    assert weighted.column("a") is column
+    assert (weighted.total, data.weights, weighted.with_weights(None) == data) == (7, None, True)
+    with pytest.raises(pn.InputError, match="weight"):
+        data.with_weights([1, 2])

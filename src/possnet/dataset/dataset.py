@@ -282,6 +282,17 @@ class Dataset:
         part._columns, part._source = self._columns, self._source
         return part
 
+    def with_weights(self, weights: ArrayLike | None) -> Dataset:
+        """The same rows with other weights; coded columns are shared.
+
+        >>> Dataset.from_table({"a": ["x", "y"]}).with_weights([3, 0]).total
+        3
+        """
+        checked = None if weights is None else checked_weights(weights, self._rows, "data")
+        data = Dataset.unchecked(self.variables, self._bitmaps, self._rows, unknown=self._unknown, weights=checked)
+        data._columns, data._source = self._columns, self._source
+        return data
+
     def with_columns(self, columns: Iterable[CodedColumn]) -> Dataset:
         """The same rows with other cells in some columns.
 

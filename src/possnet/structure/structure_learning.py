@@ -10,7 +10,6 @@ import numpy as np
 from possnet.dataset import Dataset, require_rows
 from possnet.errors import InputError, TooLarge, require_whole
 from possnet.graph import Dag
-from possnet.kernels import bitmaps
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
 from possnet.structure.constraints import Constraints, compile_constraints
@@ -162,14 +161,11 @@ def _add_confidence(
 def _draw_samples(data: Dataset, seed: int, number: int) -> Iterator[Dataset]:
     """Samples of as many rows as the data, drawn with replacement: the same rows with other weights."""
     rng = np.random.default_rng([seed, 1])
-    names = [variable.name for variable in data.variables]
-    words = {name: data.bitmaps(name) for name in names}
-    unknown = {name: bitmaps.pack(data.missing(name)) for name in names}
     weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
     shares = weights / max(float(weights.sum()), 1.0)
     for _ in range(number):
         drawn = rng.multinomial(data.total, shares) if len(data) else np.zeros(0, dtype=np.int64)
-        yield Dataset.unchecked(data.variables, words, len(data), unknown=unknown, weights=drawn)
+        yield data.with_weights(drawn)
 
 
 def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProblem) -> LearnedStructure:
