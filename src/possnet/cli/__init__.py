@@ -57,7 +57,7 @@ class _Program(click.Group):
 
 
 def _end_on_signals() -> None:
-    """A closed terminal or a request to end leaves nothing half-written: files begun are removed on the way out."""
+    """Exit in order on SIGHUP and SIGTERM, so that files begun are removed and nothing is left half-written."""
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGHUP", "SIGTERM"):
             number = getattr(signal, name, None)

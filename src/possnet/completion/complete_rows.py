@@ -37,7 +37,7 @@ def complete(
 def complete(
     network: Network, data: Dataset | Batches, *, limit: int | None = None, progress: Progress | None = None
 ) -> Completion | CompletionStream:
-    """What the rest of a row says about its ambiguous and unknown cells: Π(x | row) for every state x of such a cell.
+    """Infer the ambiguous and unknown cells of every row: Π(x | row) for every state x of such a cell.
 
     Π(x | row) is the possibility of x given all cells of the row, its own included, conditioned by the network's
     conjunction ((1) or (2) of [HLB]); columns that the network lacks are carried along untouched, and variables without

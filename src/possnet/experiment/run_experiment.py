@@ -66,7 +66,7 @@ def evaluate(
         rows too (a method and a measure of `possnet.learn_structure`), and the learner is then called
         ``likelihood@greedy:random-set-bic``. Several are compared.
     rng
-        Decides every row: the same seed gives the same results, with any number of workers.
+        Seed of every row and every fit: the same seed gives the same results, with any number of workers.
     out
         A folder. Every finished trial is kept there, so that a run that was killed goes on where it was when it is started
         again with the same options; ``results.csv``, ``results.parquet`` and ``timings.json`` are written at the end.
@@ -110,7 +110,7 @@ def evaluate(
 def _run_tasks(
     tasks: list[TrialTask], count: int | None, executor: Executor | None
 ) -> Generator[tuple[int, Outcome | BaseException]]:
-    """Outcomes as they come; a few trials, one worker, and entries of registries that workers lack need no processes."""
+    """Outcomes as they come; in this process if there are few trials, one worker, or entries registered at run time."""
     if executor is not None:
         return completed(run_trial, tasks, lambda _: executor, keep=True)
     if (cores() if count is None else count) == 1 or len(tasks) <= _ALONE or _uses_outsiders(tasks):

@@ -146,7 +146,7 @@ class Explorer:
         """The result of some work, done in a thread; one at a time, and not at all for a client that has gone."""
         async with self.lock:
             if await request.is_disconnected():
-                raise HTTPException(408, "gone before its turn")
+                raise HTTPException(408, "client disconnected before its turn")
             return await _run_in_thread(work)
 
 

@@ -38,7 +38,7 @@ _PLANNING_SECONDS = 1e-4  # a variable
 
 
 class Inference:
-    """Exact answers about a network.
+    """Exact inference in a network, by junction trees.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[in
 
 
 def _best_value(tree: JunctionTree) -> float:
-    """The best value of all."""
+    """Largest value over all configurations."""
     value = tree.semiring.one
     for number, clique in enumerate(tree.plan.cliques):
         if clique.parent < 0:

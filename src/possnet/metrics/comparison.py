@@ -72,7 +72,7 @@ def compare(
     limit: Network | None = None,
     rng: np.random.Generator | int | None = 0,
 ) -> Comparison:
-    """Every metric of `possnet.metrics.METRICS` between a true and a learned network over the same variables.
+    """Compute every metric of `possnet.metrics.METRICS` between a true and a learned network over the same variables.
 
     Parameters
     ----------

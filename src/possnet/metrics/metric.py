@@ -31,7 +31,7 @@ class Metric:
     compute
         The number, from a network beside the truth; None where it is not defined.
     subject
-        What it is of: all tables, the tables of variables with parents, the joint distribution, or the structure.
+        What is compared: all tables, the tables of variables with parents, the joint distribution, or the structure.
     higher_is_better
         Whether equal networks have the highest value, 1, rather than the lowest, 0.
     has_baselines

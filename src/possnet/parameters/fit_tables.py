@@ -73,7 +73,7 @@ def fit(
         Theta, if the cells were thinned by a known one: degrees are min(1, (N_ijk / N_ij) / theta), then divided by the
         largest (``likelihood`` and ``histogram``).
     pseudo
-        Rows imagined in every context whose cells hold every state: a prior of ignorance.
+        Pseudo-rows added to every context, whose cells hold every state: a prior of ignorance.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high", "mild"]})

@@ -169,7 +169,7 @@ def _plain_svg(figure: Figure) -> str:
 
 
 def _follow_page(text: str, title: str) -> Picture:
-    """The same with a size that fits its page, a name, and colours that follow the page."""
+    """The SVG text with a size that fits its page, a name, and colours that follow the page."""
     width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3  # type: ignore[index]
     size = f"--w:{width:.0f}px;width:{width:.0f}px;max-width:100%;height:auto"
     head = f'<svg class="plot" role="img" aria-label="{escape_markup(title)}" style="{size}"'

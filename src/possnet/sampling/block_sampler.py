@@ -91,7 +91,7 @@ class CompiledSampler:
         self._chunked = any(not isinstance(sampler, _LookupSampler) for sampler in self._samplers.values())
 
     def _build_set_sampler(self, name: str, entries: int) -> VariableSampler:
-        """Of a variable whose parents show sets."""
+        """Sampler of a variable whose parents' signals are sets."""
         tables, theta, process = self.spec.tables, self.spec.imprecision[name], self.spec.process
         table, parents = tables[name], self.spec.network.dag.parents(name)
         alphabets = [above.outcomes.alphabet for p in parents if isinstance(above := self._samplers[p], _LookupSampler)]

@@ -162,7 +162,7 @@ def _enumerate_outcomes(
     law: Law,
     cut_matters: bool,  # noqa: FBT001
 ) -> tuple[Ints, Ints, Ints, Floats, Bools]:
-    """Entries (row, cut, cell, probability) and the sets that cuts and cells are numbers of."""
+    """Entries (row, cut, cell, probability) and the sets that cuts and cells index."""
     core = degrees[rows[0]] == 1.0
     free = np.flatnonzero(((degrees[rows] > 0.0) & ~core).any(axis=0))
     levels = degrees[np.ix_(rows, free)]

@@ -229,7 +229,7 @@ def _build_junction_tree(
 
 
 def _hidden_law(spec: SamplingSpec, variable: Variable, cells: dict[str, Bools]) -> MassFunction:
-    """Law of a cell given the parents' cells when it answers to what they hide."""
+    """Law of a cell given the parents' cells when it depends on their hidden states."""
     dag = spec.network.dag
     kept = {variable.name} | dag.ancestors({variable.name})
     names = [v.name for v in spec.network.variables if v.name in kept]
