@@ -48,6 +48,7 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
         patch.setattr(row_components, "_SAMPLE", data.draw(st.sampled_from([1, 1000])))
         if way != "cheapest":
+            patch.setattr(engine_module, "_FEW_VARIABLES", 0)
             patch.setattr(engine_module, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
             patch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
             patch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)

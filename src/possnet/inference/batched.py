@@ -93,6 +93,10 @@ class RowInference:
 
         return in_order(run, range(0, rows, self._most), self._threads)
 
+    def bound_seconds(self, rows: int) -> float:
+        """Time that rows would take if no two had any evidence in common."""
+        return _SECONDS_AN_ENTRY * self._plan.entries * rows * (1 if self._target is not None else 3)
+
     def estimate_seconds(self, columns: Mapping[int, CodedColumn], rows: int) -> float:
         """Time that the rows would take, from the combinations of evidence in a few of them and how fast these grow."""
         if not rows:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 1 << 28
 _PLANNING_SECONDS = 1e-4  # a variable
+_FEW_VARIABLES = 24  # a tree over so few is planned in less time than components are estimated, about 2 ms
+_QUICK_SECONDS = 5e-3
 
 
 class Inference:
@@ -230,12 +232,15 @@ class Inference:
         """
         n = len(self._graph.sizes)
         semiring = self._graph.choose_semiring()
-        seconds = self._components.estimate_seconds(columns, rows, wanted)
-        tree = self._tree_for_rows(wanted, columns, target, semiring) if seconds > _PLANNING_SECONDS * n else None
-        if tree is not None and tree.estimate_seconds(columns, rows) < seconds:
-            blocks = tree.run_blocks(columns, rows, wanted)
-        else:
-            blocks = self._components.run_blocks(columns, rows, wanted)
+        tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
+        by_tree = tree is not None and tree.bound_seconds(rows) < _QUICK_SECONDS
+        if not by_tree:
+            seconds = self._components.estimate_seconds(columns, rows, wanted)
+            if tree is None and seconds > _PLANNING_SECONDS * n:
+                tree = self._tree_for_rows(wanted, columns, target, semiring)
+            by_tree = tree is not None and tree.estimate_seconds(columns, rows) < seconds
+        engine = tree if tree is not None and by_tree else self._components
+        blocks = engine.run_blocks(columns, rows, wanted)
         for block, tables, total in blocks:
             yield (
                 block,
