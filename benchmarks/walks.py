@@ -37,8 +37,8 @@ WATCHED = {
     "networks decoded": r"decode_network",
     "engines built": r"Inference\.__init__",
     "junction trees planned": r"make_plan",
-    "columns decoded": r"decode",
-    "tables normalised": r"normalised|normalise_rows|_normalise_rows",
+    "columns decoded": r"decode|decode_cells|decode_states",
+    "tables normalised": r"normalised|normalise_rows",
 }
 QUESTION = {"evidence": {"fever": ["mild", "high"], "rash": ["spots"]}}
 
