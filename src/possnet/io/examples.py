@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,5 +36,10 @@ def load_example(name: str) -> Network:
     """
     if name not in example_names():
         raise InputError(f"no bundled network {name!r}{among(name, example_names())}")
-    content = (_BUNDLED / f"{name}.json").read_bytes()
-    return decode_network(content, f"bundled network {name!r}")
+    return _decode_example(name)
+
+
+@cache
+def _decode_example(name: str) -> Network:
+    """A bundled network, decoded once: networks are immutable."""
+    return decode_network((_BUNDLED / f"{name}.json").read_bytes(), f"bundled network {name!r}")
