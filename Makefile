@@ -53,6 +53,7 @@ gold: .venv/.gold
 # Every target beside the peers, about forty minutes; instruction counts need valgrind.
 bench: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/walks.py
 
 # A slice of five minutes; docs/benchmarks.md stays as it is.
 bench-quick: gold .venv-peers/.ready
@@ -62,6 +63,7 @@ bench-quick: gold .venv-peers/.ready
 pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
 	$(BIN)/python examples/figures/explorer_picture.py
+	$(BIN)/python examples/figures/rooms_picture.py
 	$(BIN)/python examples/recovering.py --write
 
 # docs/cli.md, from the commands themselves.
