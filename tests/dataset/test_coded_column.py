@@ -28,7 +28,7 @@ def check_column(data: pn.Dataset, name: str, column: CodedColumn) -> None:
     assert sorted(set(column.codes.tolist())) == list(range(len(column)))
     known = column.cell_masks if column.unknown is None else column.cell_masks[:-1]
     assert known == sorted(set(known))
-    assert column.cell_counts.tolist() == [
+    assert column.count_cells(data.weights).tolist() == [
         sum(w for w, c in zip(weights, column.codes, strict=True) if c == k) for k in range(len(column))
     ]
     assert column.is_precise == (not missing.any() and all(len(cell) == 1 for cell in rows))
@@ -105,3 +105,12 @@ def test_other_weights_share_the_columns_and_leave_the_rows_alone() -> None:
     assert (weighted.total, data.weights, weighted.with_weights(None) == data) == (7, None, True)
     with pytest.raises(pn.InputError, match="weight"):
         data.with_weights([1, 2])
+
+
+def test_em_on_other_weights_does_not_change_em_on_the_rows_themselves() -> None:
+    clinic = pn.load_example("clinic")
+    data, fresh = (pn.sample(clinic, 100, process="traced", rng=1) for _ in range(2))
+    weights = np.repeat([2, 0], 50)
+    weighted = pn.fit_em(clinic.dag, data.with_weights(weights))
+    assert pn.fit_em(clinic.dag, data).log_likelihood == pn.fit_em(clinic.dag, fresh).log_likelihood
+    assert weighted.log_likelihood == pn.fit_em(clinic.dag, fresh.with_weights(weights)).log_likelihood

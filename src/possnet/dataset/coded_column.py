@@ -33,12 +33,10 @@ class CodedColumn:
         that was given as unknown stands apart, last, with the mask of the whole domain.
     unknown
         The code of the cell that was given as unknown, or None if there is none.
-    weights
-        Weight of every row, or None.
 
     >>> import possnet as pn
     >>> column = pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}).column("a")
-    >>> column.codes, column.unknown, column.cell_masks, column.cells, column.cell_counts
+    >>> column.codes, column.unknown, column.cell_masks, column.cells, column.count_cells()
     (array([0, 2, 1, 0], dtype=uint8), 2, [1, 3, 0], [('x',), ('x', 'y'), None], array([2, 1, 1]))
     >>> column.fill_unknown().codes
     array([0, 1, 1, 0], dtype=uint8)
@@ -48,7 +46,6 @@ class CodedColumn:
     codes: NDArray[np.unsignedinteger]
     octets: NDArray[np.uint8]
     unknown: int | None
-    weights: Ints | None
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = self.octets.flags.writeable = False
@@ -90,10 +87,9 @@ class CodedColumn:
         states: Ints = 8 * place + np.bitwise_count((octet & -octet) - 1)
         return states
 
-    @cached_property
-    def cell_counts(self) -> Ints:
-        """How often each cell stands, rows counted with their weights."""
-        return sum_weights(self.codes, self.weights, len(self))
+    def count_cells(self, weights: Ints | None = None) -> Ints:
+        """How often each cell stands, rows counted with their weights if they have any."""
+        return sum_weights(self.codes, weights, len(self))
 
     @cached_property
     def is_ambiguous(self) -> Bools:
@@ -121,11 +117,11 @@ class CodedColumn:
     def _filled_column(self) -> CodedColumn:
         if self.unknown is None:
             return self
-        return code_column(self.variable, self.codes, self.octets, None, self.weights)
+        return code_column(self.variable, self.codes, self.octets, None)
 
-    def take_rows(self, rows: Ints | slice, weights: Ints | None) -> CodedColumn:
+    def take_rows(self, rows: Ints | slice) -> CodedColumn:
         """The column of some rows, with the cells that occur among them."""
-        return code_column(self.variable, self.codes[rows], self.octets, self.unknown, weights, in_order=True)
+        return code_column(self.variable, self.codes[rows], self.octets, self.unknown, in_order=True)
 
 
 def code_column(
@@ -133,7 +129,6 @@ def code_column(
     codes: Codes,
     octets: NDArray[np.uint8],
     unknown: int | Bools | None,
-    weights: Ints | None,
     occurs: Bools | None = None,
     *,
     in_order: bool = False,
@@ -145,7 +140,7 @@ def code_column(
 
     >>> import possnet as pn
     >>> masks = np.array([[3], [1], [3], [2]], dtype=np.uint8)
-    >>> column = code_column(pn.Variable("a", ("x", "y")), np.array([3, 0, 2, 0]), masks, 2, None)
+    >>> column = code_column(pn.Variable("a", ("x", "y")), np.array([3, 0, 2, 0]), masks, 2)
     >>> column.codes, column.cells
     (array([0, 1, 2, 1], dtype=uint8), [('y',), ('x', 'y'), None])
     """
@@ -164,12 +159,10 @@ def code_column(
         table = np.zeros(len(octets), dtype=code_type)
         table[kept] = numbers
         coded = np.take(table, codes, mode="clip")
-    return CodedColumn(variable, coded, octets[first], len(first) - 1 if apart[kept].any() else None, weights)
+    return CodedColumn(variable, coded, octets[first], len(first) - 1 if apart[kept].any() else None)
 
 
-def decode_column(
-    variable: Variable, words: Words, rows: int, absent: Words | None, weights: Ints | None
-) -> CodedColumn:
+def decode_column(variable: Variable, words: Words, rows: int, absent: Words | None) -> CodedColumn:
     """Column of bitmaps (states, words), and of the bitmap of the cells given as unknown, if there are any."""
     size = len(variable)
     counts = bitmaps.count_bits(words)
@@ -186,10 +179,10 @@ def decode_column(
         if absent is not None:  # the last one, the whole domain, may stand for unknown cells alone
             occurs[-1] = np.count_nonzero(codes == len(octets) - 1) > n_missing
     if absent is None:
-        return code_column(variable, codes, octets, None, weights, occurs, in_order=True)
+        return code_column(variable, codes, octets, None, occurs, in_order=True)
     codes = np.where(bitmaps.unpack(absent, rows), len(octets), codes)
     octets = np.vstack([octets, np.packbits(np.ones(size, dtype=np.bool_), bitorder="little")])
-    return code_column(variable, codes, octets, len(octets) - 1, weights, np.append(occurs, True), in_order=True)
+    return code_column(variable, codes, octets, len(octets) - 1, np.append(occurs, True), in_order=True)
 
 
 def _mark_cell(number: int | None, size: int) -> Bools:

@@ -224,11 +224,9 @@ class Dataset:
         if name not in self._columns:
             variable = self.variable(name)
             if self._source is not None and name in self._source[0]:
-                column = self._source[0][name].take_rows(self._source[1], self._weights)
+                column = self._source[0][name].take_rows(self._source[1])
             else:
-                column = decode_column(
-                    variable, self._bitmaps[name], self._rows, self._unknown.get(name), self._weights
-                )
+                column = decode_column(variable, self._bitmaps[name], self._rows, self._unknown.get(name))
             self._columns[name] = column
         return self._columns[name]
 
@@ -297,7 +295,7 @@ class Dataset:
         """The same rows with other cells in some columns.
 
         >>> data = Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})
-        >>> data.with_columns([data[:1].column("a").take_rows([0, 0], None)]).row(1)
+        >>> data.with_columns([data[:1].column("a").take_rows([0, 0])]).row(1)
         {'a': frozenset({'x'}), 'b': frozenset({'v'})}
         """
         changed = {column.variable.name: column for column in columns}

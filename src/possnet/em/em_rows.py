@@ -76,7 +76,7 @@ def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_d
         n_rows += batch.total
         for name in variables:
             column = _code_column(batch, name, missing=missing)
-            for mask, count in zip(column.cell_masks, column.cell_counts.tolist(), strict=True):
+            for mask, count in zip(column.cell_masks, column.count_cells(batch.weights).tolist(), strict=True):
                 if count:
                     counts[name][mask] = counts[name].get(mask, 0) + count
     n_missing = {name: by_mask.pop(0, 0) for name, by_mask in counts.items()}

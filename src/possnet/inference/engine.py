@@ -217,7 +217,7 @@ class Inference:
         self._require_own(data, "marginal_blocks")
         columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables}
         if rows is not None:
-            columns = {number: column.take_rows(rows, None) for number, column in columns.items()}
+            columns = {number: column.take_rows(rows) for number, column in columns.items()}
         numbers = {self._graph.find_number(name): mask for name, mask in wanted.items()}
         for block, degrees, possible in self._run_rows(columns, len(data) if rows is None else len(rows), numbers):
             yield block.start, block.stop, {self._graph.names[v]: table for v, table in degrees.items()}, possible

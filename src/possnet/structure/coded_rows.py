@@ -53,7 +53,7 @@ class CodedRows:
         if weights is not None and not weights.all():  # cells of rows that count for nothing do not occur
             kept = np.flatnonzero(weights)
             weights = weights[kept]
-            columns = [column.take_rows(kept, weights) for column in columns]
+            columns = [column.take_rows(kept) for column in columns]
         self.sets = [column.cell_sets for column in columns]
         self.masks = [[mask for mask in column.cell_masks if mask] for column in columns]
         self.has_missing = [column.unknown is not None for column in columns]
