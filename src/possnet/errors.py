@@ -137,6 +137,15 @@ def listing(names: Iterable[object], most: int = 8) -> str:
     return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"
 
 
+def count_noun(number: int, noun: str) -> str:
+    """A number and what is counted, in the plural where that is due.
+
+    >>> count_noun(1, "row"), count_noun(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def among(name: object, known: Iterable[str]) -> str:
     """Ending of an error message about an unknown name: the known ones, and the nearest of them.
 

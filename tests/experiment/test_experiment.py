@@ -65,7 +65,7 @@ def test_a_trial_is_sample_learn_compare() -> None:
     data = pn.sample(net, 50, imprecision=0.5, law="text", rng=trial.derive_seed(1, encode_network(net)))
     limit = pn.sampling_limit(net, imprecision=0.5, law="text")
     expected = pn.compare(net, pn.fit(net.dag, data), limit=limit)
-    assert found.outcomes[0].measures == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
+    assert found.outcomes[0].metrics == {n: (m.value, m.vacuous, m.limit) for n, m in expected.items()}
 
 
 @pytest.mark.parametrize("process", PROCESSES)
@@ -81,7 +81,7 @@ def test_results_do_not_depend_on_workers_or_executors(tmp_path: Path) -> None:
         threads = pn.evaluate(["asia"], **SMALL, executor=pool, out=tmp_path / "threads")
     processes = pn.evaluate(["asia"], **SMALL, workers=2, out=tmp_path / "two")
     for other in (threads, processes):
-        assert [o.measures for o in other.outcomes] == [o.measures for o in alone.outcomes]
+        assert [o.metrics for o in other.outcomes] == [o.metrics for o in alone.outcomes]
     for name in ("results.csv", "results.parquet"):
         contents = {(tmp_path / run / name).read_bytes() for run in ("one", "threads", "two")}
         assert len(contents) == 1
@@ -94,7 +94,7 @@ def test_results_are_tidy_and_say_nothing_of_time_or_place(tmp_path: Path) -> No
     text = (tmp_path / "run" / "results.csv").read_text()
     lines = text.splitlines()
     assert lines[0] == "network,process,imprecision,rows,learner,repeat,metric,value,vacuous,limit,error"
-    assert len(lines) == 1 + sum(len(o.measures) for o in found.outcomes)
+    assert len(lines) == 1 + sum(len(o.metrics) for o in found.outcomes)
     assert str(tmp_path) not in text
     table = pq.read_table(tmp_path / "run" / "results.parquet")
     assert table.num_rows == len(lines) - 1
@@ -399,12 +399,12 @@ def test_a_metric_that_a_learner_does_not_have_is_not_a_failure() -> None:
 
 def test_intervals_are_those_of_student() -> None:
     found = pn.evaluate(["asia"], learners="likelihood", **{**ONE, "repeats": 4})
-    values = [o.measures["affinity"][0] for o in found.outcomes]
+    values = [o.metrics["affinity"][0] for o in found.outcomes]
     (summary,) = found.summary("affinity")
     assert summary.mean == pytest.approx(np.mean(values))
     assert summary.interval == pytest.approx(3.182 * np.std(values, ddof=1) / 2)
     assert summary.repeats == 4
-    assert len(found.summary()) == len(found.outcomes[0].measures)
+    assert len(found.summary()) == len(found.outcomes[0].metrics)
 
 
 @pytest.mark.slow

@@ -21,15 +21,15 @@ def test_an_experiment_learns_the_structure_from_the_rows_too() -> None:
     ]  # fmt: skip
     assert not found.failed
     by_learner = dict(zip([c.learner for c in found.trials], found.outcomes, strict=True))
-    assert by_learner["em"].measures["hamming"][0] == 0.0
-    assert by_learner["likelihood@mwst:chi2"].measures["hamming"][2] is None
+    assert by_learner["em"].metrics["hamming"][0] == 0.0
+    assert by_learner["likelihood@mwst:chi2"].metrics["hamming"][2] is None
     trial = found.trials[2]
     data = pn.sample(net, 400, imprecision=0.5, process="traced", rng=trial.derive_seed(3, encode_network(net)))
     learned = pn.fit(pn.learn_structure(data, "mwst", measure="chi2").dag, data)
-    assert by_learner[trial.learner].measures["affinity"][0] == pn.compare(net, learned)["affinity"].value
+    assert by_learner[trial.learner].metrics["affinity"][0] == pn.compare(net, learned)["affinity"].value
     plain = pn.evaluate({"c": net}, learners=["likelihood", "em"], **options)
     assert plain.trials == found.trials[:2]
-    assert [o.measures for o in plain.outcomes] == [o.measures for o in found.outcomes[:2]]
+    assert [o.metrics for o in plain.outcomes] == [o.metrics for o in found.outcomes[:2]]
 
 
 @pytest.mark.usefixtures("no_report")
@@ -53,4 +53,4 @@ def test_a_learner_may_be_named_with_its_structure() -> None:
     named = pn.evaluate(["asia"], learners=["em", "em@mwst:chi2"], **options)
     learned = pn.evaluate(["asia"], learners="em", learn=["given", "mwst:chi2"], **options)
     assert named.trials == learned.trials
-    assert [o.measures for o in named.outcomes] == [o.measures for o in learned.outcomes]
+    assert [o.metrics for o in named.outcomes] == [o.metrics for o in learned.outcomes]

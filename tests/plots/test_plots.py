@@ -37,9 +37,9 @@ def lines(axes: Any) -> dict[str, tuple[list[float], list[float]]]:
 def test_curves_show_means_ignorance_and_limit(results: pn.Results, metric: str) -> None:
     figure = plots.learning_curves(results, metric)
     panels = {axes.get_title("left"): lines(axes) for axes in figure.axes if axes.get_visible()}
-    assert set(panels) == {"traced rows, theta = 0.5", "traced rows, theta = 1", "precise rows"}
+    assert set(panels) == {"traced rows, imprecision 0.5", "traced rows, imprecision 1", "precise rows"}
     summaries = [s for s in results.summary(metric) if s.process == "traced" and s.imprecision == 1]
-    shown = panels["traced rows, theta = 1"]
+    shown = panels["traced rows, imprecision 1"]
     for learner, label in (("likelihood", "counting"), ("em", "EM")):
         own = [s for s in summaries if s.learner == learner]
         assert shown[label] == ([50, 400], [s.mean for s in own])
@@ -70,7 +70,7 @@ def test_everything_that_is_drawn_is_in_view(results: pn.Results) -> None:
 
 def test_bias_and_noise_are_those_of_the_limit(results: pn.Results) -> None:
     figure = plots.error_split(results)
-    axes = next(axes for axes in figure.axes if axes.get_title("left") == "traced rows, theta = 1")
+    axes = next(axes for axes in figure.axes if axes.get_title("left") == "traced rows, imprecision 1")
     net = pn.load_example("asia")
     limit = pn.sampling_limit(net, process="traced")
     bias = pn.compare(net, limit)["child_mean_error"].value
@@ -84,7 +84,7 @@ def test_bias_and_noise_are_those_of_the_limit(results: pn.Results) -> None:
 def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
     results = small(["asia", "survey"], rows=30, learners="likelihood")
     outcomes = [
-        o if c.network == "asia" else o._replace(measures={n: (v, i, None) for n, (v, i, _) in o.measures.items()})
+        o if c.network == "asia" else o._replace(metrics={n: (v, i, None) for n, (v, i, _) in o.metrics.items()})
         for c, o in zip(results.trials, results.outcomes, strict=True)
     ]
     partial = pn.Results(results.trials, tuple(outcomes))

@@ -174,7 +174,7 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
     for trial in results.trials:
         file = path / "trials" / f"{trial.key}.json"
         document = json.loads(file.read_text())
-        file.write_text(json.dumps(document | {"measures": {}, "error": "MemoryError: <no room>", "contexts": {}}))
+        file.write_text(json.dumps(document | {"metrics": {}, "error": "MemoryError: <no room>", "contexts": {}}))
     assert f"Report: {path / 'report.html'}" in run("report", path).stdout
     text = (path / "report.html").read_text()
     assert "2 of 2 trials failed" in text
@@ -252,7 +252,7 @@ def test_the_answer_is_true_for_every_kind_of_grid() -> None:
 def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
     results = small(imprecision=[0.5, 1])
     outcomes = [
-        o._replace(measures={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
+        o._replace(metrics={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
         for c, o in zip(results.trials, results.outcomes, strict=True)
     ]
     text = state_answer(pn.Results(results.trials, tuple(outcomes)))[0]

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 
 Cell: TypeAlias = tuple[str, ...] | None
-Finding: TypeAlias = (
-    "str | Callable[[], str]"  # a sentence, or how to make it: near names are looked up only for a message
-)
+Finding: TypeAlias = "str | Callable[[], str]"
+"""A sentence, or how to make it: near names are looked up only for a message."""
 _SURELY_FITS = 1 << 27
 _EMPTY = "an empty set; expected at least one state, or nothing at all where nothing is known"
 

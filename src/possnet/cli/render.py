@@ -76,15 +76,6 @@ def make_table(
     return Padding.indent(table, indent)
 
 
-def count_things(number: int, thing: str) -> str:
-    """A number and what is counted.
-
-    >>> count_things(1, "row"), count_things(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{number:,} {thing}{'s' * (number != 1)}"
-
-
 def render_page(page: Page, width: int = _UNLIMITED) -> str:
     """The text of a page for a terminal of a given width.
 

@@ -117,8 +117,8 @@ def load_outcomes(folder: Path, trials: list[Trial]) -> dict[Trial, Outcome]:
     for trial in (trial for trial in trials if trial.key in names):
         try:
             document = json.loads((folder / "trials" / f"{trial.key}.json").read_text(encoding="utf-8"))
-            measures = {name: tuple(measured) for name, measured in document["measures"].items()}
-            outcomes[trial] = Outcome(measures, document["error"], document["seconds"], document["contexts"])
+            metrics = {name: tuple(measured) for name, measured in document["metrics"].items()}
+            outcomes[trial] = Outcome(metrics, document["error"], document["seconds"], document["contexts"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
     return outcomes
@@ -191,4 +191,4 @@ def _list_rows(trial: Trial, outcome: Outcome) -> list[tuple[Any, ...]]:
     head = (*trial.setting, trial.repeat)
     if outcome.error is not None:
         return [(*head, None, None, None, None, outcome.error)]
-    return [(*head, metric, *measured, None) for metric, measured in outcome.measures.items()]
+    return [(*head, metric, *measured, None) for metric, measured in outcome.metrics.items()]

@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
     defined. Of networks with very many contexts it has one number a variable, the mean.
     """
 
-    measures: dict[str, tuple[float, float, float | None]]
+    metrics: dict[str, tuple[float, float, float | None]]
     error: str | None
     seconds: dict[str, float]
     contexts: dict[str, list[float | None]]
@@ -92,8 +92,8 @@ def run_trial(task: TrialTask) -> Outcome:
         seconds["compare"] = time.perf_counter() - begin
     except Exception as error:  # noqa: BLE001 - whatever a learner does, the other trials go on
         return describe_failure(error, seconds)
-    measures = {name: (m.value, m.vacuous, m.limit) for name, m in comparison.items()}
-    return Outcome(measures, None, seconds, _list_contexts(comparison.contexts))
+    metrics = {name: (m.value, m.vacuous, m.limit) for name, m in comparison.items()}
+    return Outcome(metrics, None, seconds, _list_contexts(comparison.contexts))
 
 
 def describe_failure(error: BaseException, seconds: dict[str, float] | None = None) -> Outcome:

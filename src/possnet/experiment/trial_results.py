@@ -88,7 +88,7 @@ class Results:
             METRICS.require(metric, "results")
         groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
         for trial, outcome in zip(self.trials, self.outcomes, strict=True):
-            for name, measured in outcome.measures.items():
+            for name, measured in outcome.metrics.items():
                 if metric is None or name == metric:
                     groups.setdefault((*trial.setting, name), []).append(measured)
         return [_summarise(key, measured) for key, measured in groups.items()]
@@ -117,7 +117,7 @@ class Results:
         >>> import possnet as pn
         >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
         >>> print(results.table().splitlines()[0])
-        network  process  theta  rows  em  ignorance  limit
+        network  process  imprecision  rows  em  ignorance  limit
         """
         return "\n".join(text_table(self.table_rows(metric), texts=2, indent=""))
 
@@ -130,7 +130,7 @@ class Results:
         ('asia', 'traced', '1', '50')
         """
         learners = dict.fromkeys(trial.learner for trial in self.trials)
-        rows = [("network", "process", "theta", "rows", *learners, "ignorance", "limit")]
+        rows = [("network", "process", "imprecision", "rows", *learners, "ignorance", "limit")]
         for (network, process, theta, count), summaries in self._group_settings(metric).items():
             means = {learner: _format_mean(summary) for learner, summary in summaries.items()}
             bounds = ["" if bound is None else f"{bound:.3f}" for bound in _find_bounds(summaries)]

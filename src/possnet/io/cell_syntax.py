@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 _UNKNOWN = ("?", "*")
-_RANGE = re.compile(
-    r"(.*?\S)\s*\.\.\s*(\S.*)", re.DOTALL
-)  # the two ends around the first .. with something on both sides
+# the two ends around the first .. with something on both sides
+_RANGE = re.compile(r"(.*?\S)\s*\.\.\s*(\S.*)", re.DOTALL)
 _PRIVATE = 0xF0000
 _HIDDEN = "[\U000f0000-\U0010ffff]"
 

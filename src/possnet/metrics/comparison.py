@@ -44,8 +44,8 @@ class Comparison(dict[str, Measured]):
     array(0.7)
     """
 
-    def __init__(self, measures: Mapping[str, Measured], contexts: Mapping[str, Floats] | None = None) -> None:
-        super().__init__(measures)
+    def __init__(self, metrics: Mapping[str, Measured], contexts: Mapping[str, Floats] | None = None) -> None:
+        super().__init__(metrics)
         self.contexts = dict(contexts or {})
 
     def _repr_html_(self) -> str:
@@ -56,7 +56,9 @@ class Comparison(dict[str, Measured]):
         return str(self)
 
     def __str__(self) -> str:
-        return "\n".join(text_table([("", "learned", "ignorance", "limit"), *self._format_rows()], texts=1, indent=""))
+        return "\n".join(
+            text_table([("metric", "learned", "ignorance", "limit"), *self._format_rows()], texts=1, indent="")
+        )
 
     def _format_rows(self) -> list[tuple[str, ...]]:
         return [
@@ -96,12 +98,12 @@ def compare(
     sample = None if reference.exact else reference.draw_configurations(seed)
     ending = None if limit is None else _compare_limit(truth, limit, None if sample is None else seed)
     compared, ignorance = ComparedNetwork(reference, learned, sample, ending), Ignorance(reference, sample, ending)
-    measures = {}
+    metrics = {}
     for name, metric in METRICS.items():
         value, vacuous = metric.compute(compared), metric.compute(ignorance)
         if value is not None and vacuous is not None:
-            measures[name] = Measured(value, vacuous, None if ending is None else metric.compute(ending))
-    return Comparison(measures, compared.gaps_by_context())
+            metrics[name] = Measured(value, vacuous, None if ending is None else metric.compute(ending))
+    return Comparison(metrics, compared.gaps_by_context())
 
 
 @lru_cache(maxsize=4)

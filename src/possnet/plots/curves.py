@@ -107,7 +107,7 @@ def learning_curves(
         scale.apply_to(axes)
 
     most = max(trial.rows for trial in results.trials)
-    label = "rows" if against == "rows" else f"imprecision (theta), at {most:,} rows"
+    label = "rows" if against == "rows" else f"imprecision, at {most:,} rows"
     return _draw_panels(_arrange_panels(summaries, against), draw_panel, xlabel=label, ylabel=METRICS[metric].label)
 
 
@@ -188,12 +188,12 @@ def _arrange_panels(summaries: Sequence[Summary], against: Against) -> list[list
     return rows
 
 
-def _panel_title(first: Summary, *, named: bool, theta: bool) -> str:
+def _panel_title(first: Summary, *, named: bool, imprecision: bool) -> str:
     """What a panel shows, on two lines if need be."""
     parts = [first.network] if named else []
     parts.append(label_process(first.process))
-    if theta and is_imprecise(first.process):
-        parts.append(f"theta = {first.imprecision:g}")
+    if imprecision and is_imprecise(first.process):
+        parts.append(f"imprecision {first.imprecision:g}")
     return "\n".join(wrap(", ".join(parts), 40))
 
 
@@ -217,7 +217,7 @@ def _draw_panels(
                 continue
             panel = panels[row, column]
             draw_panel(axes, panel)
-            axes.set_title(_panel_title(panel[0], named=named, theta=xlabel == "rows"))
+            axes.set_title(_panel_title(panel[0], named=named, imprecision=xlabel == "rows"))
             tidy_axes(axes)
             if (row + 1, column) not in panels:
                 axes.set_xlabel(xlabel)

@@ -135,7 +135,7 @@ def _draw_heatmap(values: Floats, labels: Sequence[str], columns: Sequence[_Heat
     """A panel for each learner with a common scale, in rows that fit a page; every entry has its number too."""
     learners = list(dict.fromkeys(column.learner for column in columns))
     settings = list(dict.fromkeys(column[:2] for column in columns))
-    words = [f"{process}, theta {theta:g}" if is_imprecise(process) else process for process, theta in settings]
+    words = [f"{process}, imprecision {theta:g}" if is_imprecise(process) else process for process, theta in settings]
     shown = [clip_text(label, 44) for label in labels]
     across = max(1, min(len(learners), int(13 / len(settings))))
     rows = -(-len(learners) // across)

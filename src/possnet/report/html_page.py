@@ -86,17 +86,17 @@ def _results_table(results: Results) -> str:
         groups.setdefault((s.network, s.process, s.imprecision, s.rows, s.learner), {})[s.metric] = s
     learned = any(group["hamming"].mean > 0 for group in groups.values())
     metrics = _TABLE_METRICS + (_STRUCTURE_METRICS if learned else ())
-    heads = ["network", "process", "theta", "rows", "learner"]
+    heads = ["network", "process", "imprecision", "rows", "learner"]
     for metric in metrics:
         heads += [METRICS[metric].label, *(("ignorance", "limit") if metric in _WITH_BASELINES else ())]
     head = "".join(f'<th scope="col"><button type="button">{escape_markup(text)}</button></th>' for text in heads)
     lines: list[str] = []
     used = 0
-    for (network, process, theta, rows, learner), group in groups.items():
+    for (network, process, imprecision, rows, learner), group in groups.items():
         if used > _MOST_TABLE_BYTES:
             break
         entries = [_text_entry(network), _text_entry(process)]
-        entries += [_number_entry(theta, f"{theta:g}"), _number_entry(rows, f"{rows:,}")]
+        entries += [_number_entry(imprecision, f"{imprecision:g}"), _number_entry(rows, f"{rows:,}")]
         entries.append(_text_entry(label_learner(learner)))
         for metric in metrics:
             s = group[metric]
@@ -132,7 +132,8 @@ def _failed_trials(results: Results) -> str:
     if not results.failed:
         return ""
     lines = [
-        f"{trial.network}, {trial.process}, theta {trial.imprecision:g}, {trial.rows:,} rows, {trial.learner}: {error}"
+        f"{trial.network}, {trial.process}, imprecision {trial.imprecision:g}, {trial.rows:,} rows, "
+        f"{label_learner(trial.learner)}: {error}"
         for trial, error in results.failed[:_MOST_FAILURES]
     ]
     more = len(results.failed) - len(lines)

@@ -7,6 +7,7 @@ from itertools import chain, count
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from possnet.errors import count_noun
 from possnet.io import example_names, load_example
 from possnet.learners import label_learner
 from possnet.network import random_network
@@ -93,7 +94,7 @@ def _limit_sentence(results: Results) -> str:
             clauses.append(f"{bias:.3f} on {label_process(process)} (now {error:.3f}: more rows {words})")
     if not clauses:
         return ""
-    return f"Even with endless rows, counting would err by {join_words(clauses)} a degree, on average: its exact limit."
+    return f"Even with endless rows, the mean error of counting would be {join_words(clauses)}: its exact limit."
 
 
 def _gain_sentence(results: Results) -> str:
@@ -135,8 +136,8 @@ def _factor_sentence(learner: str, first: int, last: int, factors: Sequence[tupl
 
 
 def _setting_words(s: Summary) -> str:
-    theta = f", theta {format_number(s.imprecision)}" if is_imprecise(s.process) else ""
-    return f"{s.network}, {label_process(s.process)}{theta}"
+    imprecision = f", imprecision {format_number(s.imprecision)}" if is_imprecise(s.process) else ""
+    return f"{s.network}, {label_process(s.process)}{imprecision}"
 
 
 def _with_most_rows(summaries: Sequence[Summary]) -> list[Summary]:
@@ -237,15 +238,6 @@ def format_number(number: float) -> str:
     ('1', '0.1234567')
     """
     return str(int(number)) if number == int(number) else repr(float(number))
-
-
-def count_noun(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> count_noun(1, "row"), count_noun(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def join_words(words: Sequence[str]) -> str:

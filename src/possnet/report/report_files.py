@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from possnet.drawing import Drawing
-from possnet.errors import TooLarge
+from possnet.errors import TooLarge, count_noun
 from possnet.experiment import Experiment, read_experiment
 from possnet.io import encode_network, file_error, write_text
 from possnet.plots import (
@@ -21,7 +21,7 @@ from possnet.plots import (
     variable_heatmap,
 )
 from possnet.report.html_page import ReportPicture, build_page
-from possnet.report.narrative import count_noun, file_names, network_files
+from possnet.report.narrative import file_names, network_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -75,11 +75,11 @@ _OF_CUTS: Final = frozenset({"imprecision", "law", "parents", "evidence"})
 _OF_TRACES: Final = frozenset({"imprecision", "law", "trace"})
 for _process in (
     Process("alpha-cut", "alpha-cut rows", "cell", options=_OF_CUTS, limit_known=True),
-    Process("alpha-cut-text", "alpha-cut rows (text's law)", "cell", "text", options=_OF_CUTS, limit_known=True),
-    Process("alpha-cut-cuts", "alpha-cut rows (whole cuts)", "cut", options=_OF_CUTS, limit_known=True),
+    Process("alpha-cut-text", "alpha-cut rows by the text's law", "cell", "text", options=_OF_CUTS, limit_known=True),
+    Process("alpha-cut-cuts", "alpha-cut rows given whole cuts", "cut", options=_OF_CUTS, limit_known=True),
     Process("precise", "precise rows", imprecise=False, options=frozenset(), limit_known=True),
     Process("traced", "traced rows", options=_OF_TRACES, limit_known=True),
-    Process("traced-text", "traced rows (text's law)", law="text", options=_OF_TRACES, limit_known=True),
+    Process("traced-text", "traced rows by the text's law", law="text", options=_OF_TRACES, limit_known=True),
 ):
     PROCESSES.register(_process)
 

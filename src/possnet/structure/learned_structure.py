@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from possnet.drawing import draw_graph, draw_table, text_table
+from possnet.errors import count_noun
 
 if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
@@ -118,13 +119,13 @@ class LearnedStructure:
         return f"<div>{draw_graph(parents, title=repr(self))}</div>{table}"
 
     def __repr__(self) -> str:
-        variables, edges = _count_nouns(len(self.dag.nodes), "variable"), _count_nouns(len(self.edges), "edge")
+        variables, edges = count_noun(len(self.dag.nodes), "variable"), count_noun(len(self.edges), "edge")
         return f"LearnedStructure({self.method} by {self.measure}: {variables}, {edges}, score {self.score:.6g})"
 
     def __str__(self) -> str:
-        count, edges = _count_nouns(self.rows, "row"), _count_nouns(len(self.edges), "edge")
+        count, edges = count_noun(self.rows, "row"), count_noun(len(self.edges), "edge")
         lines = [
-            f"{self.method} by {self.measure}, {count}: {edges} of {_count_nouns(len(self.dag.nodes), 'node')}",
+            f"{self.method} by {self.measure}, {count}: {edges} of {count_noun(len(self.dag.nodes), 'node')}",
             "",
         ]
         lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
@@ -153,7 +154,3 @@ class LearnedStructure:
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]
             rows.append((f"{edge.parent} {mark} {edge.child}", f"{edge.value:.6g}", *shares))
         return rows
-
-
-def _count_nouns(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -27,4 +27,4 @@ def compare_command(truth: pn.Network, learned: pn.Network, as_json: bool) -> No
     comparison = pn.compare(truth, learned)
     document = {name: {"value": m.value, "vacuous": m.vacuous} for name, m in comparison.items()}
     rows = [(METRICS[name].label, f"{m.value:.4g}", f"{m.vacuous:.4g}") for name, m in comparison.items()]
-    show(document if as_json else [make_table(rows, ("", "learned", "ignorance"), texts=1, indent=0)])
+    show(document if as_json else [make_table(rows, ("metric", "learned", "ignorance"), texts=1, indent=0)])

@@ -11,8 +11,8 @@ from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, Choice
-from possnet.cli.render import Page, count_things, make_table, show
-from possnet.errors import InputError, among, did_you_mean, listing, warn_user
+from possnet.cli.render import Page, make_table, show
+from possnet.errors import InputError, among, count_noun, did_you_mean, listing, warn_user
 
 if TYPE_CHECKING:
     from possnet.cli.outputs import Ability
@@ -126,7 +126,7 @@ def warn_of_rest(summary: pn.CompletionSummary, left_out: list[str], remedy: str
     if summary.n_impossible:
         numbers = ", ".join(f"{row + 1:,}" for row in summary.impossible_rows[:10])
         more = ", ... (all of them with --json)" if summary.n_impossible > 10 else ""
-        rows = f"{count_things(summary.n_impossible, 'row')} {'is' if summary.n_impossible == 1 else 'are'}"
+        rows = f"{count_noun(summary.n_impossible, 'row')} {'is' if summary.n_impossible == 1 else 'are'}"
         warn_user(f"{rows} impossible in this network, left as given: {numbers}{more}")
 
 
@@ -163,7 +163,7 @@ def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
       mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
     """
     cells = summary.cells
-    title = f"{name}: {count_things(summary.rows, 'row')}, {count_things(cells.ambiguous, 'ambiguous cell')}"
+    title = f"{name}: {count_noun(summary.rows, 'row')}, {count_noun(cells.ambiguous, 'ambiguous cell')}"
     if not cells.ambiguous:
         return [title]
     counts = [

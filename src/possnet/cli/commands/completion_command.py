@@ -66,11 +66,11 @@ class _Bash(BashComplete):
 add_completion_class(_Bash, "bash")
 
 
-@click.command(short_help="Teach your shell the Tab key.")
+@click.command(short_help="Print a script for Tab completion.")
 @click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion_command(ctx: click.Context, shell: str) -> None:
-    """Print a script that teaches a shell to complete with the Tab key.
+    """Print a script with which a shell completes commands, options, names and states by the Tab key.
 
     Put its output where your shell reads it, then open a new terminal.
 

@@ -53,7 +53,7 @@ def evaluate_command(
     """Evaluate how well networks are learned back from imprecise data drawn from them.
 
     Draw rows with a process and an imprecision, learn, compare with the original; over all combinations, several times.
-    Every measure stands beside total ignorance and, where it can be computed, what counting converges to with endless
+    Every metric stands beside total ignorance and, where it can be computed, what counting converges to with endless
     rows. Without arguments: bundled networks, in under a minute. With --out, a report to show to others: DIR/report.html.
 
     \b

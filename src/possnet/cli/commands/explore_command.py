@@ -1,4 +1,4 @@
-"""``possnet explore``: a network to touch, on a page of this machine."""
+"""``possnet explore``: a network on a local web page, with evidence by clicks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     import possnet as pn
 
 
-@click.command(short_help="Touch a network on a page in your browser.")
+@click.command(short_help="Explore a network in your browser.")
 @click.argument("net", metavar="NET", type=NET)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     help="The port to use; 0 for any free one. By default 8642 if it is free, or else any free one.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address only; open no browser.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
 def explore_command(net: pn.Network, port: int | None, no_browser: bool) -> None:  # noqa: FBT001
-    """Open a page on which a network is touched: click states, watch every bar move, edit its tables.
+    """Explore a network in your browser: enter evidence by clicks, watch every bar move, edit its tables.
 
-    A click says that a state is so; a click on a second one, that it is one or the other. The page is served to this
+    A click on a state observes it; a click on a second one says that it is one or the other. The page is served to this
     machine only, until Ctrl-C. Edits stay in memory: download the edited network from the page to keep it.
 
     \b

@@ -19,15 +19,19 @@ from possnet.errors import InputError, listing, warn_user
 @click.option("--structure", required=True, type=NET, help="The network whose graph and domains are used.")
 @shared.registry_option("possnet.learners:LEARNERS", "--method", closed=True, default="likelihood")
 @click.option("--total", type=TOTAL, help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
-@click.option("--normalise/--as-it-stands", default=None, help="Divide by the largest degree or not; by method.")
+@click.option(
+    "--normalise/--as-it-stands",
+    default=None,
+    help="Divide every row by its largest degree, or not; by default as the method does.",
+)
 @click.option("--imprecision", type=float, help="Undo a known imprecision of the cells.")
 @click.option("--pseudo", type=float, default=0.0, help="Imagined rows of ignorance in every context.")
 @shared.transform_option("For --method transform.")
 @shared.choice_option(
     "--unknown", ("missing", "focal"), "For em: unknown cells were not observed, or observed as whole domains."
 )
-@shared.number_option("--starts", "For em: runs, each from another start.", least=1, default=1)
-@shared.number_option("--seed", "For em: of further starts.", default=0)
+@shared.number_option("--starts", "For em: number of runs, each from another start.", least=1, default=1)
+@shared.number_option("--seed", "For em: seed of further starts.", default=0)
 @shared.columns_options
 @shared.out_option("A network file such as .json, or - (standard output).")
 def fit_command(
@@ -44,7 +48,7 @@ def fit_command(
     out: str,
     **others: Any,
 ) -> None:
-    """Learn the tables of a network from data, by counting or by EM; files larger than memory work.
+    """Learn the tables of a network from data, by counting or by EM; data may be larger than memory.
 
     \b
     Examples:

@@ -10,8 +10,8 @@ import click
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, read_net, scan_columns
 from possnet.cli.parse import SOURCE
-from possnet.cli.render import Page, count_things, get_width, make_table, show
-from possnet.errors import listing
+from possnet.cli.render import Page, get_width, make_table, show
+from possnet.errors import count_noun, listing
 
 if TYPE_CHECKING:
     import possnet as pn
@@ -169,7 +169,7 @@ class DataSummary:
         labels = ("imprecise cells", "unknown cells", "states a cell")
         head = ("variable", "states", "imprecise", "unknown", "states a cell")
         page: Page = [
-            f"{name}: {count_things(self.rows, 'row')} of {count_things(len(variables), 'variable')}{weighted}",
+            f"{name}: {count_noun(self.rows, 'row')} of {count_noun(len(variables), 'variable')}{weighted}",
             "",
             make_table(list(zip(labels, _write_shares(overall), strict=True))),
             "",

@@ -24,12 +24,14 @@ from possnet.cli.render import show
     "--conjunction", ("product", "min"), "Of the network, and of independence in measures on contours."
 )
 @click.option("--require", "required", multiple=True, type=EDGE, help="An edge that must be there; may be repeated.")
-@click.option("--forbid", "forbidden", multiple=True, type=EDGE, help="An edge that must not; may be repeated.")
+@click.option(
+    "--forbid", "forbidden", multiple=True, type=EDGE, help="An edge that must not be there; may be repeated."
+)
 @click.option("--tier", "tiers", multiple=True, type=COLUMNS, help="Causes first: no edge to an earlier tier.")
-@shared.number_option("--max-parents", "Most parents of a variable.")
-@click.option("--order", type=COLUMNS, help="For k2: the order of the variables; else the best of several.")
-@shared.number_option("--restarts", "For greedy: further climbs.", default=0)
-@shared.number_option("--bootstrap", "Samples for confidence.", default=0)
+@shared.number_option("--max-parents", "Largest number of parents of a variable.")
+@click.option("--order", type=COLUMNS, help="For k2: the order of the variables; by default the best of several.")
+@shared.number_option("--restarts", "For greedy: further climbs from perturbed structures.", default=0)
+@shared.number_option("--bootstrap", "Bootstrap samples, for the confidence of every edge.", default=0)
 @shared.number_option("--seed", "Same seed, same structure.", default=0)
 @shared.variables_option
 @shared.weights_option

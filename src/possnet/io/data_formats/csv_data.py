@@ -128,9 +128,8 @@ class CsvSource(DataSource):
                 yield pa.schema([(name, text) for name in included]).empty_table()
                 return
             for start, piece in self._split_lines():
-                if (
-                    start or piece is not None
-                ):  # a header with quotes may have line breaks, which Arrow itself must find
+                # a header with quotes may have line breaks, which Arrow itself must find
+                if start or piece is not None:
                     blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
                 if piece is not None:
                     yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
