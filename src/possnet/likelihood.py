@@ -1,11 +1,14 @@
-"""The two likelihoods of [HLB].
+"""Log-likelihoods: the score piLL of a possibilistic network, and the log-likelihood mLL of random sets.
 
-- piLL, equation (9): sum over i, j, k of N_ijk log π_ijk, the score of a possibilistic network. It is not a likelihood:
-  without a bound on the sum of the degrees it is largest, 0, for total ignorance.
-- mLL, equation (8): sum over the cells that occur of N(A, j) log m(A | j), the log-likelihood of a model of random sets,
-  variable given parents, cell given cells. On precise data it is the log-likelihood of a Bayesian network.
+- piLL, equation (9) of [HLB]: sum over i, j, k of N_ijk log π_ijk, the score of a possibilistic network. It is not a
+  likelihood: without a bound on the sum of the degrees it is largest, 0, for total ignorance.
+- mLL, equation (8) of [HLB]: sum over the cells that occur of N(A, j) log m(A | j), the log-likelihood of random sets: the
+  cell A of a variable given the cells j of its parents. On precise data it is the log-likelihood of a Bayesian network.
 
 0 log 0 counts as 0; a row that the model calls impossible makes the sum -inf. All logarithms are natural.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations

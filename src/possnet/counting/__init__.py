@@ -1,4 +1,4 @@
-"""Counting rows that contain configurations; `Counts`, a value that adds."""
+"""Sufficient statistics: how many rows contain each configuration of a family (`count`), as values that add (`Counts`)."""
 
 from possnet.counting.count import count, counts_of, nodes_in
 from possnet.counting.counts import Counts, Focal

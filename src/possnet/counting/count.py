@@ -1,4 +1,4 @@
-"""Counting a data set or a stream, family by family, block by block."""
+"""Counting the families of a DAG in a data set or a stream, block by block."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-_MERGE_AT = 16
-_SURELY_FITS = 1 << 26
+_MERGE_AT = 16  # blocks whose counts are kept before they are merged
+_SURELY_FITS = 1 << 26  # bytes; smaller tables are not compared with the free memory, which takes time to ask for
 
 
 def count(
@@ -37,10 +37,11 @@ def count(
     focal: bool = False,
     progress: Progress | None = None,
 ) -> Counts:
-    """Counts N_ijk and N_ij of every family of a DAG, exactly; of a data set, or of a stream in constant memory.
+    """Count N_ijk and N_ij of every family of a DAG: the sufficient statistics of `possnet.fit`.
 
-    Unknown cells count as the whole domain. Rows count with their weights. Columns that the DAG does not name are left
-    out.
+    N_ij is the number of rows whose parents' cells contain the configuration j, N_ijk of those whose own cell contains the
+    state k too. Counts are exact, and a stream is counted in constant memory. An unknown cell counts as the whole domain, a
+    row with its weight; columns that are not nodes of the DAG are ignored.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def count(
         Count the distinct combinations of cells of every family too; `random_set_log_likelihood`, `fit_random_sets` and
         ``fit(..., method="transform")`` need them.
     progress
-        Called with the rows counted and the rows in all (0 if unknown).
+        Called with the number of rows counted so far and of all rows (0 if unknown).
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high"], "rash": ["no", {"no", "yes"}, "yes"]})
@@ -117,7 +118,7 @@ def counts_of(
     focal: bool = False,
     progress: Progress | None = None,
 ) -> Counts:
-    """Counts of the rows, or the counts as they are; an `InputError` if they were made for another structure.
+    """Counts of the rows, or given counts unchanged; an `InputError` if they were made for another structure.
 
     >>> import possnet as pn
     >>> counts = count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x"]}))

@@ -1,12 +1,16 @@
-"""Counts: how many rows contain each configuration of a family. A value that adds.
+"""Sufficient statistics of a structure: how many rows contain each configuration of a family.
 
 For a variable i, a configuration j of its parents and a state k,
 
 - N_ij is the number of rows whose parents' cells contain j,
 - N_ijk the number of those whose own cell contains k too (section 3.2 of [HLB]).
 
-One row counts in many places when its cells are sets, so N_ij is not the sum of N_ijk. *Focal counts* are the numbers of
-rows whose cells *equal* given sets. Only what occurs is kept; adding is exact and in any order.
+A row whose cells are sets counts in several places, so N_ij is not the sum of N_ijk. *Focal counts* are the numbers of
+rows whose cells *equal* given sets. Only configurations that occur are kept. Counts of two data sets add up to the counts
+of both together, exactly and in any order.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Focal(NamedTuple):
-    """Distinct combinations of a family's cells, as masks (combinations, bytes) in sorted order, and how often they stand.
+    """Distinct combinations of a family's cells, as masks (combinations, bytes) in sorted order, and their counts.
 
     The masks of the parents and then of the child follow each other, each of whole bytes, low bits first.
     """
@@ -62,16 +66,16 @@ def merge_focal(parts: Iterable[Focal]) -> Focal:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """Counts of the families of a DAG; made by `possnet.count`.
+    """Sufficient statistics N_ijk and N_ij of the families of a DAG; made by `possnet.count`.
 
     Attributes
     ----------
     variables, dag
         The variables, in the order of the structure's nodes, and the structure that was counted.
     families
-        Name -> what occurs of a family; see `family`.
+        Name -> counts of the contexts that occur; see `family`.
     rows
-        Number of rows, each with its weight.
+        Number of rows: the sum of their weights.
     cell_sizes
         Name -> sum of the sizes of a variable's cells, over all rows.
     focal_families
@@ -124,7 +128,7 @@ class Counts:
         return self._by_name[name]
 
     def family(self, name: str) -> Tally:
-        """What occurs of a family: contexts (states of the parents), N_ijk and N_ij, contexts in table order.
+        """Counts of a family: the contexts that occur (states of the parents, in table order), their N_ijk and N_ij.
 
         >>> import possnet as pn
         >>> data = pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "u"]})
@@ -178,7 +182,7 @@ class Counts:
         return counts_of_cells
 
     def focal_arrays(self, name: str) -> Focal:
-        """The same as arrays, for machines.
+        """The numbers of `focal` as arrays: sets as packed bits, and counts.
 
         >>> import possnet as pn
         >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"]})

@@ -20,7 +20,7 @@ a-cut:
 - mutual information: for min, -sum of π log2(π / q); for product, sum of π log2(π / q) - (π - q) / ln 2; never negative.
 
 All functions take one array: the first axes are the parents (or the first variable), the last axis is the other variable.
-Arrays of counts will do as well, for each array is divided by its largest value first. 0/0 counts as 0.
+Each array is divided by its largest value first, so that counts may be given instead of degrees. 0/0 counts as 0.
 
 `CONTOUR_MEASURES` lists the measures by which a structure can be searched.
 
@@ -98,7 +98,7 @@ def conditional_dependence(name: str, contour: ArrayLike, conjunction: Conjuncti
     cube = _normalise(contour)
     if cube.ndim != 3:
         raise InputError(
-            f"conditional_dependence: a contour of {cube.ndim} axes; expected 3: what is given, then the two variables"
+            f"conditional_dependence: a contour of {cube.ndim} axes; expected 3: the condition, then the two variables"
         )
     return _compute(name, cube, conjunction)
 

@@ -1,11 +1,14 @@
 """Conditional dependence by the similarity of possibility distributions.
 
-The hybrid learners of Sangüesa, Cortés and Gisolfi ask how similar π(. | y, z) is to π(. | z). Their exact formula is not
-at hand; this is ours. With the histograms of equation (5) of [HLB], h(x | y, z) = N(x, y, z) / N(y, z), X does not depend
-on Y given Z where h(x | y, z) = h(x | z): this holds for cells that are independent in the rows. How far two
+The hybrid learners of Sangüesa, Cortés and Gisolfi (1998) ask how similar π(. | y, z) is to π(. | z). Their exact formula
+is not at hand; this is ours. With the histograms of equation (5) of [HLB], h(x | y, z) = N(x, y, z) / N(y, z), X does not
+depend on Y given Z where h(x | y, z) = h(x | z): this holds for cells that are independent in the rows. How far two
 distributions are apart is the mean of |h(x | y, z) - h(x | z)| over x, of which only what passes a few standard errors
 sqrt(h (1 - h) / N(y, z)) is counted, so that noise alone gives 0 at any number of rows. Contexts (y, z) are averaged with
 their degrees N(y, z) / max N as weights, and the larger of the two directions is taken.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -17,10 +20,10 @@ import numpy as np
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
-    from possnet.aliases import Codes
+    from possnet.aliases import Ints
 
 
-def similarity_dependence(both: Codes, first: Codes, second: Codes, rows: Codes, *, errors: float = 4.0) -> float:
+def similarity_dependence(both: Ints, first: Ints, second: Ints, rows: Ints, *, errors: float = 4.0) -> float:
     """Dependence of X and Y given Z: 0 (as far as the rows can tell, none) to 1.
 
     Parameters
@@ -50,7 +53,7 @@ def similarity_dependence(both: Codes, first: Codes, second: Codes, rows: Codes,
     )
 
 
-def _directed(both: Codes, first: Codes, second: Codes, rows: Codes, errors: float) -> float:
+def _directed(both: Ints, first: Ints, second: Ints, rows: Ints, errors: float) -> float:
     """How far the distributions of X given (y, z) are from those given z, for counts with the axes Z, X, Y."""
     total = rows[:, np.newaxis]
     middle = np.divide(first, total, out=np.zeros(first.shape), where=total > 0)[:, :, np.newaxis]

@@ -1,10 +1,14 @@
-"""EM over the hidden trace: learning that recovers a network from imprecise data, missing cells included."""
+"""EM over the hidden trace: maximum-likelihood tables from imprecise data, missing cells included.
+
+The *trace* of a row is the true state behind each of its cells. `fit_em` runs the algorithm (see `possnet.em.fitting`).
+"""
 
 from possnet.em.algorithm import EmAlgorithm
 from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import EmRows
 from possnet.em.fitting import EmOptions, fit_em
 from possnet.em.hidden_states import HiddenStateModel, merge_overlapping
+from possnet.em.m_step import run_m_step
 from possnet.em.squarem import run_squarem
 
 __all__ = [
@@ -16,5 +20,6 @@ __all__ = [
     "HiddenStateModel",
     "fit_em",
     "merge_overlapping",
+    "run_m_step",
     "run_squarem",
 ]

@@ -1,4 +1,7 @@
-"""The EM algorithm for the hidden trace: starting points, the E-step over all components, and the M-step."""
+"""The EM algorithm for the hidden trace (see `possnet.em.fitting`): starting points, and one step of EM.
+
+The E-step of a component is in `possnet.em.e_step`, the M-step in `possnet.em.m_step`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 
 from possnet.em.e_step import ComponentRows, run_e_step, split_rows
 from possnet.em.em_result import EmResult
+from possnet.em.m_step import run_m_step
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ class EmAlgorithm:
     Parameters
     ----------
     pseudo
-        Rows imagined in every context whose cell is the whole domain, which is then one of the cells.
+        Pseudo-rows added to every context, whose cell is the whole domain (which is then one of the distinct cells).
     executor
         A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
     """
@@ -44,15 +48,15 @@ class EmAlgorithm:
         )
 
     def equal_masses(self) -> Masses:
-        """The usual starting point: equal masses for the cells that occur; tilted a little where EM could not leave it."""
+        """The default starting point: equal masses for the cells that occur, perturbed by up to 2 % at a saddle point."""
         point = {
             name: np.full((family.n_contexts, len(family.cells)), 1.0 / len(family.cells))
             for name, family in self.model.families.items()
         }
         if self._is_saddle():
-            tilt = np.random.default_rng(0)
+            rng = np.random.default_rng(0)
             for name, masses in point.items():
-                point[name] = _to_shares(masses * (1.0 + 0.02 * tilt.random(masses.shape)))
+                point[name] = _to_shares(masses * (1.0 + 0.02 * rng.random(masses.shape)))
         return point
 
     def random_masses(self, rng: np.random.Generator) -> Masses:
@@ -63,7 +67,7 @@ class EmAlgorithm:
         }
 
     def continue_from(self, earlier: EmResult) -> Masses:
-        """Masses of an earlier result as a starting point; cells that it did not know get a small share."""
+        """Masses of an earlier result as a starting point; cells that it lacks get a small mass, which EM can raise."""
         given: object = earlier
         if not isinstance(given, EmResult):
             raise InputError(f"fit_em: start {earlier!r}; expected an earlier result of fit_em")
@@ -87,7 +91,10 @@ class EmAlgorithm:
         return _to_shares(np.where(known > 0.0, known, 1.0 / len(family.cells) / max(self.rows.n_rows, 1)))
 
     def _is_saddle(self) -> bool:
-        """Whether two states of a parent occur in exactly the same cells, so that equal masses stay equal for ever."""
+        """Whether equal masses are a saddle point: two states of a parent lie in exactly the same cells.
+
+        EM treats such states alike, so that masses that start equal for both contexts stay equal for ever.
+        """
         for name in self.model.active:
             seen = self.model.families[name].cells[self.rows.cell_counts[name] > 0]
             if len(np.unique(seen.T, axis=0)) < seen.shape[1] > 1:
@@ -103,7 +110,7 @@ class EmAlgorithm:
                 counts[name] = family_counts.copy()
                 counts[name][:, whole] += self.pseudo
                 value += self.pseudo * float(np.log(masses[name][:, whole]).sum())
-        return value, _maximise(counts, masses)
+        return value, run_m_step(counts, masses)
 
     def expected_counts(self, masses: Masses) -> tuple[float, Masses]:
         """The E-step: log-likelihood at a point, and the expected number of rows for every context and cell."""
@@ -145,15 +152,6 @@ class EmAlgorithm:
         family = self.model.families[name]
         inside = family.cells.T.astype(np.float64)
         return np.column_stack([inside, np.ones(len(inside))]) if family.has_missing else inside
-
-
-def _maximise(counts: Masses, masses: Masses) -> Masses:
-    """The M-step: shares of the expected counts in every context; contexts without counts keep their masses."""
-    following = {}
-    for name, values in counts.items():
-        sums = values.sum(axis=1, keepdims=True)
-        following[name] = np.divide(values, sums, out=masses[name].copy(), where=sums > 0.0)
-    return following
 
 
 def _to_shares(masses: Floats) -> Floats:

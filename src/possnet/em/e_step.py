@@ -20,22 +20,24 @@ if TYPE_CHECKING:
     from possnet.em.hidden_states import HiddenComponent
 
 
-_PART_BYTES: Final = 1 << 23
-_ONE_HOT: Final = 1 << 23
+_PART_BYTES: Final = 1 << 23  # bytes of the clique tables of rows that are run together
+_ONE_HOT: Final = 1 << 23  # entries of a one-hot matrix (64 MB) up to which sums by cell are one matrix product
 
 
 @dataclass(slots=True)
 class ComponentRows:
-    """Some distinct rows of a component.
+    """A part of the distinct rows of a component, with all that the E-step needs to know of them in advance.
 
     Attributes
     ----------
     schedule
-        Of the two passes for these rows.
+        The schedule of the collect and distribute passes for these rows.
     reads
         Clique -> the factors of masses that it holds, and how its belief is projected on each.
     ids, n_cells
-        Of every factor: the number of its cell in every row, and how many cells there are.
+        For every factor the number of its cell in every row, and how many distinct cells there are.
+    weights
+        How many rows of the data each distinct row stands for.
     """
 
     component: HiddenComponent
@@ -49,7 +51,7 @@ class ComponentRows:
 def split_rows(
     component: HiddenComponent, rows: NDArray[np.int32], weights: Ints, n_cells: dict[str, int]
 ) -> list[ComponentRows]:
-    """Rows in parts of a few megabytes of tables."""
+    """Split the distinct rows of a component into parts whose tables take a few megabytes."""
     plan, factors = component.plan, component.factors
     place = {name: k for k, name in enumerate(component.columns)}
     layouts = [CliqueLayout(plan, clique) for clique in plan.cliques]
@@ -72,7 +74,7 @@ def split_rows(
 
 
 def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[Floats | None]]:
-    """Log-likelihood of the rows, and for every factor of masses the posterior sums of its entries, by cell.
+    """Log-likelihood of the rows, and the expected counts of every factor of masses: posteriors summed over rows, by cell.
 
     ``tables`` hold every factor's values, shape (hidden configurations, cells), hidden variables in elimination order.
     """

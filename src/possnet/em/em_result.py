@@ -30,19 +30,19 @@ class EmResult:
     Attributes
     ----------
     network
-        The learned network; contexts that the data cannot tell are all 1 (see ``unvisited`` and ``confounded``).
+        The learned network; contexts that the rows do not identify are all 1 (see ``unvisited`` and ``confounded``).
     masses
-        Name -> the cells that occur and m(A | a).
+        Name -> the cells A that occur, and m(A | a).
     log_likelihood
-        At every step, from the start on; with pseudo-counts the penalised one. It never falls.
+        At every accepted step, from the start on; with pseudo-rows the penalised one. It never falls.
     steps
-        E-steps made, those of refused jumps included.
+        Number of E-steps over all runs, those of rejected extrapolations included.
     stopped
         ``converged`` or ``max_steps``.
     support
         Name -> expected number of rows behind every context.
     unvisited, confounded
-        Name -> which contexts no row shows, and which the rows cannot tell apart from others.
+        Name -> contexts that no row visits, and contexts that the rows visit but cannot tell apart from others.
     consonant
         Name -> in which contexts the focal sets are nested.
 
@@ -91,11 +91,13 @@ class EmResult:
         MassFunction(a: {x} 0.5, {x, y} 0.5)
         """
         variable = self.network.variable(name)
-        above = self.network.dag.parents(name)
+        parents = self.network.dag.parents(name)
         states = given or {}
-        if set(states) != set(above):
-            raise InputError(f"masses of {name!r}: states of {listing(states) or 'nothing'}; expected {listing(above)}")
-        place = tuple(self.network.variable(p).index(states[p]) for p in above)
+        if set(states) != set(parents):
+            raise InputError(
+                f"masses of {name!r}: states of {listing(states) or 'nothing'}; expected {listing(parents)}"
+            )
+        place = tuple(self.network.variable(p).index(states[p]) for p in parents)
         cells, table = self.masses[name]
         masses = {variable.mask(cell): float(m) for cell, m in zip(cells, table[place], strict=True) if m > 0.0}
         return MassFunction.unchecked(variable, masses)

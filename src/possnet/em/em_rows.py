@@ -31,12 +31,12 @@ Unknown: TypeAlias = Literal["missing", "focal"]
 DistinctRows: TypeAlias = tuple[NDArray[np.int32], Ints]
 """Distinct rows as numbers of cells (rows, columns), and how many rows of the data each stands for."""
 
-_PIECE: Final = 1 << 16
+_PIECE: Final = 1 << 16  # rows; the codes of a few columns then stay in the caches
 
 
 @dataclass(frozen=True, slots=True)
 class EmRows:
-    """Rows as EM sees them.
+    """The rows of a data set for EM: distinct cells of every variable, and distinct rows as numbers of cells.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class EmRows:
     n_missing
         Name -> rows whose cell is missing; its number is the one after the last cell.
     group_rows
-        For every list of columns its distinct rows and how often they stand.
+        For every list of columns its distinct rows, and how many rows of the data each stands for.
     """
 
     variables: dict[str, Variable]
@@ -140,7 +140,7 @@ def _code_column(batch: Dataset, name: str, *, missing: bool) -> CodedColumn:
 
 
 def _split_rows(data: Dataset | Batches) -> Iterator[tuple[Dataset, slice]]:
-    """The rows in pieces whose codes stay in the caches."""
+    """Every batch and the slices of it that are grouped at a time."""
     for batch in batches_of(data):
         for start in range(0, len(batch), _PIECE):
             yield batch, slice(start, min(start + _PIECE, len(batch)))

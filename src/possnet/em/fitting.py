@@ -1,9 +1,14 @@
-"""Learning that recovers: EM over the hidden trace.
+"""Learning the tables of a network from imprecise data by EM over the hidden trace.
 
-Counting cannot recover a child's degrees from imprecise rows, because a row counts for every context that its parents'
-cells contain (see `possnet.sampling_limit`). Here each child answers to its parents' *hidden true states*, of which only
-the cells are seen (see `possnet.em.hidden_states`), and EM finds the masses m_i(A | a) that make the rows most likely: what
-the device shows (a set A) when the parents' true states are a. Their contour, divided by its largest degree, is π(x | a).
+The *trace* of a row is the true state behind each of its cells; it is hidden, for only the cells (sets of states) are
+observed. Counting cannot recover a child's degrees from such rows, because a row counts for every context that its
+parents' cells contain (see `possnet.sampling_limit`). In the model of EM a child depends on its parents' true states: given
+their configuration a, the cell A of child i is observed with probability m_i(A | a) (see `possnet.em.hidden_states`).
+
+EM (Dempster, Laird and Rubin 1977) maximises the likelihood of the rows over these masses. The E-step computes the expected
+counts of every context and cell under the posterior of the trace (`possnet.em.e_step`), the M-step divides them by their
+sum in each context (`possnet.em.m_step`), and SQUAREM accelerates the iteration (`possnet.em.squarem`). The contour of the
+masses, sum over A containing x of m_i(A | a), divided by its largest degree, is the learned π(x | a).
 """
 
 from __future__ import annotations
@@ -38,20 +43,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EmOptions:
-    """How EM runs and what its network shows; the defaults are right for most data.
+    """Starting points, limits and output of `fit_em`; the defaults suit most data.
 
     Attributes
     ----------
     max_steps
         Stop after this many E-steps, converged or not.
     starts, rng
-        Runs to make, the first from equal masses, the others from random ones; the best is kept.
+        Number of runs, the first from equal masses and the others from random ones drawn by ``rng``; the run with the
+        highest log-likelihood is kept.
     start
-        An earlier result to go on from, instead of equal masses.
+        An earlier result whose masses are the starting point of the first run, instead of equal masses.
     accelerate
         Extrapolate between steps where that raises the likelihood (see `possnet.em.squarem`).
     pooled
-        Give contexts that the rows do not determine the degrees that EM ended with, instead of all 1.
+        Give contexts that the rows visit but do not identify the degrees that EM ended with, instead of all 1.
     limit
         Bytes that the tables may take; more is refused before they are allocated.
     name
@@ -89,25 +95,40 @@ def fit_em(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> EmResult:
-    """Network learned by EM over the hidden trace: each child answers to its parents' hidden true states.
+    """Learn the tables of a network by EM over the hidden trace: the true states behind the cells of a row.
+
+    Every child depends on the true states of its parents, of which only the cells are observed. Unlike counting
+    (`possnet.fit`), this recovers the degrees of the network that the rows were drawn from by ``process="traced"``.
 
     Parameters
     ----------
+    dag
+        The structure whose tables are learned.
+    data
+        A data set, or a stream of batches with its columns; it has a column for every node of the DAG, and others are
+        ignored. Only distinct rows are kept.
     tolerance
-        Stop when the log-likelihood still to be gained is below this, in nats and in all, by Aitken's estimate.
+        Stop when the estimated remaining gain in total log-likelihood (Aitken), in nats, is below this.
     unknown
         Cells that were given as unknown are ``missing`` (not observed; with the other cells precise this is EM for Bayesian
         networks with missing data) or ``focal`` (the whole domain is what was observed).
     pseudo
-        Rows imagined in every context whose cell is the whole domain: a prior of ignorance.
+        Pseudo-rows added to every context, whose cell is the whole domain: a prior of ignorance.
     imprecision
         Theta of the rows, if known: degrees are divided by it before they are normalised (see `possnet.fit`).
+    conjunction
+        Conjunction of the learned network; the tables do not depend on it.
     options
-        Starting points, steps, and limits: see `EmOptions`.
+        Starting points, number of steps, and limits: see `EmOptions`.
     executor
         A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
     progress
-        Called with the steps made and ``max_steps``.
+        Called with the number of steps so far and ``max_steps``.
+
+    Returns
+    -------
+    EmResult
+        The learned network, its masses, the log-likelihood at every step, and which contexts the rows identify.
 
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
@@ -206,7 +227,7 @@ def _classify_contexts(algorithm: EmAlgorithm) -> dict[str, tuple[Bools, Bools]]
 
 
 def _find_consonant(masses: Floats, cells: Bools) -> Bools:
-    """In which contexts the cells with mass are nested."""
+    """In which contexts the cells with mass are nested; masses up to 1e-9 are what EM leaves of a vanishing one."""
     by_size = np.argsort(cells.sum(axis=1), kind="stable")
     consonant = np.ones(len(masses), dtype=np.bool_)
     for context, row in enumerate(masses):

@@ -1,4 +1,4 @@
-"""Which contexts the data can tell apart.
+"""Identifiability: which contexts the data can tell apart.
 
 The parents' cells of a row say that the hidden context is one of several. Let B have a row for every distinct combination
 of the parents' cells and a column for every context, with entries [a in d] / |d|. A context whose column is zero is never
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Ints
 
 
-_LARGEST: Final = 1500
-_ENTRIES: Final = 1 << 22
+_LARGEST: Final = 1500  # contexts; the eigenvectors of a matrix of this order take about a second
+_ENTRIES: Final = 1 << 22  # contexts listed for all imprecise rows together: 32 MB
 
 
 def find_identified_contexts(
     rows: NDArray[np.int32], cells: Sequence[Bools], shape: tuple[int, ...]
 ) -> tuple[Bools, Bools]:
-    """Which contexts are visited, and which of these are told apart from all others; both flat, contexts in table order.
+    """Which contexts are visited, and which of these are identified; both flat, contexts in table order.
 
-    ``rows`` are the distinct combinations of the parents' cells, as numbers into ``cells``. Rows that hold one context not
-    known yet make it known; what is left is decided by the rank of what is left. Where that is too large, contexts count as
-    confounded.
+    ``rows`` are the distinct combinations of the parents' cells, as numbers into ``cells``. A row with a single context
+    that is not identified yet identifies it; the contexts that remain are identified if their unit vectors lie in the row
+    space of the remaining rows. Where that matrix is too large, they count as confounded.
 
-    >>> one, both = np.array([[True, False], [True, True]]), (2,)
-    >>> find_identified_contexts(np.array([[0], [1]], dtype=np.int32), [one], both)
+    >>> cells = np.array([[True, False], [True, True]])
+    >>> find_identified_contexts(np.array([[0], [1]], dtype=np.int32), [cells], (2,))
     (array([ True,  True]), array([ True,  True]))
-    >>> find_identified_contexts(np.array([[1]], dtype=np.int32), [one], both)
+    >>> find_identified_contexts(np.array([[1]], dtype=np.int32), [cells], (2,))
     (array([ True,  True]), array([False, False]))
     """
     contexts = prod(shape)

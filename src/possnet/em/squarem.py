@@ -25,8 +25,9 @@ Masses: TypeAlias = dict[str, Floats]
 EmStep: TypeAlias = Callable[[Masses], tuple[float, Masses]]
 """An E-step and an M-step: the log-likelihood at a point, and the next point."""
 Stopped: TypeAlias = Literal["converged", "max_steps"]
-_ROUNDING: Final = 1e-9
-_LONGEST: Final = 1e4
+_ROUNDING: Final = 1e-9  # a log-likelihood that falls by a smaller share of itself fell by rounding
+_NO_GAIN: Final = 1e-18  # below the resolution of a float: EM is at a fixed point
+_LONGEST: Final = 1e4  # largest step length: |r| / |v| has no bound where EM moves along a straight line
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def run_squarem(
         value, following = evaluate(current)
         _append_value(trace, value)
         gain = value - last_value
-        if gain <= _ROUNDING * _ROUNDING * max(abs(value), 1.0):
+        if gain <= _NO_GAIN * max(abs(value), 1.0):
             return EmRun(current, trace, steps, "converged")
         if gain < tolerance and steps < max_steps:  # Aitken's estimate needs the gains of two plain steps in a row
             previous, current, last_value = current, following, value
@@ -97,7 +98,7 @@ def run_squarem(
 
 
 def _append_value(trace: list[float], value: float) -> None:
-    """Add a log-likelihood to the trace, below whose last value it cannot be."""
+    """Add a log-likelihood to the trace; an error if it is not finite or lower than the one before."""
     if not isfinite(value):
         raise PossnetError(f"fit_em: the log-likelihood is {value!r}, which cannot be; please report it")
     if trace and value < trace[-1] - _ROUNDING * max(abs(value), 1.0):
@@ -121,6 +122,7 @@ def _extrapolate(previous: Masses, current: Masses, following: Masses) -> Masses
     point = {}
     for name, start in previous.items():
         moved = start + 2.0 * step_length * change[name] + step_length**2 * bend[name]
+        # A mass may overshoot below 0, or to 0, which EM could never leave again: it keeps a thousandth of its EM step.
         moved = np.where(following[name] > 0.0, np.maximum(moved, following[name] * 1e-3), 0.0)
         sums = moved.sum(axis=1, keepdims=True)
         point[name] = np.divide(moved, sums, out=following[name].copy(), where=sums > 0.0)

@@ -1,9 +1,9 @@
 """Directed acyclic graphs: order, moral graph, d-separation, v-structures and the CPDAG.
 
 A `Dag` maps every node to its parents, *in the order of the node's table axes*. It answers questions about order
-(ancestors, topological order), about independence (d-separation) and about what data can tell: two DAGs with the same
-skeleton and the same v-structures express the same independences (they are Markov equivalent), and their common CPDAG,
-`EssentialGraph`, keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Meek 1995).
+(ancestors, topological order), about independence (d-separation) and about Markov equivalence: two DAGs with the same
+skeleton and the same v-structures express the same independences, so that no data can tell them apart, and their common
+CPDAG, `EssentialGraph`, keeps an edge directed only if all of them agree on it (Verma and Pearl 1990; Meek 1995).
 """
 
 from __future__ import annotations
@@ -412,7 +412,7 @@ def _is_compelled(parent: str, child: str, adjacent: dict[str, set[str]], into: 
     if any(parent in into[between] for between in into[child]):  # 2: would close a cycle
         return True
     sides = [side for side in into[child] if side in adjacent[parent] and side not in into[parent]]
-    return any(b not in adjacent[a] for a, b in combinations(sides, 2))  # 3: either way round makes one or the other
+    return any(b not in adjacent[a] for a, b in combinations(sides, 2))  # 3: else a new v-structure, or a cycle
 
 
 def require_structure(given: object, owner: str) -> None:

@@ -1,4 +1,8 @@
-"""Exact inference: plan without numbers, run without decisions, the semiring as an argument."""
+"""Exact inference by message passing on junction trees, for any commutative semiring.
+
+A plan (`make_plan`) is a junction tree without numbers; `JunctionTree` runs it for one piece of evidence, `RowPasses` for
+many rows at once. `Inference` is the public door.
+"""
 
 from possnet.inference.engine import Inference
 from possnet.inference.evidence import Evidence

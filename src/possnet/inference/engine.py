@@ -1,8 +1,11 @@
-"""Questions to a network, answered exactly.
+"""Exact inference in product-based and min-based networks: conditional possibilities, marginals, explanations.
 
-`Inference` answers for product-based and min-based networks alike. A question about a few variables prunes what
-cannot matter and runs one pass towards them; all marginals come from two passes over the whole network, and when the
-evidence changes only what it touches is computed again.
+`Inference.query` prunes the variables that cannot matter for a few targets and runs a collect pass towards them. All
+marginals come from a collect and a distribute pass over the junction tree of the whole network, and when the evidence
+changes only the messages that it touches are computed again.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -33,10 +36,10 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 
-_BATCH_BYTES = 1 << 28
+_BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
 _PLANNING_SECONDS = 1e-4  # a variable
 _FEW_VARIABLES = 24  # a tree over so few is planned in less time than components are estimated, about 2 ms
-_QUICK_SECONDS = 5e-3
+_QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate of components
 
 
 class Inference:
@@ -45,7 +48,7 @@ class Inference:
     Parameters
     ----------
     limit
-        Bytes that a question may take; a larger one raises `TooLarge` before anything is allocated. By default half of the
+        Bytes that a query may take; a larger one raises `TooLarge` before anything is allocated. By default half of the
         free memory.
 
     >>> import possnet as pn
@@ -73,8 +76,8 @@ class Inference:
         """Possibility of a variable, or the joint one of several, given evidence, Π(x | e).
 
         Without evidence it is the marginal Π(x); with evidence, conditioned by the network's conjunction: (1) or (2) of
-        [HLB]. Variables that cannot matter are left out: those below neither the question nor the evidence, and, for the
-        product, those that the evidence separates from the question.
+        [HLB]. Variables that cannot matter are pruned: those that are no ancestors of the targets or the evidence (barren
+        nodes), and, for the product, those that the evidence d-separates from the targets.
 
         >>> import possnet as pn
         >>> engine = Inference(pn.load_example("asia"))
@@ -116,7 +119,7 @@ class Inference:
         }
 
     def families(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
-        """Joint possibility of every variable and its parents, name -> Π(parents, x | e): what sampling needs.
+        """Joint possibility of every variable and its parents, name -> Π(parents, x | e).
 
         >>> import possnet as pn
         >>> joint = Inference(pn.load_example("asia")).families()["lung"]
@@ -133,7 +136,7 @@ class Inference:
         return {name: joints[factor] for factor, name in enumerate(self._graph.names)}
 
     def possibility_of(self, evidence: Evidence) -> float:
-        """Possibility of the evidence, Π(e); right after other questions with the same evidence, from their messages.
+        """Possibility of the evidence, Π(e); cheap right after `marginals` with the same evidence.
 
         >>> import possnet as pn
         >>> round(Inference(pn.load_example("asia")).possibility_of({"xray": "yes", "asia": "yes"}), 9)
@@ -149,7 +152,7 @@ class Inference:
         return float(np.exp(value)) if semiring is MAX_SUM else value
 
     def necessity(self, name: str, states: str | Iterable[str], evidence: Evidence | None = None) -> float:
-        """How far it is certain, given evidence, that a variable is in some states: N(A | e) = 1 - Π(not A | e).
+        """Necessity that a variable is in one of some states, given evidence: N(A | e) = 1 - Π(not A | e).
 
         >>> import possnet as pn
         >>> Inference(pn.load_example("asia")).necessity("bronc", {"yes"}, {"dysp": "yes"})
@@ -182,8 +185,8 @@ class Inference:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
 
         Cells are the evidence, a variable's own cell included, so that states outside the cell have degree 0. Every row is
-        conditioned and peaks at 1; rows of impossible evidence are NaN. All variables come from one pass up and one down,
-        and equal pieces of evidence are computed once.
+        conditioned and peaks at 1; rows of impossible evidence are NaN. All variables come from one collect and one
+        distribute pass, and equal pieces of evidence are computed once.
 
         >>> import possnet as pn
         >>> clinic = pn.load_example("clinic")
@@ -202,11 +205,11 @@ class Inference:
     def marginal_blocks(
         self, data: Dataset, wanted: Mapping[str, Bools], rows: Ints | None = None
     ) -> Iterator[tuple[int, int, dict[str, Floats], Bools]]:
-        """The same, a block of rows at a time and only where asked for: what filling a large table needs.
+        """Marginals as in `marginals_many`, a block of rows at a time and only for the rows where they are wanted.
 
-        ``wanted`` says for every variable of interest which rows it is wanted for: of all rows, or of those whose numbers
-        are given. Blocks are (first row, end, name -> array (wanted rows of the block, states), which rows of the block are
-        possible).
+        ``wanted`` maps every variable of interest to a mask of the rows it is wanted for: of all rows, or of those whose
+        numbers are given in ``rows``. Blocks are (first row, end, name -> array (wanted rows of the block, states), which
+        rows of the block are possible).
 
         >>> import possnet as pn
         >>> data = pn.Dataset.from_table({"dysp": ["yes", "no"]}, pn.load_example("asia").variable("dysp"))
@@ -304,7 +307,7 @@ class Inference:
         return self._find_best(require_whole(k, 1, "most_possible_k: k"), evidence)[0]
 
     def _collect_evidence(self, evidence: Evidence | None) -> tuple[dict[int, Floats], JunctionTree]:
-        """The evidence as degrees, and the whole tree with all messages upward; impossible evidence is an error."""
+        """The evidence as degrees, and the junction tree of the network after `collect`; an error if impossible."""
         known = read_evidence(evidence, self.network.variables)
         semiring = self._graph.choose_semiring(known)
         if semiring.name not in self._trees:

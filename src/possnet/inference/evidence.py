@@ -1,9 +1,9 @@
-"""Evidence: what is known of some variables, and how it is written.
+"""Evidence: observations of some variables.
 
-- ``{"fever": "high"}``: a state, for sure;
-- ``{"fever": {"mild", "high"}}``: one of several states;
-- ``{"fever": {"mild": 1.0, "high": 0.4}}``: uncertain, a degree for each state (0 where none is given), combined with the
-  network by its own conjunction.
+- hard, ``{"fever": "high"}``: one state;
+- set-valued, ``{"fever": {"mild", "high"}}``: one of several states;
+- virtual, ``{"fever": {"mild": 1.0, "high": 0.4}}``: uncertain, a degree for each state (0 where none is given),
+  combined with the network by its own conjunction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A network as numbered variables and factors: what every way of computing answers starts from.
+"""A network as numbered variables and factors, the input of all inference.
 
 Products of a thousand degrees can fall below the smallest float. Where the smallest possible product might, the work is
 done on logarithms (`MAX_SUM`), where a degree of 1 is still exactly 0; nothing is lost and nothing is scaled.
@@ -75,7 +75,7 @@ class FactorGraph:
         return [to_semiring(table, semiring) for table in self.tables]
 
     def relevant_factors(self, numbers: Iterable[int]) -> list[int]:
-        """Factors that matter for some variables: theirs, their ancestors', and whatever does not peak at 1."""
+        """Factors that matter for some variables: theirs, their ancestors', and those with rows that do not peak at 1."""
         needed = {self.names[v] for v in numbers}
         needed |= {name for name, peaks in zip(self.names, self.has_peaks, strict=True) if not peaks}
         needed |= self.network.dag.ancestors(needed)

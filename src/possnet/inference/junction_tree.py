@@ -75,7 +75,11 @@ class JunctionTree:
         }
 
     def collect(self, *, keep: bool = True) -> float:
-        """Messages up to the roots; the combined value of everything (a degree, a sum, a logarithm)."""
+        """The collect pass: messages from the leaves to the roots, where the evidence changed.
+
+        Returns the combined value of all components, such as Π(e) for max-product. With ``keep=False`` only the tables of
+        the roots are kept.
+        """
         semiring = self.semiring
         observed: dict[int, list[int]] = {}
         for variable in self._evidence:
@@ -111,10 +115,6 @@ class JunctionTree:
         message = self._messages[number]
         assert message is not None  # noqa: S101
         return float(message[0])
-
-    def shape_inside_parent(self, number: int) -> tuple[int, ...]:
-        """Shape of a clique's message among the axes of its parent."""
-        return self._layouts[number].inside_parent
 
     def _distribute_beliefs(self) -> Iterator[tuple[int, Floats, list[tuple[int, Floats]]]]:
         """Every clique's belief, parents first, and its projections on the separators of its children; after `collect`."""

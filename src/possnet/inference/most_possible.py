@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from possnet.inference.message_passing import shape_in_clique
 from possnet.inference.semirings import ROUNDING
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[in
     """The k best values and complete configurations (variable -> state); those of the zero value are left out."""
     plan = tree.plan
     search = _BestFirstSearch(tree)
-    search.open_clique(_best_value(tree), 0, {})
+    search.open_clique(tree.collect(), 0, {})
     best: list[tuple[float, dict[int, int]]] = []
     while search.heap and len(best) < k:
         negative, _, bound, depth, rank, states, column, places = heappop(search.heap)
@@ -95,15 +96,6 @@ def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[in
     return best
 
 
-def _best_value(tree: JunctionTree) -> float:
-    """Largest value over all configurations."""
-    value = tree.semiring.one
-    for number, clique in enumerate(tree.plan.cliques):
-        if clique.parent < 0:
-            value = float(tree.semiring.combine(value, tree.root_value(number)))
-    return value
-
-
 def count_ties(tree: JunctionTree) -> int:
     """How many configurations reach the best value: those that do so in the belief of every clique.
 
@@ -111,7 +103,7 @@ def count_ties(tree: JunctionTree) -> int:
 
     Equality is up to rounding; the number is exact, however large.
     """
-    value = _best_value(tree)
+    value = tree.collect()
     margin = tie_margin(tree)
     reached: list[Bools] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
     for number, belief in tree.beliefs():
@@ -128,7 +120,7 @@ def tie_margin(tree: JunctionTree) -> float:
     """How far two equal values may differ by rounding: relative for products, absolute for sums of logarithms."""
     if tree.semiring.one != 0.0:
         return ROUNDING
-    return max(ROUNDING, 1e-15 * abs(_best_value(tree)) * sqrt(len(tree.plan.sizes)))
+    return max(ROUNDING, 1e-15 * abs(tree.collect()) * sqrt(len(tree.plan.sizes)))
 
 
 def _count_configurations(tree: JunctionTree, reached: list[Bools], kind: type) -> Any:
@@ -140,7 +132,7 @@ def _count_configurations(tree: JunctionTree, reached: list[Bools], kind: type) 
         for number, clique in enumerate(plan.cliques):
             table: NDArray[Any] = reached[number].astype(np.int64).astype(kind).reshape(clique.shape)
             for child in clique.children:
-                table = table * counts[child].reshape(tree.shape_inside_parent(child))
+                table = table * counts[child].reshape(shape_in_clique(clique, plan.cliques[child].separator))
             counts[number] = table.reshape(-1, prod(clique.shape[clique.residual :])).sum(axis=0)
             if clique.parent < 0:
                 total = total * counts[number][0]

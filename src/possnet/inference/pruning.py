@@ -1,4 +1,4 @@
-"""A single question, without what cannot matter to it: known states, excluded states, factors that lie apart."""
+"""A single query on the pruned network: known variables fixed, excluded states, barren and separated factors left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def query_pruned(
     graph: FactorGraph, targets: list[int], known: dict[int, Floats], semiring: Semiring, limit: int | None
 ) -> tuple[float, Floats | None]:
-    """Value of everything that matters, and the table over the targets (unnormalised, in their order).
+    """Combined value of all relevant factors, and the table over the targets (unnormalised, in their order).
 
     ``known`` are degrees of the states of observed variables.
     """

@@ -30,9 +30,9 @@ class RowPasses:
     Parameters
     ----------
     potentials
-        Of every clique, the same for all rows: (entries, 1).
+        For every clique a table (entries, 1), the same for all rows.
     tables
-        Of every factor: (entries, codes), axes in elimination order.
+        For every factor a table (entries, codes), axes in elimination order.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RowPasses:
         self._buffer = np.empty(0)  # used again and again, so that it stays in the cache
 
     def collect(self, target: int | None = None) -> Floats:
-        """Messages up to the roots; the value of every row (rows, 1), or a table of the target, (rows, states).
+        """The collect pass; returns the value of every row (rows, 1), or a table of the target, (rows, states).
 
         The value is a logarithm if messages are scaled. The target is among the variables of a root, and its table is all
         that is kept.
@@ -84,7 +84,7 @@ class RowPasses:
         return total
 
     def distribute(self, wanted: Collection[int], read: Callable[[int, slice, Floats], None]) -> None:
-        """Messages down to the wanted cliques, whose beliefs are read; after `collect`.
+        """The distribute pass down to the wanted cliques, whose beliefs are read; after `collect`.
 
         ``read`` gets a clique's number, some of its combinations (see `RowSchedule.belief_combinations`) and their
         beliefs, which have the axes of the clique and then these combinations, and are good until it returns.

@@ -48,7 +48,7 @@ class RowSchedule:
     Parameters
     ----------
     scopes, codes, n_codes
-        Of every factor: its variables, the code of every row, and the number of codes.
+        For every factor its variables, the code of every row, and the number of codes.
     scaled
         Whether the passes scale every row's messages, for sums of products of any length; the tables of the collect pass
         are then kept, and the distribute pass need not combine them again.

@@ -9,6 +9,9 @@ asks for (Shenoy and Shafer 1990; Aji and McEliece 2000):
 
 ``divide`` takes a factor out of a combination again. For the minimum there is nothing to take out: combining twice is
 combining once (``divide`` is None).
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations

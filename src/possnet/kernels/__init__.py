@@ -1,1 +1,1 @@
-"""Arrays in, arrays out, numpy only: no names, no validation, no files."""
+"""Numpy kernels: packed bitmaps, grouping of equal rows, and counting. They trust their arguments."""

@@ -1,10 +1,11 @@
-"""Counting against everything: a few contexts, with every state of many columns, in one call.
+"""Cross tables of a few contexts with every state of many columns, in one call.
 
-Both kernels answer the same question: of the rows in a context, how many have each state of each of the other columns?
-The answer is a table (contexts, states of all columns side by side).
+All kernels compute the same: of the rows in a context, how many have each state of each of the other columns, as a table
+(contexts, states of all columns side by side).
 
 - `by_bitmaps`: ANDs and population counts; columns may be set-valued, a row then counts for every state of its cell.
 - `by_codes`: one number a row and column, and a histogram for each column; rows may have weights.
+- `by_weights`: as `by_bitmaps` for rows with weights, by a matrix product.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def by_weights(contexts: Words, states: Words, rows: int, weights: Ints) -> Ints
         left = bitmaps.unpack(contexts[:, part], size).astype(np.float64)
         right = bitmaps.unpack(states[:, part], size).astype(np.float64)
         row_weights = weights[start : start + size]
+        # Digits of 21 bits: their sums over the rows of a part stay below 2**53, where floats are exact.
         for shift in range(0, max(int(row_weights.max(initial=0)).bit_length(), 1), 21):
             digits = (row_weights >> shift & 0x1FFFFF).astype(np.float64)
             counts += ((left * digits) @ right.T).astype(np.int64) << shift

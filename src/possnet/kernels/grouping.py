@@ -97,7 +97,7 @@ def group_rows(
     Parameters
     ----------
     most
-        Groups that are worth it: with more the answer is None, as soon as that is seen.
+        Return None if there are more groups than this.
 
     >>> group_rows([np.array([1, 0, 1])], [2], 3).inverse
     array([1, 0, 1])

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Codes, Floats, Ints, Words
 
 
-_BROADCAST: Final = 1 << 15
-_TABLE: Final = 1 << 12
+_BROADCAST: Final = 1 << 15  # words of an AND of all contexts with all states that stay in the cache
+_TABLE: Final = 1 << 12  # entries of a histogram that is worth it however few the rows
 
 
 class Tally(NamedTuple):
@@ -274,7 +274,7 @@ def share_rows(
 ) -> tuple[NDArray[np.int32], Floats]:
     """Every row shared equally among the configurations that its cells (parents, then child) contain.
 
-    The answer is the contexts that occur, and the shares (contexts, states).
+    Returns the contexts that occur, and the shares (contexts, states).
 
     >>> both, one = np.array([[True, True]]), np.array([[True, False]])
     >>> share_rows(np.array([[0, 0]]), np.array([4]), [both, one])

@@ -1,14 +1,13 @@
 """A network with the same joint distribution as a product of potentials.
 
-Potentials say how well some variables go together, without saying which of them is the child of which. Eliminating the
-variables one by one turns them into conditional tables: with ψ the product of the potentials that mention x, and m = max
+A potential is a table over some variables that distinguishes no child among them. Eliminating the variables one by one
+turns potentials into conditional tables: with ψ the product of the potentials that mention x, and m = max
 over x of ψ, the table of x given the others in ψ is ψ / m, and m is a potential for the rest. What is left at the end is
 the largest value of the product, by which the joint is divided: the result is the product scaled to a largest value of 1.
 """
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     Factor: TypeAlias = tuple[tuple[int, ...], Floats]
 
-_SAFE_SPAN = 600.0
+_SAFE_SPAN = 600.0  # products above exp(-600) are far from the smallest float, exp(-708)
 
 
 def network_of_factors(
@@ -55,7 +54,7 @@ def network_of_factors(
     refuse_over(plan.entries * 8, "the network of these factors", "the graph is too dense for conditional tables")
     if any(not values.any() for _, values in factors):
         raise InputError("a factor is zero everywhere: nothing is possible; expected a value above 0")
-    pool = [_sort_axes(scope, values / values.max()) for scope, values in factors]
+    pool = [(scope, values / values.max()) for scope, values in factors]
     tables, parents = {}, {}
     for node, clique in zip(plan.order, plan.cliques, strict=True):
         around = tuple(k for k in range(len(variables)) if clique >> k & 1 and k != node)
@@ -83,7 +82,7 @@ def network_of_factors(
 def _conditional_table(parts: list[Floats], shape: list[int]) -> tuple[Floats, Floats]:
     """Product of factors as a table given all but its last axis, and its largest values there, scaled to at most 1.
 
-    On logarithms if a product might vanish, so that nothing is lost however small it is.
+    Computed on logarithms if a product might underflow.
     """
     span = sum(-float(np.log(part[part > 0.0].min(initial=1.0))) for part in parts)
     if span < _SAFE_SPAN:
@@ -102,16 +101,10 @@ def _conditional_table(parts: list[Floats], shape: list[int]) -> tuple[Floats, F
         return table, np.exp(best[..., 0] - best.max()) if np.isfinite(best).any() else np.zeros(shape[:-1])
 
 
-def _sort_axes(scope: tuple[int, ...], values: Floats) -> Factor:
-    order = sorted(range(len(scope)), key=scope.__getitem__)
-    return tuple(scope[k] for k in order), values.transpose(order)
-
-
 def _shape_for_scope(factor: Factor, scope: tuple[int, ...], sizes: Sequence[int]) -> Floats:
     """Values of a factor shaped to be multiplied with a table over the scope."""
     inside, values = factor
     wanted = [node for node in scope if node in inside]
     moved = values.transpose([inside.index(node) for node in wanted])
     shaped: Floats = moved.reshape([sizes[node] if node in inside else 1 for node in scope])
-    assert prod(shaped.shape) == values.size  # noqa: S101
     return shaped

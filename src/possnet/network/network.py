@@ -5,10 +5,13 @@ the DAG, then the variable itself. The joint distribution is the chain rule
 
     π(x_1, ..., x_n) = conjunction over i of π(x_i | parents of x_i)                             (4) of [HLB]
 
-with the product (`PRODUCT`, the numerical reading) or the minimum (`MIN`, the ordinal one).
+with the product (`PRODUCT`, quantitative possibility theory) or the minimum (`MIN`, qualitative).
 
 A network is checked once, when it is built: names, shapes, range of the degrees, and that every row of every table
-peaks at 1. Code that has just computed right tables uses `Network.unchecked`.
+peaks at 1. Code that has just computed valid tables uses `Network.unchecked`.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ class Network:
     support
         Name -> number of observations behind each row of the table, for a learned network.
     name, description
-        For people.
+        Free text, shown to people.
 
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "high"))
@@ -121,7 +124,7 @@ class Network:
         name: str = "",
         description: str = "",
     ) -> Network:
-        """Network of values already known to be right; nothing is checked, snapped or copied.
+        """Network of values already known to be valid; nothing is checked, snapped or copied.
 
         >>> import possnet as pn
         >>> rash = pn.Variable("rash", ("yes", "no"))
@@ -291,14 +294,14 @@ class Network:
         return hash((frozenset(self._by_name.values()), self._dag, self._conjunction.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        again = partial(
+        rebuild = partial(
             Network.unchecked,
             conjunction=self._conjunction,
             support=self._support,
             name=self._name,
             description=self._description,
         )
-        return again, (self.variables, self._dag, self._tables)
+        return rebuild, (self.variables, self._dag, self._tables)
 
     def _repr_html_(self) -> str:
         """The graph for notebooks; a state's bar shows its largest degree, and its smallest necessity, in any context.

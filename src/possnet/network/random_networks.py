@@ -29,7 +29,7 @@ def random_network(
     conjunction: Conjunction = PRODUCT,
     rng: np.random.Generator | int | None = None,
 ) -> Network:
-    """Random network, the same for the same ``rng``.
+    """Random network; the same ``rng`` gives the same network.
 
     A variable has up to ``max_parents`` parents among the earlier ones (their number is uniform) and a number of states
     in the range ``states``, ends included. In every row one state has degree 1; any other degree is 0 with probability

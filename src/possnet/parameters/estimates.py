@@ -6,6 +6,9 @@ Proposition 1 of [HLB] maximises (9), the sum of N_k log π_k, among the π with
 
 Dividing by the largest degree makes S cancel: N_k / max_k N_k. Kept as it is, the closed form may exceed 1; the true
 maximum under π <= 1 is `capped_maximum`.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -41,8 +44,8 @@ def proposition_1(counts: ArrayLike, total: ArrayLike = 1.0) -> Floats:
 def capped_maximum(counts: ArrayLike, total: float) -> Floats:
     """The maximum of sum_k N_k log π_k under sum_k π_k = S and π_k <= 1.
 
-    Degrees that the closed form puts above 1 are 1, and the others share the rest in proportion, until none is above; what
-    is left over when every counted state is at 1 goes equally to the states of count 0.
+    Degrees that the closed form puts above 1 are set to 1 and the rest of S is shared among the others in proportion to
+    their counts, until none is above 1; if every counted state is at 1, the states of count 0 share the rest equally.
 
     >>> capped_maximum([10, 4, 1], 2.5)
     array([1. , 1. , 0.5])
@@ -107,7 +110,7 @@ def undo_thinning(contour: ArrayLike, imprecision: float) -> Floats:
 
 
 def normalise_rows(degrees: Floats) -> Floats:
-    """Divided by the largest degree of the last axis, which becomes exactly 1; learned tables are always divided.
+    """Degrees divided by the largest along the last axis, which becomes exactly 1; rows of zeros become ignorance, all 1.
 
     >>> normalise_rows(np.array([0.5, 0.25]))
     array([1. , 0.5])

@@ -1,4 +1,8 @@
-"""Learning the tables of a network from counts: every estimator by its name."""
+"""Learning the tables of a network from counts, by a choice of estimators.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ FitMethod: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
 PerState: TypeAlias = Mapping[str, float] | Sequence[float]
 Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | None
 
-_SURELY_FITS = 1 << 24
+_SURELY_FITS = 1 << 24  # bytes; smaller tables are not compared with the free memory, which takes time to ask for
 _SMALLEST = 5e-324  # above 0, as a float
 
 
@@ -50,30 +54,37 @@ def fit(
     name: str = "",
     progress: Progress | None = None,
 ) -> Network:
-    """Network learned from imprecise data by counting; its ``support`` says how many rows stand behind every context.
+    """Learn the tables of a network from imprecise data by counting.
+
+    The ``support`` of the learned network is the number of rows N_ij behind every context.
 
     Parameters
     ----------
+    dag
+        The structure whose tables are learned.
     data
-        A data set, a stream, or counts. New rows are learned by adding: ``fit(dag, counts + count(dag, new))``.
+        A data set, a stream, or counts. To learn from new rows, add their counts:
+        ``fit(dag, counts + count(dag, new))``.
     method
         ``likelihood``: Proposition 1 of [HLB], N_ijk / sum_k N_ijk * S, divided by its largest degree.
-        ``capped``: the same maximum under π <= 1, as it stands.
-        ``histogram``: N_ijk / N_ij, equation (5), as it stands.
+        ``capped``: the maximum of the same likelihood under π <= 1, not normalised.
+        ``histogram``: N_ijk / N_ij, equation (5) of [HLB], not normalised.
         ``transform``: conditional frequencies, every row shared equally among the configurations it contains, turned into
         possibilities by ``transform`` (the route of Sangüesa et al.).
-        A context that no row shows is all 1: nothing is known there.
+        A context without rows is all 1: nothing is known there.
     total
-        S_i, for ``likelihood`` and ``capped``: a number; a number, or one for each state, for every variable; or
-        ``"data"``, the mean cell size of the variable; 1 by default. It cancels where degrees are divided by the
-        largest, unless it differs between states.
+        S_i, the sum of the degrees, for ``likelihood`` and ``capped``: a number for all variables; a mapping from every
+        variable to a number, or to one for each of its states; or ``"data"``, the mean cell size of the variable. It is 1
+        by default, and cancels where degrees are divided by the largest, unless it differs between states.
     normalise
         Whether to divide by the largest degree; by default for ``likelihood``, and where an imprecision is corrected.
     imprecision
-        Theta, if the cells were thinned by a known one: degrees are min(1, (N_ijk / N_ij) / theta), then divided by the
-        largest (``likelihood`` and ``histogram``).
+        Theta, if the cells were thinned with a known probability: degrees are min(1, (N_ijk / N_ij) / theta), then
+        divided by the largest (``likelihood`` and ``histogram``).
     pseudo
-        Pseudo-rows added to every context, whose cells hold every state: a prior of ignorance.
+        Pseudo-rows added to every context, whose cell is the whole domain: a prior of ignorance.
+    transform
+        The transformation of method ``transform``: see `possnet.to_possibility`.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high", "mild"]})
@@ -106,8 +117,11 @@ def fit(
         elif method == "transform":
             degrees = _transform_frequencies(counts, variable, pseudo, transform)
         else:
-            maximise = _maximise_likelihood if method == "likelihood" else _maximise_capped
-            degrees = maximise(numbers, totals.get(variable.name, 1.0), variable, divide=divide)
+            total_of_degrees = totals.get(variable.name, 1.0)
+            if method == "likelihood":
+                degrees = _maximise_likelihood(numbers, total_of_degrees, variable, divide=divide)
+            else:
+                degrees = _maximise_capped(numbers, total_of_degrees)
         if divide:
             degrees = normalise_rows(degrees)
         tables[variable.name], support[variable.name] = _fill_table(counts, variable, degrees)
@@ -140,7 +154,7 @@ def _maximise_likelihood(numbers: Floats, total: float | Floats, variable: Varia
     return degrees if divide else np.minimum(degrees, 1.0)
 
 
-def _maximise_capped(numbers: Floats, total: float | Floats, _: Variable, *, divide: bool) -> Floats:  # noqa: ARG001
+def _maximise_capped(numbers: Floats, total: float | Floats) -> Floats:
     if isinstance(total, np.ndarray):
         raise InputError(
             "fit: method 'capped' with a total for every state; expected one number, or method 'likelihood'"
@@ -163,7 +177,7 @@ def _transform_frequencies(counts: Counts, variable: Variable, pseudo: float, tr
 
 
 def _decode_cells(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Ints]:
-    """For a family (parents, then the variable itself): cell numbers, the cells behind them, and how often each row stands.
+    """For a family (parents, then the variable itself): cell numbers, the cells behind them, and how many rows have each.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"]})
@@ -176,7 +190,7 @@ def _decode_cells(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], I
         width = -(-len(variable) // 8)
         codes, masks = bitmaps.distinct_rows(octets[:, start : start + width])
         columns.append(codes)
-        sets.append(np.unpackbits(masks, axis=1, count=len(variable), bitorder="little").view(np.bool_))
+        sets.append(bitmaps.unpack_sets(masks, len(variable)))
         start += width
     return columns, sets, numbers
 

@@ -1,7 +1,10 @@
 """The random sets behind the data: masses of a variable's cells given its parents' cells.
 
 For cells A of a variable and j of its parents, m(A | j) = N(A, j) / N(j), the share of rows whose cells *equal* these sets:
-the masses that maximise (8) of [HLB]. Only what occurs is kept.
+the masses that maximise (8) of [HLB]. Only cells that occur are kept.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -92,12 +95,12 @@ class RandomSets:
         >>> pn.fit_random_sets(pn.Dag({"a": (), "b": ("a",)}), data).mass_function("b", {"a": "y"})
         MassFunction(b: {v} 1)
         """
-        above = self._dag.parents(self._require_name(name))
+        parents = self._dag.parents(self._require_name(name))
         cells = given or {}
-        if set(cells) != set(above):
+        if set(cells) != set(parents):
             raise InputError(
                 f"random sets of {name!r}: cells of {listing(cells) or 'nothing'}; expected cells of "
-                f"{listing(above) or 'nothing, for it has no parents'}"
+                f"{listing(parents) or 'nothing, for it has no parents'}"
             )
         for parent, cell in cells.items():
             given_cell: object = cell
@@ -105,9 +108,9 @@ class RandomSets:
                 raise InputError(
                     f"random sets of {name!r}: {cell!r} as the cell of {parent!r}; expected a state or a set"
                 )
-        key = tuple(self._variables[p].states_in(self._variables[p].mask(cells[p])) for p in above)
+        key = tuple(self._variables[p].states_in(self._variables[p].mask(cells[p])) for p in parents)
         if key not in self._masses[name]:
-            shown = ", ".join(f"{p}={'|'.join(sorted(cell))}" for p, cell in zip(above, key, strict=True))
+            shown = ", ".join(f"{p}={'|'.join(sorted(cell))}" for p, cell in zip(parents, key, strict=True))
             raise InputError(
                 f"random sets of {name!r}: no row has {shown or 'any cell'}; see masses({name!r}) for those that occur"
             )

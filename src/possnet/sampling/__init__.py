@@ -1,8 +1,9 @@
 """Drawing imprecise rows from a network, and the exact law of what is drawn.
 
 A row is a set of states for every variable. It is drawn by a process (`PROCESSES`); one function runs them all: `sample`.
-The cell of a variable depends on what its parents show alone, so a sample is a Bayesian network over set-valued variables,
-and what counting such rows converges to can be computed exactly: `sampling_law`, `sampling_limit`.
+The law of a variable's cell depends on the *signals* of its parents alone (their cells, or their hidden states: the trace),
+so that the rows are drawn from a Bayesian network over set-valued variables, and the limit of counting such rows can be
+computed exactly: `sampling_law`, `sampling_limit`.
 
 References
 ----------

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats, Words
     from possnet.sampling.sampling_spec import SamplingSpec
 
-_CONTEXTS: Final = 1 << 14
-_ENTRIES: Final = 1 << 19
-# Entries a context beyond which look-ups miss the cache, and thresholds are faster; by what the children answer to.
+_CONTEXTS: Final = 1 << 14  # of a law that is listed, at most
+_ENTRIES: Final = 1 << 19  # of a law that is listed, at most
+# Entries a context beyond which look-ups miss the cache, and thresholds are faster; by the kind of signal.
 _ENTRIES_A_CONTEXT: Final = {"cell": 1 << 8, "cut": 1 << 8, "state": 1 << 12}
 
 
@@ -105,7 +105,7 @@ class CompiledSampler:
         return AlphaCutSampler(table, theta, process.law, parent_cores=cores, children_see_cut=process.signal == "cut")
 
     def _build_state_sampler(self, name: str, entries: int) -> VariableSampler:
-        """Of a variable whose parents show states."""
+        """Sampler of a variable whose parents' signals are states."""
         table, theta, process = self.spec.tables[name], self.spec.imprecision[name], self.spec.process
         degrees = table.reshape(-1, table.shape[-1])
         if process.imprecise and self._is_large(degrees, theta, entries):
@@ -139,7 +139,7 @@ class CompiledSampler:
 
 
 def _find_last_readers(spec: SamplingSpec) -> dict[str, list[str]]:
-    """Name -> variables whose signals nobody needs once this one is drawn."""
+    """Name -> variables whose signals are no longer needed once this one is drawn."""
     last = {}
     for name in spec.network.dag.topological_order():
         last[name] = name

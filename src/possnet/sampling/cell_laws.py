@@ -10,6 +10,8 @@ each by itself (``law="independent"``):
 The text of [HLB] gives the whole cut the weight theta instead; the weights then add up to 1 + theta - theta^j and are
 divided by that (``law="text"``).
 
+[HLB] is cited in full in `possnet.sampling`.
+
 A law over many contexts is computed at once: the probability of a subset depends on its size and on the rank of its
 least possible member alone.
 """
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The law of a variable in every context: what may come out, and how probable it is.
+    """The law of a variable in every context: the outcomes and their probabilities.
 
-    An outcome is a cell and a *signal*, what the children answer to: the cell itself, the cut before thinning, or a state.
+    An outcome is a cell and a *signal*, on which the children depend: the cell itself, the cut before thinning, or a state.
 
     Attributes
     ----------
@@ -84,7 +86,7 @@ def context_degrees(table: Floats, alphabets: list[Bools]) -> Floats:
 
 
 def count_entries(degrees: Floats, theta: float, process: Process) -> int:
-    """How many entries making the law goes through, at most, without making it."""
+    """Upper bound of the number of entries that `compute_outcomes` enumerates."""
     contexts, states = degrees.shape
     if not process.imprecise:
         return int(contexts * states)
@@ -215,7 +217,7 @@ def _distinct_sets(sets: Bools) -> tuple[Ints, Bools]:
     if not sets.shape[1]:
         return np.zeros(len(sets), dtype=np.int64), np.zeros((1, 0), dtype=np.bool_)
     codes, octets = bitmaps.distinct_rows(np.packbits(sets, axis=1, bitorder="little"))
-    return codes, np.unpackbits(octets, axis=1, count=sets.shape[1], bitorder="little").view(np.bool_)
+    return codes, bitmaps.unpack_sets(octets, sets.shape[1])
 
 
 def _merge_groups(

@@ -1,8 +1,8 @@
-"""Exact laws: of one cell given its parents' cells, and what counting converges to.
+"""Exact laws: of one cell given its parents' cells, and the limit of counting.
 
-What a child shows depends on what its parents show alone, so the rows of a sample are a Bayesian network whose variables
-have sets (or pairs of a set and what is hidden) as their states. Sum-product inference on it gives the probability of any
-event of a row, for instance P(x in the child's cell, a in the parents' cells): the share of rows that count for (x, a).
+The law of a child's cell depends on its parents' signals alone, so that the rows of a sample are drawn from a Bayesian
+network whose states are sets (or pairs of a set and a hidden signal). Sum-product inference on it gives the probability of
+any event of a row, for instance P(x in the child's cell, a in the parents' cells): the share of rows that count for (x, a).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-_BYTES_AN_ENTRY: Final = 64
+_BYTES_AN_ENTRY: Final = 64  # of a law while it is computed: a few arrays of eight bytes each
 
 
 def sampling_law(
@@ -44,8 +44,8 @@ def sampling_law(
     """Exact law of a variable's cell, given the cells of its parents: how `possnet.sample` draws it.
 
     For ``alpha-cut`` it is the law of the thinned cuts of (6) of [HLB]; for ``precise`` the parents' cells are single
-    states. With ``parents="cut"`` and for ``traced`` the child answers to what the parents hide, so its law given their
-    cells is found by inference over the variables above.
+    states. With ``parents="cut"`` and for ``traced`` the child depends on the hidden cuts or states of its parents, so that
+    its law given their cells is computed by inference over its ancestors.
 
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
@@ -86,16 +86,16 @@ def sampling_limit(
 ) -> Network:
     """The network that counting converges to as rows grow, for rows drawn by `possnet.sample` with the same options.
 
-    Its degrees are P(x in the cell, a in the parents' cells), divided by their largest over x; contexts that no row shows
-    are all 1. It is what the paper's learner recovers with endless data: compare it with the truth.
+    Its degrees are P(x in the cell, a in the parents' cells), divided by their largest over x; contexts of probability 0
+    are all 1. Proposition 1 converges to it, and not in general to the network that the rows were drawn from.
 
     Parameters
     ----------
     limit
         Bytes that the exact computation may take, by default half of the free memory; beyond it is `TooLarge`.
     simulate, rng
-        Rows to draw where the exact computation is too large: the answer is then the estimate of `simulated_limit`, and
-        its description says so, with the standard error.
+        Number of rows to draw where the exact computation is too large: the result is then the estimate of
+        `simulated_limit`, and its description names the standard error.
 
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
@@ -136,15 +136,15 @@ def sampling_limit(
 
 
 def _read_parent_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
-    above = network.dag.parents(child)
+    parents = network.dag.parents(child)
     for name in given:
-        if name not in above:
+        if name not in parents:
             raise InputError(
-                f"sampling_law: {name!r} is not a parent of {child!r} ({listing(above) or 'it has none'})"
-                f"{did_you_mean(name, above)}"
+                f"sampling_law: {name!r} is not a parent of {child!r} ({listing(parents) or 'it has none'})"
+                f"{did_you_mean(name, parents)}"
             )
     cells = {}
-    for name in above:
+    for name in parents:
         if name not in given:
             raise InputError(
                 f"sampling_law: no cell for parent {name!r} of {child!r}; expected a state or a set of states"

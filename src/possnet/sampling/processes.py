@@ -35,9 +35,9 @@ class Process:
     Attributes
     ----------
     name, label
-        For programs and for people.
+        Its name in calls, and a name for people.
     signal
-        What children answer to: the parents' ``cell``, their ``cut`` before thinning, or one ``state`` of theirs.
+        What the law of a child depends on: its parents' ``cell``, their ``cut`` before thinning, or one ``state``.
     law
         How a cut is thinned by the imprecision: each state by itself, or with the weights of the ``text`` of [HLB].
     imprecise
@@ -69,7 +69,7 @@ class Process:
 
 
 PROCESSES: Final = Registry[Process]("process")
-"""Processes by name: those of [HLB] and variants; ``-text`` names the law, ``-cuts`` what children answer to."""
+"""Processes by name: those of [HLB] and variants; ``-text`` names the law, ``-cuts`` the signal."""
 
 _OF_CUTS: Final = frozenset({"imprecision", "law", "parents", "evidence"})
 _OF_TRACES: Final = frozenset({"imprecision", "law", "trace"})

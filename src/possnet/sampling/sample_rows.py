@@ -1,4 +1,4 @@
-"""Drawing rows from a network: the public verbs.
+"""Drawing rows from a network: `sample`, `sample_batches`, and single distributions.
 
 Rows are drawn in logical blocks of 65,536, each with random streams of its own, so the rows depend on the seed and on
 nothing else: not on how many are drawn at a time, nor by how many workers. The first rows of a longer sample are the
@@ -98,34 +98,37 @@ def sample(
     trace: bool = False,
     progress: Progress | None = None,
 ) -> Dataset | tuple[Dataset, Dataset]:
-    """Rows of set-valued cells drawn from a network.
+    """Draw rows of set-valued cells from a network.
+
+    [HLB] is M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and
+    evaluation strategy.
 
     Parameters
     ----------
     imprecision
         Theta: every state of a cut, apart from the most possible ones, is kept with this probability. One number, or one
-        for every variable. 1 keeps the whole cut, 0 the most possible states alone. It plays no part in ``precise``.
+        for every variable. 1 keeps the whole cut, 0 the most possible states alone. ``precise`` does not use it.
     process
         A name of `possnet.sampling.PROCESSES`.
         ``alpha-cut`` is Algorithm 1 of [HLB]: the cell of a variable is cut from (6), its possibility given that the
         parents lie in their own cells. ``precise``: a single state from the cut of π(. | the parents' states).
         ``traced``: a hidden state of every variable; the cell is cut from π(. | the parents' hidden states), and the
-        hidden state is then drawn uniformly from the cell. The network's conjunction plays a part in ``alpha-cut`` only.
+        hidden state is then drawn uniformly from the cell. The network's conjunction matters for ``alpha-cut`` only.
     law
-        How a cut is thinned: each state by itself (``independent``), or with the weights of the paper's ``text``.
+        How a cut is thinned: each state by itself (``independent``), or with the weights in the ``text`` of [HLB].
     parents
-        For ``alpha-cut``, what a child answers to: the parents' ``observed`` cells, or their whole ``cut`` as in the
-        paper's listing.
+        For ``alpha-cut``, what the law of a child depends on: its parents' ``observed`` cells, or their whole ``cut``
+        before thinning, as in the listing of [HLB].
     evidence
         For ``alpha-cut``: draw from the network given states or sets of states.
     rng
         A whole number or a numpy Generator. The same number gives the same rows, however many are drawn at a time.
     start
-        Row to begin with, of the endless sequence that ``rng`` stands for; workers can each draw a part.
+        Number of the first row in the sequence of ``rng``, so that workers can each draw a part of it.
     trace
         For ``traced``: return the hidden states too, as a second data set.
     progress
-        Called with the rows drawn and the rows in all.
+        Called with the number of rows drawn so far and of all rows.
 
     >>> import possnet as pn
     >>> data = sample(pn.load_example("clinic"), 1000, imprecision=0.5, rng=7)

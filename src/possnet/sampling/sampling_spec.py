@@ -35,11 +35,11 @@ class SamplingOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class SamplingSpec:
-    """A checked way to draw rows from a network.
+    """A network, a process and its options, checked.
 
-    ``tables`` holds, for every variable, the degrees that its cell is cut from, axes parents then variable: where children
-    answer to sets, the joint possibility of the family given the evidence, so that its maximum over the parents' sets is
-    equation (6) of [HLB]; where they answer to states, the conditional table.
+    ``tables`` holds, for every variable, the degrees that its cell is cut from, axes parents then variable. Where signals
+    are sets, it is the joint possibility of the family given the evidence, so that its maximum over the parents' sets is
+    equation (6) of [HLB]; where they are states, the conditional table.
     """
 
     network: Network

@@ -1,4 +1,4 @@
-"""Signals: what the children of a variable answer to, for every row of a block."""
+"""Signals: for every row of a block, the cell, cut or state of a variable on which the cells of its children depend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """For every row the number of a set, and the sets; or else, without codes, the sets themselves (states, rows)."""
+    """For every row the code of a set in ``sets`` (sets, states); without codes, the sets of all rows (states, rows)."""
 
     codes: Codes | None
     sets: Bools

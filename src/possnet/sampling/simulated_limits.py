@@ -1,4 +1,4 @@
-"""What counting converges to, estimated from drawn rows, with a standard error for every degree."""
+"""The limit of counting, estimated from drawn rows, with a standard error for every degree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from possnet.sampling.sampling_spec import SamplingOptions
 
 
-_BATCHES: Final = 50
+_BATCHES: Final = 50  # from whose spread the standard errors are estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SimulatedLimit:
     network
         The degrees N_ijk / max_k N_ijk of the drawn rows; its support is N_ij.
     standard_errors
-        Name -> standard error of every degree, from batches of the rows; NaN in contexts that no row showed.
+        Name -> standard error of every degree, from batches of the rows; NaN in contexts without rows.
     rows
         Rows that were drawn.
 

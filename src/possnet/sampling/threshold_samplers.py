@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from possnet.sampling.signals import Codes
 
 CHUNK: Final = 16_384
+"""Rows that are drawn at a time. Random bits are used chunk by chunk, so that it is part of what a seed means."""
 
 
 class _Thinning:
@@ -50,7 +51,7 @@ class _Thinning:
 
 
 class AlphaCutSampler:
-    """Cells of a variable whose parents show sets."""
+    """Draws the cells of a variable whose parents' signals are sets."""
 
     __slots__ = ("_above", "_children_see_cut", "_configurations", "_floor", "_free", "_table", "_thinning")
 
@@ -77,7 +78,7 @@ class AlphaCutSampler:
         return Signals(None, cuts), bitmaps.pack(cells[:, :rows])
 
     def _draw_chunk(self, parents: list[Bools], bits: RandomBits) -> tuple[Bools, Bools]:
-        """What children see and cells, (states, rows) each, for the parents' sets of one chunk."""
+        """Signals and cells, (states, rows) each, for the parents' sets of one chunk."""
         levels = 1.0 - bits.draw_uniforms(CHUNK)
         order = np.argsort(levels, kind="stable")
         levels = levels[order]
@@ -109,7 +110,7 @@ class AlphaCutSampler:
 
 
 class TracedSampler:
-    """Cells and hidden states of a variable whose parents show states."""
+    """Draws the cells and hidden states of a variable whose parents' signals are states."""
 
     __slots__ = ("_degrees", "_thinning", "_weights")
 

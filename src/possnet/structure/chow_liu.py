@@ -1,4 +1,4 @@
-"""Maximum-weight spanning trees (Chow and Liu 1968; Kruskal 1956), and the root that they hang from."""
+"""Maximum-weight spanning trees (Chow and Liu 1968; Kruskal 1956), and the choice of their roots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
     from possnet.structure.search_graph import CompiledConstraints
 
-_ROUNDING: Final = 1e-9
+_ROUNDING: Final = 1e-9  # relative: weights that differ by less are equal
 
 
 def spanning_tree(
@@ -22,8 +22,8 @@ def spanning_tree(
     """The heaviest spanning forest of the pairs above the threshold, each tree directed from the root that weighs most.
 
     ``weights`` are (parent, child); a pair has the larger of its two. Required pairs come first; every tree has the first
-    root, among those that break no constraint, whose directed weights add up to most. Edges are worth their directed
-    weights, which are added to ``base``.
+    root, among those that break no constraint, with the largest sum of directed weights. The value of an edge is its
+    directed weight; the score of the forest is ``base`` plus their sum.
 
     >>> from possnet.structure.search_graph import CompiledConstraints
     >>> free = CompiledConstraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2)

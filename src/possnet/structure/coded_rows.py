@@ -1,4 +1,4 @@
-"""The rows while a structure is searched: every column as codes of its distinct cells, equal rows once where that pays."""
+"""The rows of a structure search: every column as codes of its distinct cells; equal rows are merged where that pays."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class CodedRows:
     masks
         The same cells as masks, missing ones left out.
     weights
-        How often each row stands, or None.
+        How many rows of the data each row stands for, or None if every one stands for itself.
     n_rows, total
-        Rows that are held, and rows in all.
+        Number of coded rows, and of rows of the data.
 
     >>> import possnet as pn
     >>> rows = CodedRows(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
@@ -58,7 +58,7 @@ class CodedRows:
         self.masks = [[mask for mask in column.cell_masks if mask] for column in columns]
         self.has_missing = [column.unknown is not None for column in columns]
         codes: list[Codes] = [column.codes for column in columns]
-        # fewer than a quarter of the rows repay the looking up of weights
+        # weights make counting slower, which pays where at most a quarter of the rows is left
         groups = group_rows(codes, self.n_cells, len(codes[0]), most=len(codes[0]) // 4)
         if groups is not None:
             codes, weights = [column[groups.first] for column in codes], groups.counts(weights)
@@ -91,7 +91,7 @@ class CodedRows:
         return sample
 
     def cell_counts(self, number: int) -> Ints:
-        """How often each cell of a variable stands."""
+        """Number of rows with each cell of a variable."""
         return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))
 
 

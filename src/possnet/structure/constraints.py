@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a structure must and must not have; checked for contradictions.
+    """Required and forbidden edges, tiers, and the number of parents; checked for contradictions.
 
     Attributes
     ----------
     required, forbidden
-        Edges (parent, child) that must, or must not, be there. Trees look for a root that keeps them.
+        Edges (parent, child) that must, or must not, be in the structure. A tree gets a root that respects them.
     tiers
         Lists of names, causes first: no edge leads from a later list to an earlier one.
     max_parents
-        Most parents of a variable; without it any number, but 2 where the measure has no price for parents.
+        Maximum number of parents of a variable; by default unbounded, or 2 where the measure has no penalty for parents.
 
     >>> Constraints(required=[("smoke", "lung")], tiers=[["smoke"], ["lung", "xray"]]).tiers
     (('smoke',), ('lung', 'xray'))

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     Counted: TypeAlias = Ints | Floats
 
 DENSE: Final = 1 << 24
-"""Entries of a table of cells; for more, states are counted, or what occurs is listed."""
+"""Most entries of a table of cells; beyond, states are counted, or only the combinations that occur."""
 _ENTRIES: Final = 1 << 22  # of tables side by side
 _WORDS: Final = 1 << 25  # of bitmaps kept
-_GROUPS: Final = 64
+_GROUPS: Final = 64  # groupings of rows kept
 _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
 _ROW: Final = 3.2  # a row in a histogram
 
@@ -89,7 +89,7 @@ class ContingencyTables:
         return self._groups.get_or_compute(chosen, make)
 
     def cell_counts(self, chosen: tuple[int, ...]) -> Ints:
-        """How often each combination of cells that occurs stands."""
+        """Number of rows with each combination of cells that occurs."""
         numbers, combinations = self.group_cells(chosen)
         return grouping.sum_weights(numbers, self.rows.weights, len(combinations))
 

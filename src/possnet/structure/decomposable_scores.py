@@ -1,16 +1,21 @@
 """Scores that are sums over families: random-set BIC, MDL and BIC.
 
 All three are L(P, i) - L(P) - (ln N / 2) times the number of free parameters, where L of a set of variables is the sum of
-n ln n over its configurations, so that what is known of a set serves every family that it is part of:
+n ln n over its configurations; the sum of a set is computed once for all families that contain it:
 
 - ``random-set-bic``: n counts rows whose cells *equal* given cells; (K_i - 1) prod K_p parameters, K_v being the number of
-  distinct cells of v that occur. L(P, i) - L(P) is mLL, equation (8) of [HLB], at its maximum. Right where cells are Markov
-  to the structure: precise rows, ``alpha-cut`` rows whose children see what was observed, ``traced`` rows without forks.
+  distinct cells of v that occur. L(P, i) - L(P) is mLL, equation (8) of [HLB], at its maximum. It is consistent where
+  the cells satisfy the Markov condition: precise rows, ``alpha-cut`` rows with ``parents="observed"``, ``traced`` rows of
+  structures without forks.
 - ``bic``: the same on precise rows, with the sizes r of the domains for K (Schwarz 1978).
 - ``mdl``: n shares each row equally among the configurations that it contains; (r_i - 1) prod r_p parameters. It is
-  piLL, equation (9), at the maximum of Proposition 1 with S = 1. On precise rows it is ``bic``; otherwise a heuristic.
+  piLL, equation (9) of [HLB], at the maximum of Proposition 1 with S = 1. On precise rows it is ``bic``; otherwise a
+  heuristic.
 
 All three are score-equivalent: structures with the same CPDAG have the same score.
+
+[HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
+strategy.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ _LOOKED_UP: Final = 1 << 21  # rows up to which n ln n is looked up in a table
 
 
 class DecomposableScore:
-    """A penalised log-likelihood; everything that was ever computed is kept.
+    """A penalised log-likelihood that is a sum over families; all terms that were computed are cached.
 
     Variables are numbers, parents sorted tuples of them.
 
@@ -90,9 +95,9 @@ class DecomposableScore:
         return self.log_likelihood(child, parents) - self.penalty(child, parents)
 
     def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
-        """Score of the family with each variable as one more parent; -inf where that cannot be, or surely not be better.
+        """Score of the family with each variable as one more parent; -inf if that is impossible or cannot be better.
 
-        A likelihood is at most 1, so many are ruled out by their price.
+        A likelihood is at most 1, so that many candidates are ruled out by their penalty alone.
         """
         key = child, parents
         if key not in self._additions:

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from possnet.structure.search_result import SearchResult
 
 
-_KEPT: Final = 1 << 24  # entries
+_KEPT: Final = 1 << 24  # entries of counts in the cache
 
 
 class StateCounts:
-    """N of sets of variables: rows whose cells contain each configuration; the last ones are kept.
+    """Counts N of sets of variables: rows whose cells contain each configuration, in a cache.
 
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
@@ -92,7 +92,7 @@ class StateCounts:
 
 
 class Skeleton(NamedTuple):
-    """What the tests leave: the undirected edges, as a symmetric matrix, and the separating sets of the other pairs."""
+    """The skeleton after the tests: a symmetric matrix of edges, and the separating sets of the pairs without one."""
 
     edges: Bools
     separating_sets: dict[tuple[int, int], tuple[int, ...]]
@@ -210,7 +210,11 @@ def _orient_edges(constraints: CompiledConstraints, skeleton: Skeleton) -> Bools
 
 
 def _extend_order(arrows: Bools, edges: Bools, constraints: CompiledConstraints) -> list[int]:
-    """An order in which arrows point forward, by removing sinks (Dor and Tarsi 1992), the last of several."""
+    """A topological order of a DAG that extends the arrows, by removing sinks (Dor and Tarsi 1992).
+
+    Of several sinks the last variable is removed; where contradictory arrows leave no sink, the last variable that is no
+    required parent.
+    """
     left = list(range(len(arrows)))
     order: list[int] = []
     while left:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def search_orders(scorer: Scorer, problem: SearchProblem) -> SearchResult:
-    """The result of K2 along the given order, or along that of several whose families gain most in all.
+    """The result of K2 with the given order, or the best result over several orders.
 
-    The first of several is the order of the data, as far as the constraints allow it, the others are random.
+    The first of several orders is that of the data, as far as the constraints allow it, the others are random.
     """
     constraints, rng = problem.constraints, problem.make_rng()
     orders = [problem.order] if problem.order is not None else [
@@ -74,9 +74,9 @@ def search_order(scorer: Scorer, order: list[int], constraints: CompiledConstrai
 
 
 def draw_order(constraints: CompiledConstraints, rng: np.random.Generator | None) -> list[int]:
-    """An order in which required parents stand before their children, and tiers are kept where they can be.
+    """An order in which required parents come before their children, and earlier tiers before later ones where possible.
 
-    A random one, or without ``rng`` the first: that of the data where no constraint is in its way.
+    It is random, or without ``rng`` the order of the data as far as the constraints allow it.
     """
     one_way = constraints.allowed & ~constraints.allowed.T
     order: list[int] = []

@@ -33,10 +33,10 @@ class LearnedEdge(NamedTuple):
 
 
 class SearchStep(NamedTuple):
-    """A step: what was done to which edge, what it gained, the total after it, and what would have done as well.
+    """A move of the search: the action and its edge, its gain, the total after it, and the moves that tied with it.
 
-    The total is the score of the structure, or the sum of the measures; in ``mwst`` by ``traced-bic``, what the score would
-    be if edges gained in all what each gains alone.
+    The total is the score of the structure, or the sum of the measures; in ``mwst`` by ``traced-bic``, the score of the
+    empty structure plus what each edge gains alone.
     """
 
     action: str
@@ -48,7 +48,7 @@ class SearchStep(NamedTuple):
 
 
 class NearMiss(NamedTuple):
-    """A move that was not made, and what it would have gained (or what it lacks, if negative)."""
+    """A move that was not made, and what it would have gained (or lost, if negative)."""
 
     action: str
     parent: str
@@ -71,18 +71,17 @@ class LearnedStructure:
     edges
         Every edge with what it is worth.
     families
-        Name -> the part of the score (or the sum of the measures) that its family has; None for ``traced-bic``, which does
-        not fall apart into families.
+        Name -> the score of its family (or the sum of its measures); None for ``traced-bic``, which is not decomposable.
     trace
         The moves of the search that led to it, with ties.
     near_misses
         The best moves that were not made.
     rows
-        Rows that it was learned from, with their weights.
+        Number of rows that it was learned from: the sum of their weights.
     order
         The order of the variables that was used, if the method uses one.
     bootstrap
-        Samples of the rows that the confidence of the edges comes from.
+        Number of bootstrap samples behind the confidence of the edges.
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
@@ -108,11 +107,11 @@ class LearnedStructure:
 
     @property
     def ties(self) -> tuple[SearchStep, ...]:
-        """Steps at which something else would have done as well."""
+        """Steps at which other moves tied with the one that was made."""
         return tuple(step for step in self.trace if step.ties)
 
     def _repr_html_(self) -> str:
-        """The graph, and what every edge is worth, for notebooks."""
+        """The graph and a table of its edges, for notebooks."""
         head, *rows = self._edge_rows()
         parents = {node: self.dag.parents(node) for node in self.dag.nodes}
         table = draw_table(head, rows[:60], caption=repr(self)[17:-1])

@@ -37,7 +37,7 @@ class Scorer(Protocol):
         ...
 
     def fill_values(self, result: SearchResult, required: Bools) -> None:
-        """Fill in what the edges of the structure that is kept are worth, and its families."""
+        """Fill in the value of every edge of the result, and the scores of its families."""
         ...
 
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
@@ -46,7 +46,7 @@ class Scorer(Protocol):
 
 
 class ClimbingScorer(Scorer, Protocol):
-    """A score whose price for parents lets hill climbing end."""
+    """A score whose penalty for parents makes hill climbing terminate."""
 
     def climb_structures(self, problem: SearchProblem) -> SearchResult:
         """The best structure of a hill climbing."""
@@ -60,13 +60,13 @@ class StructureScore:
     Attributes
     ----------
     name, label
-        Its name in calls, and for people.
+        Its name in calls, and a name for people.
     make_scorer
-        Makes it ready for the rows of a problem.
+        Makes a `Scorer` for the rows of a problem.
     methods
         The search methods that it goes with. For ``greedy`` the scorer must be a `ClimbingScorer`.
     penalised
-        Whether it has a price for parents. Without one, methods that take several parents need a bound and a threshold.
+        Whether it has a penalty for parents. Without one, methods that take several parents need a bound and a threshold.
     decomposable
         Whether the value of a structure is a sum over its families.
     on_contours
@@ -96,7 +96,7 @@ MEASURES: Final = Registry[StructureScore]("measure")
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """What a search method is given. Variables are numbers, in the order of the data."""
+    """The input of a search method. Variables are numbers, in the order of the data."""
 
     data: Dataset | Batches
     measure: StructureScore

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from possnet.structure.score_registry import ClimbingScorer, SearchProblem, StructureScore
     from possnet.structure.search_result import SearchResult
 
+# Without a penalty every further parent gains a little, if only by chance: their number and their gain need a bound.
 _UNPENALISED_PARENTS: Final = 2
 _UNPENALISED_THRESHOLD: Final = 0.01
 
@@ -30,7 +31,7 @@ class SearchMethod:
     name, label
         Its name in calls, and for people.
     run
-        Searches.
+        Runs the search.
     refusal
         Why a measure that does not list this method does not go with it.
     default_measure
@@ -50,11 +51,11 @@ class SearchMethod:
     uses_order: bool = False
 
     def default_max_parents(self, measure: StructureScore, variables: int) -> int:
-        """Most parents of a variable: few where the measure has no price for them."""
+        """Maximum number of parents of a variable: small where the measure has no penalty for parents."""
         return _UNPENALISED_PARENTS if self.several_parents and not measure.penalised else variables - 1
 
     def default_threshold(self, measure: StructureScore) -> float:
-        """What an edge must be worth: something where the measure has no price for parents."""
+        """What an edge must gain: more than 0 where the measure has no penalty for parents."""
         return _UNPENALISED_THRESHOLD if self.several_parents and not measure.penalised else 0.0
 
 
@@ -62,7 +63,7 @@ METHODS: Final = Registry[SearchMethod]("method")
 
 
 def fitting_measure(method: str, measure: str | None, owner: str = "learn_structure") -> str:
-    """The measure, or a method's own if there is none; an `InputError` if the two do not go together.
+    """The measure, or the method's default if none is given; an `InputError` if the two do not go together.
 
     >>> fitting_measure("greedy", None), fitting_measure("hybrid-dag", None)
     ('random-set-bic', 'specificity-gain')

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How structures are searched. Each option is for the methods named; others leave it unused.
+    """Options of a search over structures. Each is for the methods named; other methods ignore it.
 
     Attributes
     ----------
     order, orders
-        For ``k2``: the order of the variables; without one the best of so many, the first as the data has them, the others
-        random.
+        For ``k2``: the order of the variables; without it, the number of orders of which the best is taken: that of the
+        data, and random ones.
     tabu
-        For ``greedy``: length of the tabu list, and the moves that may go downhill from a local maximum.
+        For ``greedy``: length of the tabu list, and number of downhill moves from a local maximum.
     restarts
         For ``greedy``: further climbs from random perturbations of the best structure.
     max_steps
-        For ``greedy``: the most moves of a climb.
+        For ``greedy``: maximum number of moves of a climb.
     threshold
-        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must be worth; without it 0, or .01 where several parents are
-        taken and the measure has no price for them.
+        For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must gain; by default 0, or 0.01 where a variable may
+        have several parents and the measure has no penalty for them.
     errors
         For the hybrid methods: standard errors that count as noise in a test of dependence.
 

@@ -1,4 +1,4 @@
-"""Where a search over structures ends, and the moves that led there."""
+"""The result of a search over structures, and the moves that led to it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SearchResult:
     order
         The order of the variables, if the search used one.
     rows
-        Rows in all, where they were counted on the way and not coded.
+        Number of rows of the data, where the search counted them itself.
     """
 
     edges: Bools

@@ -3,8 +3,8 @@
 Moves add, delete or reverse an edge, or *rearrange* a few at once. A child takes the place of its parent: a -> b, a -> c
 becomes b -> a, b -> c, and d -> a stays (``exchange``) or becomes a -> d (``re-root``). Children move up to their
 grandparent: a -> b -> c becomes a -> b, a -> c, for all children of b (``lift``) or for c alone (``replace``). Without
-these the climb is easily lost on a wrong hub, for what a hidden state explains shows only when all its children hang from
-it; a child with sharper cells than its parent looks like the better hub to its siblings.
+these the climb is easily stuck at a local maximum with a wrong hub: a hidden state explains its children only when all of
+them depend on it, and a child whose cells are sharper than its parent's looks like the better parent of its siblings.
 
 Moves are ranked by local gains (see `possnet.structure.traced_score`), and the best are scored by EM over the components
 that they change. Where there are many rows, the climb begins on a sample of them, and goes on from there on all: moves are
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 _ALL_PAIRS: Final = 20  # ordered pairs of variables up to which every move is scored
 _WIDTH: Final = 6  # moves of one kind that are scored at a time
-_PERTURBATIONS: Final = 4
+_PERTURBATIONS: Final = 4  # random moves before a restart
 _LEAST_GAIN: Final = 1.0  # nats: twice what EM leaves to gain
-_SAMPLED_ROWS: Final = 10_000
+_SAMPLED_ROWS: Final = 10_000  # rows on which the climb begins, and by which moves are estimated
 _ADD, _DELETE, _REVERSE, _EXCHANGE, _RE_ROOT, _LIFT, _REPLACE = range(len(ACTIONS))
 
 
@@ -173,7 +173,7 @@ class _TracedClimber:
 
 
 class TracedScorer:
-    """Searches by traced BIC."""
+    """Structure searches by traced BIC: hill climbing (structural EM; Friedman 1997), K2 and trees."""
 
     def __init__(self, rows: CodedRows) -> None:
         self.score = TracedScore(rows)
@@ -202,7 +202,7 @@ class TracedScorer:
         return self.score.score_structure(parent_sets_of(required))
 
     def fill_values(self, result: SearchResult, required: Bools) -> None:  # noqa: ARG002
-        """EM to its end, and what the score would lose without each edge."""
+        """Score after EM has converged, and what it would lose without each edge."""
         refit_by_em(self.score, result)
         _fill_deletions(_TracedClimber(self.score, SearchGraph(self._free, result.edges), self._sampled), result)
 
@@ -235,7 +235,7 @@ class TracedScorer:
 
 
 def refit_by_em(score: TracedScore, result: SearchResult) -> None:
-    """Set the score of a structure by EM to its end."""
+    """Set the score of a structure after EM has converged."""
     families = parent_sets_of(result.edges)
     score.refit(families)
     result.score = score.score_structure(families)
@@ -247,7 +247,7 @@ def _is_small(score: TracedScore) -> bool:
 
 
 def _climb_sample(score: TracedScore, sampled: TracedScore, problem: SearchProblem) -> tuple[Bools, list[MoveRecord]]:
-    """Where a climb on a sample of the rows ends, and its moves; their gains and scores on all rows are estimated."""
+    """The structure that a climb on a sample of the rows returns, and its moves with estimated gains and scores."""
     required = problem.constraints.required
     climber = _TracedClimber(sampled, SearchGraph(problem.constraints), None)
     first = SearchResult(required, climber.total, [])
@@ -286,7 +286,7 @@ def _edges_after(edges: Bools, move: EdgeMove) -> Bools:
     elif action == _REPLACE:  # in place of those of its own children that are parents of the child
         changed[edges[parent], child] = False
         changed[parent, child] = True
-    elif action == _LIFT:  # all children of the child hang from the parent
+    elif action == _LIFT:  # all children of the child become children of the parent
         changed[parent] |= edges[child]
         changed[child] = False
     else:  # the child takes the place of its parent

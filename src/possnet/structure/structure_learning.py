@@ -41,10 +41,12 @@ def learn_structure(
     rng: np.random.Generator | int | None = None,
     progress: Progress | None = None,
 ) -> LearnedStructure:
-    """Structure of a network, learned from a data set or a stream of set-valued cells.
+    """Learn the structure of a network (a DAG) from imprecise data.
 
     Parameters
     ----------
+    data
+        A data set, or a stream of batches; its columns are the variables.
     method
         ``greedy``: hill climbing over a score. ``mwst``: the maximum-weight spanning tree (Chow and Liu 1968). ``k2``:
         parents chosen among the predecessors in an ordering, a given one or the best of several. ``hybrid-tree``,
@@ -59,13 +61,18 @@ def learn_structure(
     constraints
         What the structure must and must not have: `possnet.Constraints`.
     search
-        How long and where to search: `possnet.Search`.
+        Options of the search, such as restarts and the length of the tabu list: `possnet.Search`.
     bootstrap
-        Learn again from this many samples of the rows, and give for every edge the share in which it came out.
+        Learn again from this many bootstrap samples of the rows; the confidence of an edge is the share of samples with it.
     rng
-        A seed or generator for random orders, restarts and bootstrap samples; without it always the same ones.
+        A seed or generator for random orders, restarts and bootstrap samples; the seed is 0 by default.
     progress
-        Called with the steps done and the steps in all (0 if unknown).
+        Called with the number of steps so far and of all steps (0 if unknown).
+
+    Returns
+    -------
+    LearnedStructure
+        The DAG and its CPDAG, the score, what every edge is worth, and the moves of the search.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -108,7 +115,7 @@ def _pose_problem(
     rng: np.random.Generator | int | None,
     progress: Progress | None,
 ) -> SearchProblem:
-    """Check what was asked for together, and fill in what was not."""
+    """Check that the options go together, and fill in defaults."""
     check_conjunction(conjunction)
     constraints = Constraints() if constraints is None else constraints
     search = Search() if search is None else search
@@ -134,15 +141,15 @@ def _pose_problem(
 
 
 def _report_nothing(done: int, total: int) -> None:
-    """The progress where nobody asked for it."""
+    """Progress that is not reported."""
 
 
 def _add_confidence(
     learned: LearnedStructure, method: SearchMethod, problem: SearchProblem, samples: Iterator[Dataset], runs: int
 ) -> LearnedStructure:
-    """The same structure, with the share of bootstrap samples that connect, and that direct, the ends of each edge.
+    """The structure with the confidence of its edges: shares of bootstrap samples that connect, and direct, their ends.
 
-    How sure an edge is: Friedman, Goldszmidt and Wyner 1999.
+    See Friedman, Goldszmidt and Wyner 1999.
     """
     times: dict[tuple[str, str], int] = {}
     for done, sample in enumerate(samples, start=1):
@@ -169,7 +176,7 @@ def _draw_samples(data: Dataset, seed: int, number: int) -> Iterator[Dataset]:
 
 
 def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProblem) -> LearnedStructure:
-    """The result of a search with names for numbers."""
+    """The public result of a search: variables by name, the CPDAG, near misses."""
     names = problem.names
     dag = Dag({name: [names[p] for p in parents_of(result.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()

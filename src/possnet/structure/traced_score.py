@@ -1,17 +1,18 @@
-"""Traced BIC: how well a structure explains the rows when each child answers to its parents' *hidden true states*.
+"""Traced BIC: the BIC of a structure in which each child depends on its parents' *hidden true states* (the trace).
 
 The score is the log-likelihood of `possnet.fit_em` at its maximum, minus (ln N / 2) times the sum of q_i (r_i - 1), q_i
-being the number of configurations of the parents and r_i of states. It orients edges: structures with the same essential
-graph differ in it, unless the rows are precise; then it is BIC.
+being the number of configurations of the parents and r_i of states. It orients edges: structures with the same CPDAG
+differ in it, unless the rows are precise; then it is BIC.
 
 The likelihood is a product over *components*: parents whose hidden states meet in a family, with all their children. A move
 changes one or two components; the likelihood, the masses and so the E-steps of all others are reused as they are, which is
 exact. The changed component starts from the masses it had, and from a *local* EM for the family that changed, in which the
 parents' hidden states are equally possible given their cells. That local likelihood is exact while no parent has another
-child; elsewhere it ignores what the other children tell of the hidden states. It also ranks the moves, so that EM over
-whole components runs only for the most promising ones: this approximates. While structures are compared EM stops within
-half a nat, by Aitken's estimate; the structure that is kept is fitted again until a tenth is left, as `possnet.fit_em`
-does: from the masses of the search and, unless there are many distinct rows, from equal ones; the better score counts.
+child; otherwise it ignores the information of the other children on the hidden states. It also ranks the moves, so that EM
+over whole components runs only for the most promising ones: this approximates. While structures are compared EM stops
+within half a nat, by Aitken's estimate; the structure that is kept is fitted again until a tenth is left, as
+`possnet.fit_em` does: from the masses of the search and, unless there are many distinct rows, from equal ones; the better
+score counts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from possnet.em import EmAlgorithm, EmRows, HiddenStateModel, merge_overlapping, run_squarem
+from possnet.em import EmAlgorithm, EmRows, HiddenStateModel, merge_overlapping, run_m_step, run_squarem
 from possnet.graph import Dag
 from possnet.limits import refuse_over
 from possnet.structure.decomposable_scores import DecomposableScore, n_log_n
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     Family: TypeAlias = tuple[int, tuple[int, ...]]
 
 _TOLERANCE: Final = 0.5  # nats, while structures are compared
-_MOST_STEPS: Final = 200
+_MOST_STEPS: Final = 200  # E-steps
 _LAST_TOLERANCE: Final = 0.1  # nats, for the structure that is kept: that of `possnet.fit_em`
 _LAST_STEPS: Final = 1000
 _MANY_ROWS: Final = 20_000  # from here on the structure that is kept is not fitted a second time
@@ -57,7 +58,7 @@ class FittedComponent(NamedTuple):
 
 
 def _em_rows(nodes: Iterable[int], score: TracedScore) -> EmRows:
-    """The rows of some variables as EM sees them."""
+    """The rows of some variables for EM."""
     rows = score.rows
     variables, masks, counts, missing = {}, {}, {}, {}
     for k in nodes:
@@ -145,7 +146,7 @@ class TracedScore:
         ]
 
     def fit_component(self, families: frozenset[Family]) -> FittedComponent:
-        """The component after EM, which starts from the last masses of its families."""
+        """The component fitted by EM, which starts from the last masses of its families."""
         fitted = self._components.get(families)
         if fitted is None:
             fitted = self._components.put(families, self._run_em(families))
@@ -157,7 +158,7 @@ class TracedScore:
             self._last_masses.put(family, masses)
 
     def refit(self, families: Sequence[tuple[int, ...]]) -> None:
-        """Run EM to its end, on from where it is and from equal masses, as `possnet.fit_em` does; the better is kept."""
+        """Run EM to convergence from the current masses, and from equal masses like `possnet.fit_em`; keep the better."""
         for component in self.split_components(families):
             self._keep_masses(self.fit_component(component))
             ends = [self._run_em(component, last=True)]
@@ -170,10 +171,10 @@ class TracedScore:
         return self._fit_local((child, parents))[0]
 
     def local_gains(self, child: int, parents: tuple[int, ...]) -> Floats:
-        """Local gain of every variable as one more parent; where even the cells as they stand would not gain, that.
+        """Local gain of every variable as one more parent; where its upper bound is no gain, that bound.
 
-        The likelihood of cells as they stand (``random-set-bic`` without its price) is the most that a local one can be, in
-        rows that show the child.
+        The bound is the likelihood of the child's cell given its parents' *cells* (``random-set-bic`` without its penalty),
+        in rows where the child is observed.
         """
         key = child, parents
         if key not in self._gains:
@@ -192,7 +193,7 @@ class TracedScore:
         return self._gains[key]
 
     def _bound_local(self, child: int, parents: tuple[int, ...]) -> float:
-        """Upper bound of the local log-likelihood: that of the child's cells given its parents' cells as they stand.
+        """Upper bound of the local log-likelihood: that of the child's cell given its parents' cells.
 
         Rows whose cell of the child is missing are left out.
         """
@@ -203,7 +204,7 @@ class TracedScore:
         return float(n_log_n(counted.cell_counts).sum() - n_log_n(sums).sum())
 
     def _count_family(self, child: int, parents: tuple[int, ...]) -> _FamilyCounts:
-        """Which of the parents' cells occur with which of the child's, missing ones left out, and how often."""
+        """Rows by the cells of the parents and of the child; those where the child is missing are left out."""
         _, combinations = self.tables.group_cells((*parents, child))  # in the order of the parents' cells
         seen = combinations[:, -1] < max(len(self.rows.masks[child]), 1)
         cell_counts = self.tables.cell_counts((*parents, child))[seen]
@@ -289,13 +290,13 @@ def _fit_dense(family_counts: _FamilyCounts, shares: Floats, n_cells: int) -> tu
         likelihoods = shares @ masses
         value = float((counts * np.log(np.where(observed, np.maximum(likelihoods, 1e-300), 1.0))).sum())
         expected = masses * (shares.T @ np.where(observed, counts / np.maximum(likelihoods, 1e-300), 0.0))
-        return value, _normalise_masses(expected, masses)
+        return value, run_m_step({"m": expected}, point)
 
     return _maximise(step, shares.shape[1], n_cells)
 
 
 def _fit_sparse(family_counts: _FamilyCounts, shares: Floats, n_cells: int) -> tuple[float, Floats]:
-    """The same where few of the many pairs of cells occur: these are gone through one by one."""
+    """The same maximum as `_fit_dense`, over the pairs of cells that occur, where these are few of many."""
     order = np.argsort(family_counts.cells, kind="stable")
     cells, cell_counts = family_counts.cells[order], family_counts.cell_counts[order]
     listed = shares[family_counts.contexts[order]]
@@ -308,14 +309,9 @@ def _fit_sparse(family_counts: _FamilyCounts, shares: Floats, n_cells: int) -> t
         expected = np.zeros_like(masses)
         sums = np.add.reduceat(listed * (cell_counts / likelihoods)[:, np.newaxis], starts, axis=0)
         expected[:, present] = masses[:, present] * sums.T
-        return value, _normalise_masses(expected, masses)
+        return value, run_m_step({"m": expected}, point)
 
     return _maximise(step, shares.shape[1], n_cells)
-
-
-def _normalise_masses(expected: Floats, masses: Floats) -> dict[str, Floats]:
-    sums = expected.sum(axis=1, keepdims=True)
-    return {"m": np.divide(expected, sums, out=masses.copy(), where=sums > 0.0)}
 
 
 def _maximise(
