@@ -69,6 +69,16 @@ def test_a_registered_learner_fits(register: Any, rows: Path, tmp_path: Path) ->
     assert pn.read_network(tmp_path / "mine.json") == pn.fit(pn.load_example("asia").dag, pn.read_data(rows))
 
 
+def test_a_learner_that_takes_no_streams_is_given_all_rows_at_once(register: Any, rows: Path, tmp_path: Path) -> None:
+    def fit_at_once(dag: pn.Dag, data: object, **options: Any) -> pn.Network:
+        assert isinstance(data, pn.Dataset)
+        return pn.fit(dag, data, **options)
+
+    register(LEARNERS, "likelihood", fit=fit_at_once, takes_streams=False)
+    shown = run("fit", rows, "--structure", "asia", "--method", "mine", "--out", tmp_path / "mine.json")
+    assert shown.returncode == 0, shown.stderr
+
+
 def test_a_registered_process_draws(register: Any, tmp_path: Path) -> None:
     register(PROCESSES, "precise")
     shown = run("sample", "asia", "--process", "mine", "--rows", "20", "--seed", "1", "--out", tmp_path / "mine.csv")

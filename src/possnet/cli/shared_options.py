@@ -75,7 +75,7 @@ def given_option(help: str) -> Option:  # noqa: A002
 
 
 def json_option(help: str) -> Option:  # noqa: A002
-    """For machines."""
+    """Whether to print JSON."""
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 

@@ -351,7 +351,9 @@ class Dataset:
         }
         weights = None
         if any(part._weights is not None for part in listed):
-            weights = np.concatenate([part._weights_or_ones() for part in listed])
+            weights = np.concatenate(
+                [np.ones(len(p), dtype=np.int64) if p._weights is None else p._weights for p in listed]
+            )
             if sum(part.total for part in listed) >= 2**62:
                 raise InputError("concatenate: weights add up to more than 2**62; expected a smaller total")
         return cls.unchecked(first.variables, words, rows, unknown=unknown, weights=weights)
@@ -489,9 +491,6 @@ class Dataset:
         )
         part._source = (dict(self._columns), rows) if self._columns else None
         return part
-
-    def _weights_or_ones(self) -> Ints:
-        return np.ones(self._rows, dtype=np.int64) if self._weights is None else self._weights
 
     def _weigh_rows(self, words: Words) -> int:
         """Total weight of the rows of a bitmap."""

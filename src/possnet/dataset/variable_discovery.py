@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from possnet.arrow import DomainHints
 
-_MOST_FOUND = 10_000
+_MOST_INFERRED = 10_000
 
 
 def variables_of(given: object) -> tuple[Variable, ...]:
@@ -40,7 +40,7 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
     variables = []
     for name, hints in seen:
         states = hints.declared or tuple(sorted(hints.states | resolved_ranges(name, hints, owner)))
-        if hints.declared is None and len(states) > _MOST_FOUND:
+        if hints.declared is None and len(states) > _MOST_INFERRED:
             raise InputError(
                 f"{owner}: column {name!r} has {len(states):,} distinct states, which looks like an identifier; "
                 "leave it out, or give its domain, with variables="

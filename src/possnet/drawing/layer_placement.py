@@ -1,10 +1,10 @@
 """Places along the layers of a drawing: long edges straight, every node near its neighbours, nothing too close.
 
-The points that a long edge passes form a block, which has one place; every other point is a block of its own. A block wants
-the mean place of its neighbours. Blocks that would come too close are pushed apart, once all to the right and once all to
-the left; the mean of both keeps order and distances (the constraints are linear) and favours no side. Wanting and pushing
-take turns. Brandes and Köpf (2002) also begin with blocks, but line nodes up with one neighbour each, which makes drawings
-of many nodes two to three times as wide.
+The points that a long edge passes form a block, which has one place; every other point is a block of its own. A block
+wants the mean place of its neighbours. Blocks that would come too close are pushed apart, once all to the right and once
+all to the left; the mean of both keeps order and distances (the constraints are linear) and favours no side. Every round
+moves blocks towards the places they want, then pushes them apart. Brandes and Köpf (2002) also begin with blocks, but line
+nodes up with one neighbour each, which makes drawings of many nodes two to three times as wide.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Shapes that belong together, and what is said of them to those who point at them or cannot see them."""
+    """Shapes that belong together, and their title: a tooltip, and the text for screen readers."""
 
     title: str
     shapes: tuple[Rectangle | Label, ...]

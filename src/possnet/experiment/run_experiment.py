@@ -1,4 +1,4 @@
-"""The main job: how well networks are learned back from imprecise data drawn from them."""
+"""Run an experiment: draw rows from networks, learn the networks back, and compare."""
 
 from __future__ import annotations
 

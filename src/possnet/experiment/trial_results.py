@@ -1,4 +1,4 @@
-"""Results of an experiment: summaries over repeats with confidence intervals, and a table to read aloud."""
+"""Results of an experiment: summaries over repeats with confidence intervals, as tables and as sentences."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Results:
         return rows
 
     def sentences(self, metric: str = "child_affinity") -> list[str]:
-        """The results at the largest number of rows, to be read aloud.
+        """The means of one metric at the largest number of rows, a sentence for each setting.
 
         >>> import possnet as pn
         >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
@@ -182,7 +182,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What was asked, what came out, the versions of the programs that ran, and the folder that keeps it."""
+    """A finished experiment: its grid, its results, the versions of the programs that ran, and its folder."""
 
     grid: Grid
     results: Results

@@ -37,7 +37,7 @@ _CONTENT_TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/
 
 
 def build_application(network: Network, port: int) -> RequestGuard:
-    """The whole application for a network, guarded."""
+    """The ASGI application that explores a network, behind its guard."""
     explorer = Explorer(network)
     replies: dict[str, Callable[[Request], Any]] = {
         "answer": explorer.send_answer,
@@ -132,7 +132,7 @@ class Explorer:
         return json_response(read(self.session, await read_message(request, kind)))
 
     async def change_session(self, kind: Any, change: Callable[[Session, Any], Session], request: Request) -> Response:
-        """Swap the session for its successor, if nobody else was quicker."""
+        """Replace the session by its successor; status 409 if another window has replaced it meanwhile."""
         message = await read_message(request, kind)
         old = self.session
         if message.revision == old.revision:

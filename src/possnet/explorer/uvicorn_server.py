@@ -68,7 +68,7 @@ class _ImpatientProtocol(H11Protocol):
 
 
 class _QuietServer(uvicorn.Server):
-    """A server that ends quietly."""
+    """A server that prints nothing, and ends on a closed terminal too."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

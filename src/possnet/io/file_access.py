@@ -1,4 +1,4 @@
-"""Files: reading with a sentence for every failure, writing so that a kill leaves the old file or the new one."""
+"""Reading files, with an error that says why one cannot be read, and writing them atomically."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def prefix_errors(owner: str) -> Iterator[None]:
 
 @contextmanager
 def replace_file(path: str | Path) -> Iterator[Path]:
-    """Name of a fresh file beside ``path``, renamed onto it at the end; removed if anything goes wrong.
+    """Write a file atomically: gives the path of a temporary file in the same folder, which replaces ``path`` at the end.
+
+    If anything goes wrong, the temporary file is removed and ``path`` is as before.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

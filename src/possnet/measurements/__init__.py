@@ -1,7 +1,15 @@
 """Measurements: numbers with a known error, bounds and intervals, as cells of an ordered variable."""
 
-from possnet.measurements.binned_column import BinnedColumn
+from possnet.measurements.binned_column import BinnedColumn, number_text
 from possnet.measurements.binning import Binning, bin_measurements
 from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
 
-__all__ = ["BinnedColumn", "Binning", "MeasuredIntervals", "bin_measurements", "read_numbers", "read_texts"]
+__all__ = [
+    "BinnedColumn",
+    "Binning",
+    "MeasuredIntervals",
+    "bin_measurements",
+    "number_text",
+    "read_numbers",
+    "read_texts",
+]

@@ -4,7 +4,7 @@ A reading v of a device with error e says that the true value lies in [v - e, v 
 interval meets: a reading near an edge belongs to the bins on both sides. This is the paper's "imprecision due to the
 physical measurement itself".
 
-Rules, all on purpose:
+Conventions:
 
 - bins are closed below and open above: with an edge at 5, the number 5 lies in ``>=5``;
 - an interval contains its ends: v + e = 5 meets ``>=5``, and v - e = 5 does not meet ``<5``. Sums that miss an edge by

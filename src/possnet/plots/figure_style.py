@@ -64,7 +64,7 @@ _STYLE: Final = Path(__file__).parent / "possnet.mplstyle"
 
 
 def has_matplotlib() -> bool:
-    """Whether figures can be made here.
+    """Whether matplotlib is installed.
 
     >>> has_matplotlib()
     True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from possnet.errors import count_noun
 from possnet.io import example_names, load_example
 from possnet.learners import label_learner
+from possnet.measurements import number_text
 from possnet.network import random_network
 from possnet.sampling import is_imprecise, label_process
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def state_question(experiment: Experiment) -> str:
-    """What was asked, in a sentence.
+    """The question of the experiment, in a sentence.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +33,7 @@ def state_question(experiment: Experiment) -> str:
     grid = experiment.grid
     rows = f"{min(grid.rows):,} to {max(grid.rows):,}" if len(grid.rows) > 1 else f"{grid.rows[0]:,}"
     processes = join_words([label_process(name) for name in grid.processes])
-    thetas = join_words([format_number(theta) for theta in grid.imprecision])
+    thetas = join_words([number_text(theta) for theta in grid.imprecision])
     imprecise = f" with imprecision {thetas}" if any(map(is_imprecise, grid.processes)) else ""
     learners = join_words([f"by {label_learner(name)}" for name in grid.learners])
     verb = "is" if len(grid.networks) == 1 else "are"
@@ -40,7 +41,7 @@ def state_question(experiment: Experiment) -> str:
 
 
 def state_answer(results: Results) -> list[str]:
-    """What came out, in at most three sentences: who comes closest, what limits it, and what more rows do.
+    """The results in at most three sentences: which learner comes closest, the limit of counting, and what more rows do.
 
     >>> import possnet as pn
     >>> results = pn.evaluate(["pump"], rows=[100, 2000], imprecision=1, process="traced", repeats=1, rng=1)
@@ -116,7 +117,7 @@ def _gain_sentence(results: Results) -> str:
         if len(thetas) > 1:
             low, high = (fmean(s.mean for s in group if s.imprecision == theta) for theta in (thetas[0], thetas[-1]))
             return (
-                f"From imprecision {format_number(thetas[0])} to {format_number(thetas[-1])} the error of "
+                f"From imprecision {number_text(thetas[0])} to {number_text(thetas[-1])} the error of "
                 f"{label_learner(best)} on {label_process(process)} goes from {low:.3f} to {high:.3f}."
             )
     return ""
@@ -136,7 +137,7 @@ def _factor_sentence(learner: str, first: int, last: int, factors: Sequence[tupl
 
 
 def _setting_words(s: Summary) -> str:
-    imprecision = f", imprecision {format_number(s.imprecision)}" if is_imprecise(s.process) else ""
+    imprecision = f", imprecision {number_text(s.imprecision)}" if is_imprecise(s.process) else ""
     return f"{s.network}, {label_process(s.process)}{imprecision}"
 
 
@@ -162,7 +163,7 @@ def list_methods(experiment: Experiment) -> list[tuple[str, str]]:
         ("networks", join_words(networks)),
         ("rows", join_words([f"{n:,}" for n in grid.rows]) + f", each drawn {count_noun(grid.repeats, 'time')}"),
         ("processes", join_words([f"{label_process(name)} ({name})" for name in grid.processes])),
-        ("imprecision", join_words([format_number(theta) for theta in grid.imprecision])),
+        ("imprecision", join_words([number_text(theta) for theta in grid.imprecision])),
         ("learners", join_words([f"{label_learner(name)} ({name})" for name in grid.learners])),
         ("trials", f"{len(experiment.results.trials):,}, of which {failed or 'none'} failed"),
         ("intervals", "95 %, Student's t over repeats" if grid.repeats > 1 else "none: every setting was run once"),
@@ -191,7 +192,7 @@ def repeat_command(experiment: Experiment) -> str:
         else:
             names.append(f"networks/{files[name]}")
     options += ["--rows", ",".join(map(str, grid.rows))]
-    options += ["--imprecision", ",".join(map(format_number, grid.imprecision))]
+    options += ["--imprecision", ",".join(map(number_text, grid.imprecision))]
     options += ["--process", ",".join(grid.processes)]
     parted = [name.partition("@") for name in grid.learners]
     options += ["--learner", ",".join(dict.fromkeys(learner for learner, _, _ in parted))]
@@ -229,15 +230,6 @@ def file_names(texts: Iterable[str]) -> list[str]:
         numbered = (f"{stem}-{number}" for number in count(2))
         names.append(next(name for name in chain([stem], numbered) if name not in names))
     return names
-
-
-def format_number(number: float) -> str:
-    """A number in full, without a needless point.
-
-    >>> format_number(1.0), format_number(0.1234567)
-    ('1', '0.1234567')
-    """
-    return str(int(number)) if number == int(number) else repr(float(number))
 
 
 def join_words(words: Sequence[str]) -> str:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 1_300_000
 _MOST_NODES: Final = 250
-_NO_MATPLOTLIB: Final = "Curves and heat maps need matplotlib: pip install 'possnet[plot]', then possnet report here."
+_NO_MATPLOTLIB: Final = (
+    "Curves and heat maps need matplotlib: pip install 'possnet[plot]', then run possnet report again."
+)
 _PREFIXES: Final = ("curves-", "split-", "variables-", "contexts-", "network-")
 _SECTIONS: Final = {
     "Learning curves": "higher is closer to the truth; 1 is the truth itself.",

@@ -100,7 +100,7 @@ def results_document(results: pn.Results, metric: str) -> dict[str, Any]:
 
 
 def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
-    """What an experiment measured: the table of one metric, sentences to read aloud, and what failed.
+    """What an experiment measured: the table of one metric, a sentence for each setting, and what failed.
 
     >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
     >>> results_page(results, "child_affinity", kept=True)[0]

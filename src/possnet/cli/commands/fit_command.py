@@ -69,7 +69,8 @@ def fit_command(
     with open_output(out, "network") as file, show_progress() as advance:
         options |= {**others, "options": em, "name": structure.name, "progress": advance}
         taken = {option: value for option, value in options.items() if option in learner.options}
-        result = learner.fit(structure.dag, stream, conjunction=structure.conjunction, **taken)
+        rows = stream if learner.takes_streams else pn.Dataset.concatenate(stream)
+        result = learner.fit(structure.dag, rows, conjunction=structure.conjunction, **taken)
         write_fitted(result, file)
     if isinstance(result, pn.EmResult):
         stopped = result.stopped.replace("_", " ")

@@ -149,7 +149,7 @@ class DataSummary:
         self.means = {name: [s / max(self.weight, 1) for s in total] for name, total in sums.items()}
 
     def to_document(self) -> dict[str, Any]:
-        """For machines."""
+        """The summary as a JSON document."""
         names = ("imprecise_share", "unknown_share", "mean_cell_size")
         return {
             "kind": "data",
@@ -162,7 +162,7 @@ class DataSummary:
         }
 
     def to_page(self, name: str) -> Page:
-        """For people."""
+        """The summary as a page."""
         variables, means = self.variables, self.means
         overall = [sum(mean[k] for mean in means.values()) / len(means) for k in range(3)]
         weighted = "" if self.rows == self.weight else f", {self.weight:,} with their weights"

@@ -16,6 +16,7 @@ from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, write_text
 from possnet.io.formats import NetworkFormat
 from possnet.io.json_files import convert_document, parse_object, require_format, restore_variables
+from possnet.measurements import number_text
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _NAME = "possnet-network"
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
-_LARGEST_EXACT = 2**53  # up to here every whole number is a float64
 
 
 def decode_network(content: bytes, owner: str) -> Network:
@@ -98,16 +98,12 @@ def _to_json(value: str | bool | tuple[str, ...]) -> str:  # noqa: FBT001
 def _format_array(array: Floats, indent: str) -> str:
     """Nested arrays, every innermost row on a line of its own."""
     if array.ndim == 0:
-        return _format_number(array.item())
+        return number_text(array.item())
     if array.ndim == 1:
-        return f"[{', '.join(map(_format_number, array.tolist()))}]"
+        return f"[{', '.join(map(number_text, array.tolist()))}]"
     inner = indent + "  "
     rows = f",\n{inner}".join(_format_array(part, inner) for part in array)
     return f"[\n{inner}{rows}\n{indent}]"
-
-
-def _format_number(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_EXACT else repr(value)
 
 
 FORMAT = NetworkFormat(
