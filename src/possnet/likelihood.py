@@ -21,7 +21,7 @@ import numpy as np
 from possnet.counting import counts_of
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
-from possnet.kernels import bitmaps, grouping
+from possnet.kernels.grouping import group_rows
 from possnet.network import Network
 from possnet.parameters import RandomSets
 
@@ -121,15 +121,9 @@ def random_set_log_likelihood_by_family(
 
 def _score_maximum(counts: Counts, variable: Variable) -> float:
     """Sum of N(A, j) log N(A, j) / N(j)."""
-    octets, numbers = counts.focal_arrays(variable.name)
-    if not len(numbers):
-        return 0.0
-    width = -(-len(variable) // 8)
-    codes, groups = (
-        bitmaps.distinct_rows(octets[:, :-width]) if octets.shape[1] > width else (np.zeros(len(numbers), int), [0])
-    )
-    totals = grouping.sum_weights(codes, numbers, len(groups))
-    return float((numbers * np.log(numbers / totals[codes])).sum())
+    (*parents, _), (*cells, _), numbers = counts.focal_codes(variable.name)
+    groups = group_rows(parents, [len(sets) for sets in cells], len(numbers))
+    return float((numbers * np.log(numbers / groups.counts(numbers)[groups.inverse])).sum())
 
 
 def _score_masses(model: RandomSets, counts: Counts, variable: Variable) -> float:

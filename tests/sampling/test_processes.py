@@ -36,6 +36,9 @@ def test_a_process_from_outside_draws_samples_streams_and_experiments(tops: Proc
     assert 0.3 < data.unknown_share() + data.imprecise_share() < 1.2
     assert pn.sample(asia, 300, process="tops", imprecision=0.5, rng=7) == data
     assert pn.sample(asia, 300, process="tops", imprecision=0.5, rng=8) != data
+    calls: list[tuple[int, int]] = []
+    pn.sample(asia, 70_000, process="tops", rng=7, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(65_536, 70_000), (70_000, 70_000)]
     batches = list(pn.sample_batches(asia, 300, process="tops", imprecision=0.5, rng=7, batch=100))
     assert pn.Dataset.concatenate(batches) == data
     results = pn.evaluate(["asia"], rows=[20, 50], imprecision=[0.2, 1], process="tops", repeats=2, rng=1)
@@ -55,9 +58,16 @@ def test_what_a_process_from_outside_does_not_have_is_refused(tops: Process) -> 
         pn.sample(asia, 10, process="tops", trace=True)
     assert pn.simulated_limit(asia, 1000, process="tops", imprecision=0.5, rng=1).rows == 1000
     PROCESSES.register(
-        Process("odd", "odd rows", draw=lambda network, rows, _, __: pn.sample(network, rows + 1, rng=1))
+        Process(
+            "odd",
+            "odd rows",
+            options=frozenset({"trace"}),
+            draw=lambda network, rows, _, __: pn.sample(network, rows + 1, rng=1),
+        )
     )
     try:
+        with pytest.raises(pn.InputError, match="trace=True with process 'odd'"):  # it draws rows alone
+            pn.sample(asia, 10, process="odd", trace=True)
         with pytest.raises(pn.InputError, match="process 'odd' drew .*expected a data set of 10 rows"):
             pn.sample(asia, 10, process="odd")
     finally:

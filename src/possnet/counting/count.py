@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _MERGE_AT = 16  # blocks whose counts are kept before they are merged
-_SURELY_FITS = 1 << 26  # bytes; smaller tables are not compared with the free memory, which takes time to ask for
 
 
 def count(
@@ -77,12 +76,12 @@ def count(
         {family.child: family.merge_tallies() for family in families},
         rows=rows,
         cell_sizes={family.child: family.cell_sizes for family in families},
-        focal_families={family.child: family.merge_focal() for family in families} if focal else None,
+        focal_families={family.child: merge_focal(family.focal) for family in families} if focal else None,
     )
 
 
 class _FamilyCounter:
-    """Counts of one family while blocks come in."""
+    """Counts of one family, added up block by block."""
 
     def __init__(self, scope: list[Variable], *, focal: bool) -> None:
         *self.parents, self.child = (variable.name for variable in scope)
@@ -101,13 +100,10 @@ class _FamilyCounter:
             self.focal.append(_count_focal(block, [*self.parents, self.child]))
         if len(self.tallies) > _MERGE_AT:
             self.tallies = [self.merge_tallies()]
-            self.focal = [self.merge_focal()] if self.focal else []
+            self.focal = [merge_focal(self.focal)] if self.focal else []
 
     def merge_tallies(self) -> Tally:
         return tally.merge_tallies(self.tallies, self.sizes[:-1])
-
-    def merge_focal(self) -> Focal:
-        return merge_focal(self.focal)
 
 
 def counts_of(
@@ -205,12 +201,11 @@ _KERNELS = {"codes": _tally_codes, "bitmaps": _tally_bitmaps, "cells": _tally_ce
 
 
 def _refuse_entries(child: str, entries: int, each: int) -> None:
-    if entries * each > _SURELY_FITS:
-        refuse_over(
-            entries * each,
-            f"counting {child!r}: the parents' cells hold {entries:,} configurations, which",
-            "use fewer parents or states, or more precise rows",
-        )
+    refuse_over(
+        entries * each,
+        f"counting {child!r}: the parents' cells hold {entries:,} configurations, which",
+        "use fewer parents or states, or more precise rows",
+    )
 
 
 def _count_focal(block: RowBlock, names: list[str]) -> Focal:

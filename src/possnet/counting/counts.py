@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Ints
+    from possnet.aliases import Bools, Ints
     from possnet.graph import Dag
     from possnet.kernels.tally import Tally
     from possnet.variables import Variable
@@ -168,18 +168,34 @@ class Counts:
         >>> sorted((len(cell), n) for (cell,), n in pn.count(pn.Dag({"a": ()}), data, focal=True).focal("a").items())
         [(1, 2), (2, 1)]
         """
+        codes, sets, counts = self.focal_codes(name)
+        cells = [
+            [variable.states_in(bitmaps.mask_of(inside)) for inside in distinct]
+            for variable, distinct in zip(self._scope(name), sets, strict=True)
+        ]
+        columns = [[listed[code] for code in column] for listed, column in zip(cells, codes, strict=True)]
+        return dict(zip(zip(*columns, strict=True), counts.tolist(), strict=True))
+
+    def focal_codes(self, name: str) -> tuple[list[Ints], list[Bools], Ints]:
+        """The numbers of `focal` by codes.
+
+        For each parent and the variable: the code of its cell in every combination, and the distinct cells (cells, states)
+        that the codes number. Then the counts of the combinations.
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"]})
+        >>> pn.count(pn.Dag({"a": ()}), data, focal=True).focal_codes("a")
+        ([array([0, 1])], [array([[ True, False], [ True,  True]])], array([2, 1]))
+        """
         octets, counts = self.focal_arrays(name)
-        family = self._scope(name)
-        counts_of_cells = {}
-        for row, count in zip(octets, counts.tolist(), strict=True):
-            cells, start = [], 0
-            for variable in family:
-                width = -(-len(variable) // 8)
-                mask = int.from_bytes(row[start : start + width].tobytes(), "little")
-                cells.append(variable.states_in(mask))
-                start += width
-            counts_of_cells[tuple(cells)] = count
-        return counts_of_cells
+        codes, sets, start = [], [], 0
+        for variable in self._scope(name):
+            stop = start + -(-len(variable) // 8)
+            column, masks = bitmaps.distinct_rows(octets[:, start:stop])
+            codes.append(column)
+            sets.append(bitmaps.unpack_sets(masks, len(variable)))
+            start = stop
+        return codes, sets, counts
 
     def focal_arrays(self, name: str) -> Focal:
         """The numbers of `focal` as arrays: sets as packed bits, and counts.

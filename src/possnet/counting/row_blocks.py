@@ -1,4 +1,4 @@
-"""A block of rows while it is counted: its columns in the forms that the kernels want, each made when first needed."""
+"""A block of rows for the counting kernels: its columns as bitmaps, state codes and cell codes, computed on demand."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ BLOCK: Final = 1 << 20
 
 
 FOCAL_BLOCK: Final = 1 << 17
-"""The same where rows are grouped, with eight bytes a row."""
+"""Rows that are counted at a time where they are grouped, which takes eight bytes a row."""
 
 
 class RowBlock:
-    """Rows of some variables, from ``start`` on."""
+    """Rows ``start`` to ``start + rows`` of a data set, in the columns of some variables."""
 
     def __init__(
         self, data: Dataset, names: list[str], start: int, rows: int, scratch: tally.Scratch | None = None

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-_BLOCK: Final = 1 << 17
+_BLOCK: Final = 1 << 17  # rows counted at a time
 _MANY_STATES: Final = 256
-"""Pairs of precise columns with more combinations than this are counted by a histogram: 64 rows an AND, a row a step."""
+"""Pairs of precise columns with more combinations are counted by a histogram: a step a row, however many states; an AND for
+each pair of states takes 64 rows at a time, but there are too many pairs."""
 
 
 class PairCounts:
-    """How many rows contain each two states of each two variables; made by `count_pairs`.
+    """Number of rows that contain each pair of states of each pair of variables; made by `count_pairs`.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
@@ -73,7 +74,7 @@ class PairCounts:
 
 
 def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) -> PairCounts:
-    """Counts of every two states of every two variables, exactly, in one pass and in constant memory.
+    """Count every pair of states of every pair of variables, exactly, in one pass and in constant memory.
 
     Each variable's states are crossed with those of all later variables in one call. Unknown cells count as the whole
     domain; rows count with their weights.

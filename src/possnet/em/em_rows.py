@@ -43,7 +43,7 @@ class EmRows:
     variables
         Name -> variable.
     n_rows
-        Rows in all, by weight.
+        Number of rows: the sum of their weights.
     masks
         Name -> the distinct cells as bit masks, ascending; their positions are the cells' numbers.
     cell_counts

@@ -303,7 +303,7 @@ class Dag:
 
 
 class _ComparedByContent:
-    """Values that are equal when their contents are, in whatever order."""
+    """Equality by content, regardless of the order of nodes and edges."""
 
     __slots__ = ()
 

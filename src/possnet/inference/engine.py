@@ -236,15 +236,14 @@ class Inference:
         n = len(self._graph.sizes)
         semiring = self._graph.choose_semiring()
         tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
-        by_tree = tree is not None and tree.bound_seconds(rows) < _QUICK_SECONDS
-        if not by_tree:
+        if tree is None or tree.bound_seconds(rows) >= _QUICK_SECONDS:
             seconds = self._components.estimate_seconds(columns, rows, wanted)
             if tree is None and seconds > _PLANNING_SECONDS * n:
                 tree = self._tree_for_rows(wanted, columns, target, semiring)
-            by_tree = tree is not None and tree.estimate_seconds(columns, rows) < seconds
-        engine = tree if tree is not None and by_tree else self._components
-        blocks = engine.run_blocks(columns, rows, wanted)
-        for block, tables, total in blocks:
+            if tree is not None and tree.estimate_seconds(columns, rows) >= seconds:
+                tree = None
+        engine = self._components if tree is None else tree
+        for block, tables, total in engine.run_blocks(columns, rows, wanted):
             yield (
                 block,
                 {v: condition_rows(table, total[wanted[v][block]], semiring, n) for v, table in tables.items()},

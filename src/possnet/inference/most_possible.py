@@ -48,14 +48,6 @@ class _BestFirstSearch:
         self.heap: list[tuple[float, int, float, int, int, dict[int, int], Floats, Ints]] = []
         self.pushed = 0
 
-    def clique_column(self, depth: int, states: dict[int, int]) -> Floats:
-        """What each choice of the clique at this depth can reach, given the choices before."""
-        clique = self.plan.cliques[self.order[depth]]
-        table = self.tree.table(self.order[depth]).reshape(clique.shape)
-        for v in reversed(clique.separator):
-            table = table[..., states[v]]
-        return table.reshape(-1)
-
     def push_choice(
         self, bound: float, depth: int, rank: int, states: dict[int, int], column: Floats, places: Ints
     ) -> None:
@@ -72,7 +64,11 @@ class _BestFirstSearch:
 
     def open_clique(self, bound: float, depth: int, states: dict[int, int]) -> None:
         """Queue the best choice of the clique at this depth."""
-        column = self.clique_column(depth, states)
+        clique = self.plan.cliques[self.order[depth]]
+        table = self.tree.table(self.order[depth]).reshape(clique.shape)
+        for v in reversed(clique.separator):
+            table = table[..., states[v]]
+        column = table.reshape(-1)  # what each choice can reach, given the choices before
         self.push_choice(bound, depth, 0, states, column, np.argsort(-column, kind="stable"))
 
 

@@ -78,7 +78,7 @@ class Plan:
         return number
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """The plan for people: size, price, and the widest cliques."""
+        """Description of the plan as text: its size, estimated memory and time, and the widest cliques."""
         labels = names or [f"v{k}" for k in range(len(self.sizes))]
         widest = sorted(self.cliques, key=lambda clique: -prod(clique.shape))[:5]
         size = f"{len(self.sizes)} variables in {len(self.cliques)} cliques, {self.entries:,} entries in all"

@@ -150,7 +150,7 @@ class ComponentInference:
         return float(seconds * (rows / len(sample)) ** growth + 1e-7 * rows * len(self._sizes))
 
     def _observe(self, columns: Mapping[int, CodedColumn], rows: Ints, wanted: Mapping[int, Bools]) -> _ObservedRows:
-        """What some rows show of every variable."""
+        """The observed state, and the open and barren variables, of some rows."""
         codes = {v: np.asarray(column.codes[rows], dtype=np.int64) for v, column in columns.items()}
         chosen = {v: mask[rows] for v, mask in wanted.items()}
         shape = len(self._sizes), len(rows)

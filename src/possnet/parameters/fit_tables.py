@@ -14,7 +14,7 @@ import numpy as np
 
 from possnet.counting import counts_of
 from possnet.errors import InputError, listing, require_known, require_number
-from possnet.kernels import bitmaps, tally
+from possnet.kernels import tally
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.parameters.estimates import capped_maximum, histogram, normalise_rows, proposition_1, undo_thinning
@@ -25,7 +25,7 @@ from possnet.variables import for_every_variable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.aliases import Bools, Floats, Ints, Progress
+    from possnet.aliases import Floats, Progress
     from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
@@ -36,7 +36,6 @@ FitMethod: TypeAlias = Literal["likelihood", "capped", "histogram", "transform"]
 PerState: TypeAlias = Mapping[str, float] | Sequence[float]
 Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | None
 
-_SURELY_FITS = 1 << 24  # bytes; smaller tables are not compared with the free memory, which takes time to ask for
 _SMALLEST = 5e-324  # above 0, as a float
 
 
@@ -132,8 +131,7 @@ def _fill_table(counts: Counts, variable: Variable, degrees: Floats) -> tuple[Fl
     """Table and support of one variable; contexts that no row shows are all 1."""
     sizes = tuple(len(counts.variable(parent)) for parent in counts.dag.parents(variable.name))
     needed = 8 * prod(sizes) * (len(variable) + 1)
-    if needed > _SURELY_FITS:
-        refuse_over(needed, f"the table of {variable.name!r}", "use fewer parents or states")
+    refuse_over(needed, f"the table of {variable.name!r}", "use fewer parents or states")
     table, support = np.ones((*sizes, len(variable))), np.zeros(sizes)
     family = counts.family(variable.name)
     if len(family.contexts):
@@ -164,35 +162,15 @@ def _maximise_capped(numbers: Floats, total: float | Floats) -> Floats:
 
 def _transform_frequencies(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Floats:
     """Conditional frequencies in the contexts that occur, as possibilities."""
-    columns, sets, numbers = _decode_cells(counts, variable.name)
+    columns, sets, numbers = counts.focal_codes(variable.name)
     each = 16 * len(columns) + 64
 
     def refuse_entries(entries: int) -> None:
-        if entries * each > _SURELY_FITS:
-            refuse_over(entries * each, f"sharing the rows of {variable.name!r}", "use fewer parents or states")
+        refuse_over(entries * each, f"sharing the rows of {variable.name!r}", "use fewer parents or states")
 
     _, shares = tally.share_rows(np.column_stack(columns), numbers, sets, refuse_entries)
     weights = shares + pseudo / len(variable)  # a row that holds every state, shared among them
     return to_possibility(weights, method=transform) if len(weights) else weights
-
-
-def _decode_cells(counts: Counts, name: str) -> tuple[list[Ints], list[Bools], Ints]:
-    """For a family (parents, then the variable itself): cell numbers, the cells behind them, and how many rows have each.
-
-    >>> import possnet as pn
-    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"]})
-    >>> _decode_cells(pn.count(pn.Dag({"a": ()}), data, focal=True), "a")
-    ([array([0, 1])], [array([[ True, False], [ True,  True]])], array([2, 1]))
-    """
-    octets, numbers = counts.focal_arrays(name)
-    columns, sets, start = [], [], 0
-    for variable in (counts.variable(n) for n in (*counts.dag.parents(name), name)):
-        width = -(-len(variable) // 8)
-        codes, masks = bitmaps.distinct_rows(octets[:, start : start + width])
-        columns.append(codes)
-        sets.append(bitmaps.unpack_sets(masks, len(variable)))
-        start += width
-    return columns, sets, numbers
 
 
 def _check_options(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:

@@ -141,7 +141,7 @@ def sample(
         network, rows, imprecision=imprecision, process=process, law=law, parents=parents, evidence=evidence, rng=rng,
         start=start,
     )  # fmt: skip
-    if trace and not stream.process.takes("trace"):
+    if trace and (stream.process.draw is not None or not stream.process.takes("trace")):
         raise InputError(f"sample: trace=True with process {process!r}; expected process 'traced'")
     needed = sum(len(variable) for variable in network.variables) * (int(rows) // 8) * (2 if trace else 1)
     refuse_over(needed, f"a sample of {rows:,} rows", "draw it in parts with sample_batches(...)")
@@ -202,7 +202,7 @@ class SampleStream:
 
     @property
     def rows(self) -> int:
-        """Number of rows in all."""
+        """Number of rows of all batches together."""
         return self._rows
 
     @property
@@ -238,7 +238,11 @@ class SampleStream:
     def _draw_all(self, trace: bool, progress: Progress | None) -> Dataset | tuple[Dataset, Dataset]:  # noqa: FBT001
         """All rows at once: the blocks of a compiled sampler are copied into place as they are drawn."""
         if isinstance(self._sampler, OwnSampler):
-            blocks = list(self._draw_blocks())
+            blocks: list[Dataset] = []
+            for drawn_block in self._draw_blocks():
+                blocks.append(drawn_block)
+                if progress is not None:
+                    progress(sum(map(len, blocks)), self._rows)
             return Dataset.concatenate(blocks) if blocks else self._sampler.draw_rows(0, 0)
         shift = self._start % BLOCK
         length = -(-(self._rows + shift) // 64)

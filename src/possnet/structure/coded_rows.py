@@ -96,7 +96,7 @@ class CodedRows:
 
 
 def _collect_rows(stream: Batches) -> Dataset:
-    """The rows of a stream; equal ones are merged in every batch while that pays, and when there are many in all."""
+    """The rows of a stream; equal rows are merged in each batch while that pays, and across batches when there are many."""
     parts, held, limit, merging = [Dataset.from_rows(stream.variables, [])], 0, _MERGE_FROM, True
     for batch in stream:
         part = _merge_equal(batch) if merging else batch

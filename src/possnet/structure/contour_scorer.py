@@ -48,9 +48,9 @@ class ContourScorer:
         """Sum of the measures of the required edges."""
         return float(sum(self._required_values(required).values()))
 
-    def fill_values(self, result: SearchResult, required: Bools) -> None:
-        """Measures of the required edges."""
-        for (parent, child), value in self._required_values(required).items():
+    def fill_values(self, result: SearchResult) -> None:
+        """Measures of the required edges; those of the others are known from the search."""
+        for (parent, child), value in self._required_values(self._problem.constraints.required).items():
             result.gains["delete", parent, child] = -value
 
     def _required_values(self, required: Bools) -> dict[tuple[int, int], float]:

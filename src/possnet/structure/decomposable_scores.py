@@ -124,7 +124,7 @@ class DecomposableScore:
         """Score of the required edges alone."""
         return float(sum(self.score_family(k, parents) for k, parents in enumerate(parent_sets_of(required))))
 
-    def fill_values(self, result: SearchResult, required: Bools) -> None:  # noqa: ARG002
+    def fill_values(self, result: SearchResult) -> None:
         """What the score would lose without each edge, and the score of every family."""
         families = [self.score_family(k, parents) for k, parents in enumerate(parent_sets_of(result.edges))]
         result.families, result.score = families, float(sum(families))
@@ -134,15 +134,14 @@ class DecomposableScore:
 
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
         """The tree by what each variable gains as the only parent of each other, and its score."""
-        required = problem.constraints.required
         alone = [self.score_family(k, ()) for k in range(self.size)]
         weights = np.stack([self.score_additions(k, ()) - alone[k] for k in range(self.size)], axis=1)
-        needed = required | np.isfinite(weights.T) | (problem.threshold < 0.0)
+        needed = problem.constraints.required | np.isfinite(weights.T) | (problem.threshold < 0.0)
         for parent, child in np.argwhere(needed & np.isneginf(weights)).tolist():  # ruled out by its price alone
             if parent != child:
                 weights[parent, child] = self.score_family(child, (parent,)) - alone[child]
         result = spanning_tree(weights, problem.constraints, problem.threshold, problem.names, float(sum(alone)))
-        self.fill_values(result, required)
+        self.fill_values(result)
         return result
 
     def climb_structures(self, problem: SearchProblem) -> SearchResult:

@@ -141,18 +141,15 @@ class _FamilyClimber:
     def _update_families(self, changed: Iterable[int]) -> None:
         """Gains of the moves on families, and the score, after they changed."""
         for child in changed:
-            self._update_family(child)
+            parents = self.graph.parents(child)
+            current = self.families[child] = self.score.score_family(child, parents)
+            self.adding[:, child] = self.score.score_additions(child, parents) - current
+            self.deleting[:, child] = -np.inf
+            for place, parent in enumerate(parents):
+                rest = parents[:place] + parents[place + 1 :]
+                self.deleting[parent, child] = self.score.score_family(child, rest) - current
         self.total = float(self.families.sum())
         self.margin = _ROUNDING * max(abs(self.total), 1.0)
-
-    def _update_family(self, child: int) -> None:
-        parents = self.graph.parents(child)
-        current = self.families[child] = self.score.score_family(child, parents)
-        self.adding[:, child] = self.score.score_additions(child, parents) - current
-        self.deleting[:, child] = -np.inf
-        for place, parent in enumerate(parents):
-            rest = parents[:place] + parents[place + 1 :]
-            self.deleting[parent, child] = self.score.score_family(child, rest) - current
 
     def move_gains(self) -> Floats:
         """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""

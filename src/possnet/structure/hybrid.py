@@ -85,7 +85,7 @@ class StateCounts:
         return similarity_dependence(both, ones, others, self.counts_of(*given).reshape(-1), errors=errors)
 
     def determines(self, given: tuple[int, ...], one: int) -> bool:
-        """Whether a variable has the same cell, as far as states show it, in all rows of each configuration of others."""
+        """Whether others determine a variable: in each of their configurations every state is in all rows or in none."""
         rows = self.counts_of(*given).reshape(-1, 1)
         both = self.counts_of(*given, one).reshape(-1, self.tables.states[one])
         return bool(((both == 0) | (both == rows)).all())
@@ -178,7 +178,7 @@ def learn_hybrid_dag(problem: SearchProblem) -> SearchResult:
     within = replace(constraints, allowed=constraints.allowed & skeleton.edges)
     scorer = problem.measure.make_scorer(problem)
     result = search_order(scorer, order, within, problem.threshold)
-    scorer.fill_values(result, constraints.required)
+    scorer.fill_values(result)
     return result
 
 

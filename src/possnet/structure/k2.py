@@ -28,7 +28,7 @@ def search_orders(scorer: Scorer, problem: SearchProblem) -> SearchResult:
         results.append(search_order(scorer, order, constraints, problem.threshold))
         problem.progress(done, len(orders))
     best = max(results, key=lambda result: result.score)
-    scorer.fill_values(best, constraints.required)
+    scorer.fill_values(best)
     return best
 
 

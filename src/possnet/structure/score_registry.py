@@ -36,7 +36,7 @@ class Scorer(Protocol):
         """The score, or the sum of the measures, of the required edges alone."""
         ...
 
-    def fill_values(self, result: SearchResult, required: Bools) -> None:
+    def fill_values(self, result: SearchResult) -> None:
         """Fill in the value of every edge of the result, and the scores of its families."""
         ...
 

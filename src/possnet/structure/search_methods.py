@@ -29,7 +29,7 @@ class SearchMethod:
     Attributes
     ----------
     name, label
-        Its name in calls, and for people.
+        Its name in calls, and a name for people.
     run
         Runs the search.
     refusal

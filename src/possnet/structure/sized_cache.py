@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class SizedCache(Generic[V]):
-    """Values by key, up to ``capacity`` in the sum of their sizes; the last one put in stays whatever its size.
+    """Values by key, up to ``capacity`` in the sum of their sizes; the last value is kept even if it is larger.
 
     >>> cache = SizedCache(3, len)
     >>> cache.get_or_compute("a", lambda: "xx"), cache.get_or_compute("a", lambda: "other")

@@ -201,7 +201,7 @@ class TracedScorer:
         """Score of the required edges alone."""
         return self.score.score_structure(parent_sets_of(required))
 
-    def fill_values(self, result: SearchResult, required: Bools) -> None:  # noqa: ARG002
+    def fill_values(self, result: SearchResult) -> None:
         """Score after EM has converged, and what it would lose without each edge."""
         refit_by_em(self.score, result)
         _fill_deletions(_TracedClimber(self.score, SearchGraph(self._free, result.edges), self._sampled), result)
