@@ -14,7 +14,7 @@ import numpy as np
 
 from possnet.arrow import table_of_arrays
 from possnet.dataset import code_column
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, require_number
 from possnet.possibility import Possibility, necessities
 
 if TYPE_CHECKING:
@@ -31,9 +31,8 @@ _ROUNDING = 1.0 - 1e-12  # a degree that misses a threshold by rounding alone re
 
 def check_threshold(threshold: float) -> None:
     """Raise an `InputError` for anything but a degree above 0."""
-    given: object = threshold
-    if not isinstance(given, int | float) or not 0.0 < given <= 1.0:
-        raise InputError(f"threshold {threshold!r}; expected a degree above 0, up to 1 (the most possible states only)")
+    expected = "a degree above 0, up to 1 (the most possible states only)"
+    require_number(threshold, "threshold", expected, float(np.nextafter(0.0, 1.0)), 1.0)
 
 
 class CellDegrees(NamedTuple):

@@ -50,18 +50,16 @@ class NetworkFormat(FileFormat):
     Parameters
     ----------
     decode
-        Network of the content of a file, its path (for errors, names, and files beside it), and the transformation.
+        Network of the content of a file, its path (for errors, names, and files beside it), and the transformation for
+        tables of probabilities.
     write
         Write a network to a path, with ``options`` as keywords; None if the format can only be read.
-    probabilities
-        Whether tables hold probabilities, which ``transform`` turns into possibilities.
     names_file
         The file beside a written one that holds the names which the format has no room for, if there is one.
     """
 
     decode: Callable[[bytes, Path, Transform], Network]
     write: Callable[..., None] | None = None
-    probabilities: bool = False
     names_file: Callable[[Path], Path] | None = None
     gzip: ClassVar[bool] = True
 

@@ -53,9 +53,6 @@ class Comparison(dict[str, Measured]):
         return draw_table(["metric", "learned", "ignorance", "limit", "meaning"], rows)
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
         return "\n".join(
             text_table([("metric", "learned", "ignorance", "limit"), *self._format_rows()], texts=1, indent="")
         )

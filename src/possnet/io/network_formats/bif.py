@@ -266,5 +266,4 @@ FORMAT = NetworkFormat(
     suffixes=(".bif",),
     sniff=lambda head: re.match(rb"(network|variable)\s", head) is not None,
     decode=decode_bif,
-    probabilities=True,
 )

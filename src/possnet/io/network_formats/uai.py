@@ -283,6 +283,5 @@ FORMAT = NetworkFormat(
     options=("preamble",),
     decode=decode_uai,
     write=write_uai,
-    probabilities=True,
     names_file=names_file,
 )

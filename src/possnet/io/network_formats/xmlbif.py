@@ -103,5 +103,4 @@ FORMAT = NetworkFormat(
     suffixes=(".xmlbif", ".xml"),
     sniff=lambda head: head.startswith((b"<?xml", b"<BIF")),
     decode=decode_xmlbif,
-    probabilities=True,
 )
