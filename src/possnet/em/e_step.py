@@ -1,7 +1,8 @@
 """The E-step: posteriors of hidden states by scaled sum-product over a junction tree, many rows at a time.
 
-Every row has chosen a column of each factor by the number of its cell, so that the passes are those of rows of evidence
-(see `possnet.inference.message_passing`). Which rows agree in a part of the tree is found once, before the first step.
+A row selects a column of each factor by the number of its cell, so that the collect and distribute passes are those of rows
+of evidence (see `possnet.inference.message_passing`). Which rows agree in a part of the tree is computed once, before the
+first step.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The model of EM as factors over hidden states, and its split into components that share none.
+"""The model of EM: factors over the hidden states of a row (its trace), split into components that share none.
 
-Model of a row d, with a hidden state w_i in every cell:
+A row d has a hidden true state w_i in every cell d_i, drawn uniformly from it:
 
     P(d) = sum over w in d of  prod_i m_i(d_i | w_parents(i)) / |d_i|.
 
-Only variables that are parents of something have a hidden state that matters (*active* ones). The factor of a family is a
-function of its parents' hidden states; of an active variable with missing cells, of its own hidden state too: there the
-factor of a missing cell is the pignistic probability sum_A m_i(A | .) [w_i in A] / |A|. Families with one parent leave the
-hidden states apart, so that every parent is a *component* of its own; families with several join them.
+Only the hidden states of variables with children matter (*active* variables). The factor of a family is a function of its
+parents' hidden states; if the variable is active and has missing cells, also of its own: the factor of a missing cell is
+then the pignistic probability sum_A m_i(A | .) [w_i in A] / |A|. Hidden states that occur in one factor belong to the same
+*component*, so that a parent whose children have no other parents is a component of its own.
 """
 
 from __future__ import annotations

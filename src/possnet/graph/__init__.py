@@ -1,4 +1,4 @@
-"""Directed acyclic graphs, what they say about independence, and triangulation."""
+"""Directed acyclic graphs, d-separation, Markov equivalence (CPDAG), and triangulation."""
 
 from possnet.graph.dags import Dag, EssentialGraph, UndirectedGraph, require_structure
 from possnet.graph.triangulation import Elimination, EliminationRule, eliminate, iterate_bits, triangulate

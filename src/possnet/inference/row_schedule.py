@@ -1,8 +1,9 @@
-"""Which rows of evidence agree in which part of a junction tree.
+"""Which rows of evidence agree in which part of a junction tree, so that equal messages are computed once.
 
-A row has chosen a column of every factor's table by a code. A clique's table depends on the codes of its own factors and on
-its children's messages, which depend on the codes below: the combinations of codes that occur in the rows are numbered from
-the leaves up, and again for the beliefs, from the roots down. The numbers depend on the rows alone.
+Every row selects a column of every factor's table by a code: the number of its cell. A clique's table depends
+on the codes of its own factors and on its children's messages, which depend on the codes below: the combinations of codes
+that occur in the rows are numbered from the leaves up, and again for the beliefs, from the roots down. The numbers depend
+on the rows alone.
 """
 
 from __future__ import annotations
@@ -41,9 +42,7 @@ class Combinations:
 
 
 class RowSchedule:
-    """The combinations that occur at every clique: found once for some rows, good for any tables and semiring.
-
-    A row has chosen one column of every factor's table by a code.
+    """The combinations of codes that occur at every clique, numbered once for some rows, for any tables and semiring.
 
     Parameters
     ----------

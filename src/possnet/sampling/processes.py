@@ -108,7 +108,7 @@ def is_imprecise(name: str) -> bool:
 
 
 def label_process(name: str) -> str:
-    """A process for people; a name that is not registered stands for itself.
+    """Label of a process for people; a name that is not registered is its own label.
 
     >>> label_process("traced"), label_process("mine")
     ('traced rows', 'mine')
