@@ -209,6 +209,8 @@ def test_fit_learns_what_the_library_learns(tmp_path: Path) -> None:
         (["--method", "capped", "--total", "1.5"], {"method": "capped", "total": 1.5}),
         (["--method", "capped", "--total", "data"], {"method": "capped", "total": "data"}),
         (["--method", "transform", "--transform", "symmetric"], {"method": "transform", "transform": "symmetric"}),
+        (["--method", "symmetric"], {"method": "transform", "transform": "symmetric"}),
+        (["--method", "likelihood-corrected", "--imprecision", "0.5"], {"imprecision": 0.5}),
         (["--imprecision", "0.5", "--pseudo", "2"], {"imprecision": 0.5, "pseudo": 2.0}),
     ]:
         assert run("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--out", out, *arguments).returncode == 0
@@ -227,7 +229,12 @@ def test_fit_learns_what_the_library_learns(tmp_path: Path) -> None:
             1,
             "--given 'fever=hihg': 'hihg' is not a state (none, mild, high); did you mean 'high'?",
         ),
-        ("query", ["measles", "--given", "fever=mild", "--given", "fever=high"], 1, "'fever' is given twice"),
+        (
+            "query",
+            ["measles", "--given", "fever=mild", "--given", "fever=high"],
+            1,
+            "expected once, with all its states",
+        ),
         ("sample", ["--imprecision", "much"], 1, "--imprecision 'much'; expected a number from 0 to 1"),
         ("sample", ["--imprecision", "2"], 1, "expected a number from 0 (precise) to 1"),
         ("sample", ["--imprecision", "lnug=.5"], 1, "did you mean 'lung'"),
@@ -240,6 +247,9 @@ def test_fit_learns_what_the_library_learns(tmp_path: Path) -> None:
         ("fit", ["--total", "9"], 1, "at most the number of states"),
         ("fit", ["--method", "guess"], 2, "likelihood"),
         ("fit", ["--imprecision", "0"], 1, "expected a number above 0"),
+        ("fit", ["--method", "em-corrected"], 1, "expected --imprecision too"),
+        ("fit", ["--method", "likelihood-corrected"], 1, "expected --imprecision too"),
+        ("fit", ["--method", "capped", "--imprecision", ".5"], 1, "without it, or likelihood, histogram"),
         ("fit", ["--structure", "asai"], 1, "did you mean 'asia'"),
         ("fit", ["--structure", "pump"], 1, "bearing"),
     ],

@@ -67,7 +67,7 @@ def test_mistakes_of_the_command_get_one_line(tmp_path: Path) -> None:
         (("--require", "smoke"), "expected parent->child"),
         (
             ("--forbid", "smok->lung"),
-            "'smok', which the data lacks (asia, tub, smoke, lung, bronc, either, xray, dysp); did you mean 'smoke'?",
+            "--forbid 'smok->lung' names 'smok', which the data lacks (asia, tub, smoke, lung, bronc, either, xray, dysp); did you mean 'smoke'?",
         ),
         (("--out", "learned.csv"), "unknown suffix '.csv'; expected .json"),
         (("--tier", "asia,nowhere"), "tier names 'nowhere'"),

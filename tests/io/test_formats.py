@@ -124,7 +124,11 @@ def test_a_network_format_from_outside_is_read_written_and_named(tmp_path: Path)
     assert pn.read_network(tmp_path / "net.toy.gz") == NET
     pn.write_network(NET.with_table("rash", [1, 1 / 3]), path, digits=2)
     assert pn.read_network(path).table("rash").tolist() == [1, 0.33]
-    refused(r"unknown suffix '.txt'; expected .json, .uai, .*\.xml.* or \.toy$", pn.read_network, tmp_path / "net.txt")
+    refused(
+        r"unknown suffix '.txt'; expected .json, .uai, .*\.xml.* or \.toy \(gzipped too: \.gz\)$",
+        pn.read_network,
+        tmp_path / "net.txt",
+    )
     refused(r"expected .json, .uai.* or .toy$", pn.write_network, NET, tmp_path / "net.bif")
     refused("option 'digit'; expected .*did you mean 'digits'", pn.write_network, NET, path, digit=2)
     nameless = tmp_path / "net"

@@ -448,6 +448,9 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         pn.sampling_law(example(), "y", {"x": "2"})
     with pytest.raises(pn.ImpossibleEvidence, match="no row has these cells"):
         pn.sampling_law(example(), "y", {"x": "2"}, process="traced")
+    misspelt: dict[str, Any] = {"imprecison": 0.5}
+    with pytest.raises(pn.InputError, match="option 'imprecison'; .*; did you mean 'imprecision'"):
+        pn.sampling_limit(example(), **misspelt)
     with pytest.raises(pn.InputError, match="not a parent of 'y'"):
         pn.sampling_law(example(), "y", {"z": "2"})
     with pytest.raises(pn.InputError, match="no cell for parent 'x'"):

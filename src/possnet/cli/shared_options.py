@@ -23,7 +23,8 @@ def _collect_pairs(ctx: click.Context, param: click.Parameter, pairs: Iterable[t
     mapping: dict[str, Any] = {}
     for name, value in () if ctx.resilient_parsing else pairs:
         if name in mapping:
-            raise InputError(f"{param.opts[0]}: {name or 'all variables'!r} is given twice; expected once")
+            remedy = ", with all its states between |" if param.type is FINDING else ""
+            raise InputError(f"{param.opts[0]}: {name or 'all variables'!r} is given twice; expected once{remedy}")
         mapping[name] = value
     return mapping
 

@@ -78,6 +78,8 @@ def choose_format(path: str | Path, formats: Registry[Format], ability: Ability 
     matching = _match_suffix(path, formats, ability)
     if matching is None:
         expected = join_suffixes(known_suffixes(formats, ability))
+        if ability == "read" and any(entry.gzip for entry in formats.values()):
+            expected += " (gzipped too: .gz)"
         raise InputError(f"{path}: unknown suffix {Path(path).suffix!r}; expected {expected}")
     return matching
 

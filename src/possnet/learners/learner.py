@@ -113,7 +113,7 @@ for _learner in (
             _COUNTING - {"imprecision"}, limit=limit_of_counting),
     Learner("transform", "transformed probabilities", partial(fit, method="transform"), _SHARING),
     Learner("symmetric", "symmetric transformation of probabilities",
-            partial(fit, method="transform", transform="symmetric"), _SHARING),
+            partial(fit, method="transform", transform="symmetric"), _SHARING - {"transform"}),
     Learner("likelihood-corrected", "counting, corrected for imprecision", fit, _COUNTING, needs_imprecision=True),
     Learner("em", "EM", fit_em, _EM),
     Learner("em-corrected", "EM, corrected for imprecision", fit_em, _EM, needs_imprecision=True),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 
-from possnet.errors import InputError, require_number
+from possnet.errors import InputError, require_known, require_number
 from possnet.inference import Inference
 from possnet.network import Network
 from possnet.sampling.processes import Law, Parents, Process, resolve_process
@@ -57,8 +57,11 @@ class SamplingSpec:
         law: Law = "independent",
         parents: Parents = "observed",
         evidence: Evidence | None = None,
+        **unknown: object,
     ) -> SamplingSpec:
         """Check the options and compute the degrees."""
+        for option in unknown:
+            require_known(option, SamplingOptions.__annotations__, "sample: option")
         given: object = network
         if not isinstance(given, Network):
             raise InputError(f"sample: {network!r} is not a network; expected one, for example load_example('asia')")

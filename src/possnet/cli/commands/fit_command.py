@@ -63,7 +63,12 @@ def fit_command(
     options: dict[str, Any] = {"total": total, "normalise": normalise, "imprecision": imprecision}
     for option, value in options.items():
         if value is not None and option not in learner.options:
-            raise InputError(f"--{option} is not for --method {method}; expected --method {method} without it")
+            takers = [name for name, entry in LEARNERS.items() if option in entry.options]
+            raise InputError(
+                f"--{option} is not for --method {method}; expected --method {method} without it, or {', '.join(takers)}"
+            )
+    if learner.needs_imprecision and imprecision is None:
+        raise InputError(f"--method {method} corrects for a known imprecision; expected --imprecision too, such as .5")
     stream = scan_file(data, structure, weights, binnings)
     em = pn.EmOptions(starts=starts, rng=seed, name=structure.name)
     with open_output(out, "network") as file, show_progress() as advance:

@@ -14,6 +14,7 @@ from possnet.cli.inputs import DataFile, scan_columns
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE
 from possnet.cli.render import show
+from possnet.errors import InputError, among
 
 
 @click.command(short_help="Learn a structure and its tables.")
@@ -73,7 +74,7 @@ def learn_command(
 
     stream = scan_columns(data, **columns)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
-    names = {variable.name for variable in rows.variables}
+    names = [variable.name for variable in rows.variables]
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
     with nullcontext() if out is None else open_output(out, "network") as file, show_progress() as advance:
         result = pn.learn_structure(
@@ -82,7 +83,10 @@ def learn_command(
             measure=measure,
             conjunction=kind,
             constraints=pn.Constraints(
-                choose_edges(required, names), choose_edges(forbidden, names), tiers, max_parents
+                choose_edges(required, names, "--require"),
+                choose_edges(forbidden, names, "--forbid"),
+                tiers,
+                max_parents,
             ),
             search=pn.Search(order=order, restarts=restarts),
             bootstrap=bootstrap,
@@ -91,17 +95,26 @@ def learn_command(
         )
         if file is not None:
             learner = LEARNERS[MEASURES[result.measure].learner]
-            write_fitted(learner.fit(result.dag, rows, conjunction=kind), file)
+            reported = {"progress": advance} if "progress" in learner.options else {}
+            write_fitted(learner.fit(result.dag, rows, conjunction=kind, **reported), file)
     show(structure_document(result) if as_json else [str(result)], err=out == "-")
 
 
-def choose_edges(edges: list[list[tuple[str, str]]], names: set[str]) -> list[tuple[str, str]]:
+def choose_edges(edges: list[list[tuple[str, str]]], names: list[str], option: str) -> list[tuple[str, str]]:
     """Of the ways to read each edge, the one that names two variables.
 
-    >>> choose_edges([[("a", "b->c"), ("a->b", "c")]], {"a->b", "c"})
+    >>> choose_edges([[("a", "b->c"), ("a->b", "c")]], ["a->b", "c"], "--require")
     [('a->b', 'c')]
     """
-    return [next((edge for edge in ways if names.issuperset(edge)), ways[0]) for ways in edges]
+    chosen = []
+    for ways in edges:
+        edge = next((way for way in ways if set(way).issubset(names)), None)
+        if edge is None:
+            lacking = next(name for name in ways[0] if name not in names)
+            text = "->".join(ways[0])
+            raise InputError(f"{option} {text!r} names {lacking!r}, which the data lacks{among(lacking, names)}")
+        chosen.append(edge)
+    return chosen
 
 
 def structure_document(result: pn.LearnedStructure) -> dict[str, object]:
