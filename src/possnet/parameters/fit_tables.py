@@ -170,7 +170,15 @@ def _transform_frequencies(counts: Counts, variable: Variable, pseudo: float, tr
 
     _, shares = tally.share_rows(np.column_stack(columns), numbers, sets, refuse_entries)
     weights = shares + pseudo / len(variable)  # a row that holds every state, shared among them
-    return to_possibility(weights, method=transform) if len(weights) else weights
+    return to_possibility(_round_shares(weights), method=transform) if len(weights) else weights
+
+
+def _round_shares(weights: Floats) -> Floats:
+    """Shares to 44 bits of their sum, so that states of equal shares tie whatever the order in which rows were added."""
+    _, exponents = np.frexp(weights.sum(axis=-1, keepdims=True))
+    unit = np.ldexp(1.0, exponents - 44)
+    rounded: Floats = np.round(weights / unit) * unit
+    return np.where(rounded > 0, rounded, weights)
 
 
 def _check_options(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
