@@ -70,6 +70,8 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
 
     if isinstance(frame, Mapping):
         return [(str(name), _arrow_or_list(values)) for name, values in frame.items()]
+    if isinstance(frame, pa.Table):  # pa.table would load pandas to tell
+        return list(zip(frame.column_names, frame.columns, strict=True))
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False) if _comes_from("pandas", frame) else pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:

@@ -16,7 +16,6 @@ from possnet.network import Network
 from possnet.parameters import fit
 from possnet.registries import Registry
 from possnet.sampling import PROCESSES, sampling_limit
-from possnet.structure import MEASURES, METHODS, fitting_measure, learn_structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,6 +134,8 @@ def resolve_learner(name: str) -> Learner:
     tables = LEARNERS.require(base, "evaluate")
     if not structure:
         return tables
+    from possnet.structure import MEASURES, METHODS, fitting_measure  # learners of tables alone need not load it
+
     method, _, measure = structure.partition(":")
     if method not in METHODS:
         raise InputError(
@@ -155,6 +156,8 @@ def resolve_learner(name: str) -> Learner:
 def _fit_with_structure(
     fit_tables: Fit, method: str, measure: str | None, _: Dag, data: Dataset, **options: object
 ) -> Network | Fitted:
+    from possnet.structure import learn_structure
+
     return fit_tables(learn_structure(data, method, measure=measure).dag, data, **options)
 
 

@@ -151,7 +151,7 @@ class CsvSource(DataSource):
         Without quotes a line break ends a row; the first piece with a quote in it is given as None, and is the last.
         Every piece is a view of one buffer, good until the next is asked for.
         """
-        buffer = bytearray(_PIECE)
+        buffer = bytearray(min(_PIECE, self.path.stat().st_size + 1))  # a small file needs no 32 MB
         start = filled = 0
         with self.path.open("rb") as content:
             while read := content.readinto(memoryview(buffer)[filled:]):
