@@ -378,7 +378,28 @@ def test_what_cannot_be_learned_is_refused() -> None:
 
 def test_equal_shares_tie_whatever_the_order_of_their_sums() -> None:
     x = pn.Variable("x", ("1", "2", "3", "4"))
-    cells = ["3", "234", "1234", "3", "3", "1", "2", "1234", "1", "1234", "4", "23", "13", "1234", "3", "14", "124", "1234", "4", "2"]
+    cells = [
+        "3",
+        "234",
+        "1234",
+        "3",
+        "3",
+        "1",
+        "2",
+        "1234",
+        "1",
+        "1234",
+        "4",
+        "23",
+        "13",
+        "1234",
+        "3",
+        "14",
+        "124",
+        "1234",
+        "4",
+        "2",
+    ]
     table = pn.fit(
         pn.Dag({"x": ()}), pn.Dataset.from_rows((x,), [(set(cell),) for cell in cells]), method="transform"
     ).table("x")
