@@ -390,6 +390,35 @@ def mdl(dag: pn.Dag, data: pn.Dataset) -> float:
     return score
 
 
+Tables = dict[str, dict[tuple[str, ...], dict[str, float]]]
+
+
+def contexts(dag: pn.Dag, data: pn.Dataset, name: str) -> list[tuple[str, ...]]:
+    """Every configuration of a variable's parents."""
+    return list(product(*(data.variable(p).states for p in dag.parents(name))))
+
+
+def coarsened_step(dag: pn.Dag, tables: Tables, data: pn.Dataset) -> tuple[float, Tables]:
+    """EM of a Bayesian network under coarsening at random, by enumeration: the log-likelihood, and the next tables."""
+    value = 0.0
+    counts: Tables = {n: {a: dict.fromkeys(row, 0.0) for a, row in table.items()} for n, table in tables.items()}
+    for row, weight in weighted_rows(data):
+        worlds = [dict(zip(dag.nodes, states, strict=True)) for states in product(*(sorted(row[n]) for n in dag.nodes))]
+        above = [{n: tuple(world[p] for p in dag.parents(n)) for n in dag.nodes} for world in worlds]
+        joint = [prod(tables[n][a[n]][world[n]] for n in dag.nodes) for world, a in zip(worlds, above, strict=True)]
+        value += weight * log(sum(joint))
+        for world, a, probability in zip(worlds, above, joint, strict=True):
+            for n in dag.nodes:
+                counts[n][a[n]][world[n]] += weight * probability / sum(joint)
+    following: Tables = {n: {} for n in tables}
+    for n, table in counts.items():
+        for context, expected in table.items():
+            total = sum(expected.values())
+            kept = tables[n][context]
+            following[n][context] = {x: c / total for x, c in expected.items()} if total > 0 else kept
+    return value, following
+
+
 def all_dags(names: Sequence[str]) -> list[pn.Dag]:
     """Every DAG over a few names."""
     pairs = list(combinations(names, 2))

@@ -4,6 +4,7 @@ The *trace* of a row is the true state behind each of its cells. `fit_em` runs t
 """
 
 from possnet.em.algorithm import EmAlgorithm
+from possnet.em.coarsening import CoarsenedNetwork
 from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import EmRows
 from possnet.em.fitting import EmOptions, fit_em
@@ -13,6 +14,7 @@ from possnet.em.squarem import run_squarem
 
 __all__ = [
     "CellMasses",
+    "CoarsenedNetwork",
     "EmAlgorithm",
     "EmOptions",
     "EmResult",

@@ -90,6 +90,18 @@ class CodedRows:
         )
         return sample
 
+    def with_states(self, codes: list[Codes], weights: Ints) -> CodedRows:
+        """Precise rows of the same variables: the number of every row's state, and the rows' weights."""
+        states = copy(self)
+        states.sets = [np.eye(len(variable), dtype=np.bool_) for variable in self.variables]
+        states.masks = [[1 << k for k in range(len(variable))] for variable in self.variables]
+        states.has_missing = [False] * len(codes)
+        repeated = int(weights.sum()) <= 4 * len(weights)  # weights make counting slower
+        states._hold_rows(
+            [np.repeat(column, weights) for column in codes] if repeated else codes, None if repeated else weights
+        )
+        return states
+
     def cell_counts(self, number: int) -> Ints:
         """Number of rows with each cell of a variable."""
         return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))

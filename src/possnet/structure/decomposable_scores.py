@@ -155,6 +155,16 @@ class DecomposableScore:
         if lacking and self.rows.n_rows:
             self._count_with(child, parents, lacking)
 
+    def family_table(self, child: int, parents: tuple[int, ...]) -> Floats:
+        """Probabilities (contexts, states) of a child in precise rows; every context has one more row, shared equally."""
+        states = self.tables.states
+        _, occurring = self.tables.group_cells((*parents, child))
+        counts = np.full([states[k] for k in (*parents, child)], 1.0 / states[child])
+        counts[tuple(occurring.T)] += self.tables.cell_counts((*parents, child))
+        table = counts.reshape(-1, states[child])
+        shares: Floats = table / table.sum(axis=1, keepdims=True)
+        return shares
+
     @staticmethod
     def _mask(chosen: tuple[int, ...]) -> int:
         return sum(1 << k for k in chosen)

@@ -192,13 +192,14 @@ class _FamilyClimber:
 
 
 def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
-    """Hill climbing by a decomposable score, from the required edges alone and from perturbations of the best."""
+    """Hill climbing by a decomposable score, from the start or the required edges, and from perturbations of the best."""
     constraints, tabu = problem.constraints, problem.search.tabu
 
     def start(edges: Bools) -> _FamilyClimber:
         return _FamilyClimber(score, SearchGraph(constraints, edges))
 
-    best = climb_with_restarts(start, constraints.required, [], problem, tabu=tabu, perturbations=_PERTURBATIONS)
+    begun = constraints.required if problem.start is None else problem.start
+    best = climb_with_restarts(start, begun, [], problem, tabu=tabu, perturbations=_PERTURBATIONS)
     climber = start(best.edges)
     gains = climber.move_gains()
     best.families = climber.families.tolist()

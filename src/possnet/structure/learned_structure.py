@@ -18,10 +18,10 @@ class LearnedEdge(NamedTuple):
     """An edge of the learned structure.
 
     ``value`` is what the edge is worth. By a score: how much it would fall without the edge, all others staying (for
-    ``mwst`` by ``traced-bic``: what the edge alone would gain). By a measure on contours: the measure of the pair, in the
-    direction that the edge has; in ``k2`` and ``hybrid-dag`` given the parents taken before. ``reversible`` says whether
-    the CPDAG leaves its direction open. ``confidence`` is the share of bootstrap runs that connect its two ends,
-    ``direction`` the share that directs them so; None if there was no bootstrap.
+    ``mwst`` by ``traced-bic``: what the edge alone would gain; for ``coarsened-bic``: on the rows as last completed). By a
+    measure on contours: the measure of the pair, in the direction that the edge has; in ``k2`` and ``hybrid-dag`` given the
+    parents taken before. ``reversible`` says whether the CPDAG leaves its direction open. ``confidence`` is the share of
+    bootstrap runs that connect its two ends, ``direction`` the share that directs them so; None if there was no bootstrap.
     """
 
     parent: str
@@ -71,7 +71,8 @@ class LearnedStructure:
     edges
         Every edge with what it is worth.
     families
-        Name -> the score of its family (or the sum of its measures); None for ``traced-bic``, which is not decomposable.
+        Name -> the score of its family (or the sum of its measures); None for ``traced-bic`` and ``coarsened-bic``, which
+        are not decomposable.
     trace
         The moves of the search that led to it, with ties.
     near_misses

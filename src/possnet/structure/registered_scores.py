@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from possnet.dependence import CONTOUR_MEASURES
+from possnet.structure.coarsened_search import search_coarsened
 from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
 from possnet.structure.score_registry import MEASURES, StructureScore
@@ -21,6 +22,13 @@ for _score in (
         decomposable=False,
         separates_missing=True,
         learner="em",
+    ),
+    StructureScore(
+        "coarsened-bic",
+        "BIC under coarsening at random",
+        lambda problem: DecomposableScore(problem.rows),  # of completed rows
+        decomposable=False,
+        run_method=search_coarsened,
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
     StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),

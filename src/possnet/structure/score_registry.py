@@ -53,6 +53,20 @@ class ClimbingScorer(Scorer, Protocol):
         ...
 
 
+class RunnableMethod(Protocol):
+    """A search method, as far as a measure that runs it several times needs to know it."""
+
+    @property
+    def run(self) -> Callable[[SearchProblem], SearchResult]:
+        """Runs the search once."""
+        ...
+
+    @property
+    def uses_start(self) -> bool:
+        """Whether it can begin at a given structure."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class StructureScore:
     """A score of structures, or a measure of dependence on contours, as `MEASURES` lists it.
@@ -77,6 +91,8 @@ class StructureScore:
         Whether an unknown cell is apart from a cell that holds the whole domain.
     learner
         The learner that goes with it for the tables.
+    run_method
+        Runs a method where that takes more than a scorer, such as rounds on completed rows.
     """
 
     name: str
@@ -89,6 +105,7 @@ class StructureScore:
     takes_imprecise_rows: bool = True
     separates_missing: bool = False
     learner: str = "likelihood"
+    run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
 
 
 MEASURES: Final = Registry[StructureScore]("measure")
@@ -96,7 +113,10 @@ MEASURES: Final = Registry[StructureScore]("measure")
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """The input of a search method. Variables are numbers, in the order of the data."""
+    """The input of a search method. Variables are numbers, in the order of the data.
+
+    ``start`` is the structure at which a method that can do so begins; by default the required edges alone.
+    """
 
     data: Dataset | Batches
     measure: StructureScore
@@ -107,6 +127,7 @@ class SearchProblem:
     order: list[int] | None
     seed: int
     progress: Progress
+    start: Bools | None = None
 
     @property
     def names(self) -> list[str]:

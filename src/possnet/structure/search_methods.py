@@ -38,8 +38,8 @@ class SearchMethod:
         The measure where none is named.
     several_parents
         Whether a variable may get several parents.
-    uses_order
-        Whether it takes an order of the variables.
+    uses_order, uses_start
+        Whether it takes an order of the variables, and whether it can begin at a given structure.
     """
 
     name: str
@@ -49,6 +49,12 @@ class SearchMethod:
     default_measure: str = "random-set-bic"
     several_parents: bool = True
     uses_order: bool = False
+    uses_start: bool = False
+
+    def search(self, problem: SearchProblem) -> SearchResult:
+        """Run the search as the measure asks for."""
+        run = problem.measure.run_method
+        return self.run(problem) if run is None else run(self, problem)
 
     def default_max_parents(self, measure: StructureScore, variables: int) -> int:
         """Maximum number of parents of a variable: small where the measure has no penalty for parents."""
@@ -96,7 +102,13 @@ def _search_orders(problem: SearchProblem) -> SearchResult:
 
 _HYBRID: Final = "but its search lowers conditional non-specificity"
 for _method in (
-    SearchMethod("greedy", "greedy hill climbing", _climb, "which has no price that would keep it from adding edges"),
+    SearchMethod(
+        "greedy",
+        "greedy hill climbing",
+        _climb,
+        "which has no price that would keep it from adding edges",
+        uses_start=True,
+    ),
     SearchMethod("mwst", "maximum-weight spanning tree", _grow_tree, "which weighs no pairs", several_parents=False),
     SearchMethod("k2", "K2", _search_orders, "which weighs no further parent", uses_order=True),
     SearchMethod("hybrid-tree", "hybrid tree", learn_hybrid_tree, _HYBRID, "specificity-gain", several_parents=False),

@@ -52,9 +52,10 @@ def learn_structure(
         parents chosen among the predecessors in an ordering, a given one or the best of several. ``hybrid-tree``,
         ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity.
     measure
-        A score (``random-set-bic``, the default; ``traced-bic``, ``mdl``, ``bic`` for precise rows), or for ``mwst`` and
-        ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``, ``specificity-symmetric``, ``chi2``,
-        ``mutual-information``; see `possnet.dependence`). ``docs/structure.md`` says when to use which.
+        A score (``random-set-bic``, the default; ``traced-bic``, ``coarsened-bic``, ``mdl``, ``bic`` for precise rows), or
+        for ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
+        ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`). ``docs/structure.md``
+        says when to use which.
     conjunction
         Independence for the measures on contours: ``PRODUCT`` fits every process of `possnet.sample`, for min-based
         networks too; ``MIN`` is that of Borgelt, Gebhardt and Kruse.
@@ -91,7 +92,7 @@ def learn_structure(
         )
     problem = _pose_problem(data, entry, measure, conjunction, constraints, search, rng, progress)
     try:
-        learned = _to_result(entry.run(problem), entry, problem)
+        learned = _to_result(entry.search(problem), entry, problem)
         if bootstrap and isinstance(data, Dataset):
             samples = _draw_samples(data, problem.seed, bootstrap)
             learned = _add_confidence(learned, entry, problem, samples, bootstrap)
@@ -153,7 +154,7 @@ def _add_confidence(
     """
     times: dict[tuple[str, str], int] = {}
     for done, sample in enumerate(samples, start=1):
-        resampled = method.run(replace(problem, data=sample, progress=_report_nothing))
+        resampled = method.search(replace(problem, data=sample, progress=_report_nothing))
         for parent, child in np.argwhere(resampled.edges).tolist():
             pair = problem.names[parent], problem.names[child]
             times[pair] = times.get(pair, 0) + 1
