@@ -83,6 +83,8 @@ class LearnedStructure:
         The order of the variables that was used, if the method uses one.
     bootstrap
         Number of bootstrap samples behind the confidence of the edges.
+    reason
+        Why the measure was taken, where ``measure="auto"`` took it; else empty.
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
@@ -105,6 +107,7 @@ class LearnedStructure:
     rows: int
     order: tuple[str, ...] | None = None
     bootstrap: int = 0
+    reason: str = ""
 
     @property
     def ties(self) -> tuple[SearchStep, ...]:
@@ -129,7 +132,8 @@ class LearnedStructure:
             "",
         ]
         lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
-        lines += ["", f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
+        lines += ["", *([f"  measure    {self.reason}"] if self.reason else [])]
+        lines += [f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
         if self.ties:
             step = self.ties[0]
             action, parent, child = step.ties[0]

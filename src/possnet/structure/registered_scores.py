@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from possnet.dependence import CONTOUR_MEASURES
 from possnet.structure.coarsened_search import search_coarsened
+from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.measure_choice import choose_measure
 from possnet.structure.score_registry import MEASURES, StructureScore
 from possnet.structure.structural_em import TracedScorer
 
+if TYPE_CHECKING:
+    from possnet.structure.score_registry import Scorer, SearchProblem
+
 __all__ = ["MEASURES"]
 
+
+def _make_chosen_scorer(problem: SearchProblem) -> Scorer:
+    chosen = MEASURES[choose_measure(CodedRows(problem.data, missing=True)).name]
+    return chosen.make_scorer(replace(problem, measure=chosen))
+
+
 for _score in (
+    StructureScore("auto", "the score that fits the rows", _make_chosen_scorer, choose=choose_measure),
     StructureScore(
         "random-set-bic", "random-set BIC", lambda problem: DecomposableScore(problem.rows, counting="cells")
     ),

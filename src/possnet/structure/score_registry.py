@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Progress
     from possnet.dataset import Batches, Dataset
     from possnet.possibility import Conjunction
+    from possnet.structure.measure_choice import MeasureChoice
     from possnet.structure.search_graph import CompiledConstraints
     from possnet.structure.search_options import Search
     from possnet.structure.search_result import SearchResult
@@ -93,6 +94,8 @@ class StructureScore:
         The learner that goes with it for the tables.
     run_method
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
+    choose
+        For an entry that stands for others: the one to take for some rows (unknown cells coded apart), and why.
     """
 
     name: str
@@ -106,6 +109,7 @@ class StructureScore:
     separates_missing: bool = False
     learner: str = "likelihood"
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
+    choose: Callable[[CodedRows], MeasureChoice] | None = None
 
 
 MEASURES: Final = Registry[StructureScore]("measure")
@@ -115,7 +119,8 @@ MEASURES: Final = Registry[StructureScore]("measure")
 class SearchProblem:
     """The input of a search method. Variables are numbers, in the order of the data.
 
-    ``start`` is the structure at which a method that can do so begins; by default the required edges alone.
+    ``start`` is the structure at which a method that can do so begins; by default the required edges alone. ``reason`` says
+    why the measure was taken, if it was not named.
     """
 
     data: Dataset | Batches
@@ -128,6 +133,7 @@ class SearchProblem:
     seed: int
     progress: Progress
     start: Bools | None = None
+    reason: str = ""
 
     @property
     def names(self) -> list[str]:

@@ -46,7 +46,7 @@ class SearchMethod:
     label: str
     run: Callable[[SearchProblem], SearchResult]
     refusal: str
-    default_measure: str = "random-set-bic"
+    default_measure: str = "auto"
     several_parents: bool = True
     uses_order: bool = False
     uses_start: bool = False
@@ -72,7 +72,7 @@ def fitting_measure(method: str, measure: str | None, owner: str = "learn_struct
     """The measure, or the method's default if none is given; an `InputError` if the two do not go together.
 
     >>> fitting_measure("greedy", None), fitting_measure("hybrid-dag", None)
-    ('random-set-bic', 'specificity-gain')
+    ('auto', 'specificity-gain')
     """
     entry = METHODS.require(method, owner)
     if measure is None:

@@ -12,6 +12,7 @@ from possnet.errors import InputError, TooLarge, require_whole
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
+from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
@@ -52,8 +53,9 @@ def learn_structure(
         parents chosen among the predecessors in an ordering, a given one or the best of several. ``hybrid-tree``,
         ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity.
     measure
-        A score (``random-set-bic``, the default; ``traced-bic``, ``coarsened-bic``, ``mdl``, ``bic`` for precise rows), or
-        for ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
+        A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``, ``bic`` for precise rows), or ``auto``, the
+        default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of their own); for
+        ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
         ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`). ``docs/structure.md``
         says when to use which.
     conjunction
@@ -124,7 +126,11 @@ def _pose_problem(
         if not isinstance(value, kind):
             name = kind.__name__
             raise InputError(f"learn_structure: {name.lower()} {value!r}; expected possnet.{name}(...)")
-    score = MEASURES[fitting_measure(method.name, measure)]
+    score, reason = MEASURES[fitting_measure(method.name, measure)], ""
+    if score.choose is not None:
+        data = data if isinstance(data, Dataset) else collect_rows(data)
+        choice = score.choose(CodedRows(data, missing=True))
+        score, reason = MEASURES[fitting_measure(method.name, choice.name)], str(choice)
     names = [variable.name for variable in data.variables]
     compiled = compile_constraints(constraints, names, method.default_max_parents(score, len(names)))
     before = compiled.required if method.uses_order else np.zeros_like(compiled.required)
@@ -138,6 +144,7 @@ def _pose_problem(
         None if search.order is None else number_order(search.order, names, before),
         0 if rng is None else seed_of(rng),
         _report_nothing if progress is None else progress,
+        reason=reason,
     )
 
 
@@ -211,4 +218,5 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         tuple(near_misses[:_NEAR_MISSES]),
         problem.rows.total if result.rows is None else result.rows,
         None if result.order is None else tuple(names[k] for k in result.order),
+        reason=problem.reason,
     )

@@ -119,6 +119,8 @@ def choose_edges(edges: list[list[tuple[str, str]]], names: list[str], option: s
 
 def structure_document(result: pn.LearnedStructure) -> dict[str, object]:
     """A learned structure, for machines."""
-    plain = {name: getattr(result, name) for name in ("method", "measure", "rows", "score", "families", "order")}
+    plain = {
+        name: getattr(result, name) for name in ("method", "measure", "reason", "rows", "score", "families", "order")
+    }
     moves = {name: getattr(result, name) for name in ("edges", "trace", "near_misses")}
     return plain | {name: [move._asdict() for move in listed] for name, listed in moves.items()}
