@@ -43,6 +43,7 @@ for _score in (
         "BIC under coarsening at random",
         lambda problem: DecomposableScore(problem.rows),  # of completed rows
         decomposable=False,
+        learner="coarsened",
         run_method=search_coarsened,
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),

@@ -59,7 +59,7 @@ def learn_command(
 ) -> None:
     """Learn which variables depend on which, and the tables, from data whose cells may be sets.
 
-    The tables are learned by counting; by EM over hidden states if the measure is traced-bic.
+    The tables are learned by counting, or by EM over hidden states if the measure is traced-bic or coarsened-bic.
 
     \b
     Examples:
