@@ -104,8 +104,9 @@ class HiddenFactor:
 
 @dataclass(frozen=True, slots=True)
 class HiddenComponent:
-    """Hidden states joined by families: their sizes, the factors over them, the junction tree, and the data's columns."""
+    """Hidden states joined by families: names, sizes, the factors over them, the junction tree, and the data's columns."""
 
+    hidden: tuple[str, ...]
     sizes: tuple[int, ...]
     factors: tuple[HiddenFactor, ...]
     plan: Plan
@@ -173,4 +174,4 @@ class HiddenStateModel:
         plan = make_plan(sizes, [factor.scope for factor in factors])
         plan.refuse_if_large(hidden, limit)
         columns = tuple(dict.fromkeys(factor.column for factor in factors))
-        return HiddenComponent(sizes, tuple(factors), plan, columns)
+        return HiddenComponent(tuple(hidden), sizes, tuple(factors), plan, columns)
