@@ -59,7 +59,7 @@ def test_a_measure_goes_with_the_methods_that_it_lists(method: str, measure: str
         learned = pn.learn_structure(data, method, measure=measure)
         taken = MEASURES["bic" if measure == "auto" else measure]  # the rows are precise
         assert (learned.method, learned.measure) == (method, taken.name)
-        assert (learned.families is None) == (not taken.decomposable and not taken.on_contours)
+        assert (learned.families is None) == (not taken.decomposable and not taken.adds_edges)
     else:
         with pytest.raises(pn.InputError, match=f"method '{method}' with measure '{measure}'.*expected measure"):
             pn.learn_structure(data, method, measure=measure)

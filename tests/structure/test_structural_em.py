@@ -160,7 +160,7 @@ def test_a_climb_that_begins_on_some_of_the_rows_ends_at_the_same_structure(monk
     net = random_tables(dag, 3, 2)
     data = pn.sample(net, 6000, process="traced", imprecision=0.7, rng=2)
     whole = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
-    monkeypatch.setattr("possnet.structure.structural_em._SAMPLED_ROWS", 1500)
+    monkeypatch.setattr("possnet.structure.structural_em._SAMPLES", (300, 1500))
     learned = pn.learn_structure(data, measure="traced-bic", search=pn.Search(tabu=0))
     assert set(learned.dag.edges) == set(whole.dag.edges)
     assert learned.score == pytest.approx(whole.score, abs=1.0)

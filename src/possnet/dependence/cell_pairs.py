@@ -34,7 +34,7 @@ class CellPairs:
     >>> pairs
     CellPairs(2 variables, 4 rows)
     >>> pairs.table(0, 1), pairs.cell_sets(0).astype(int).tolist()
-    (array([[1, 0], [0, 1], [0, 1]]), [[1, 0], [0, 1], [1, 1]])
+    (array([[0, 1], [1, 0], [1, 0]]), [[1, 0], [0, 1], [1, 1]])
     """
 
     def __init__(self, variables: tuple[Variable, ...]) -> None:
@@ -57,7 +57,9 @@ class CellPairs:
         counts = self._tables[first, second] if first < second else self._tables[second, first].T
         known, columns = len(self.numbers[first]), len(self.numbers[second])
         further = counts[:known, columns : columns + 1]
-        return np.concatenate([counts[:known, :columns], further], axis=1) if further.any() else counts[:known, :columns]
+        return (
+            np.concatenate([counts[:known, :columns], further], axis=1) if further.any() else counts[:known, :columns]
+        )
 
     def add_rows(self, batch: Dataset) -> None:
         """Count the rows of one more batch."""

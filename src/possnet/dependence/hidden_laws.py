@@ -74,7 +74,9 @@ class HiddenLaws:
         shares = share_cells(self._pairs.cell_sets(above))
         _, masses = fit_mixtures(table[np.newaxis].astype(np.float64), shares[np.newaxis])
         states = self.variables[below].states
-        cells = [tuple(s for s, inside in zip(states, row, strict=True) if inside) for row in self._pairs.cell_sets(below)]
+        cells = [
+            tuple(s for s, inside in zip(states, row, strict=True) if inside) for row in self._pairs.cell_sets(below)
+        ]
         order = np.argsort(-table[:, : len(cells)].sum(axis=0), kind="stable")
         return [cells[k] for k in order], masses[0][:, order]
 
@@ -86,10 +88,11 @@ def fit_hidden_laws(pairs: CellPairs) -> HiddenLaws:
     its misfit and information are 0.
 
     >>> import possnet as pn
-    >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
-    >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
+    >>> x, y = pn.Variable("x", ("1", "2", "3")), pn.Variable("y", ("1", "2", "3"))
+    >>> tables = {"x": [1, 0.9, 0.8], "y": [[1, 0.2, 0.1], [0.1, 1, 0.3], [0.2, 0.1, 1]]}
+    >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), tables)
     >>> laws = fit_hidden_laws(pn.dependence.count_cell_pairs(pn.sample(net, 5000, process="traced", rng=1)))
-    >>> bool(laws.misfit[0, 1] < 3 < 30 < laws.misfit[1, 0])
+    >>> bool(laws.misfit[0, 1] < 3 < 10 < laws.misfit[1, 0])
     True
     """
     size = len(pairs.variables)

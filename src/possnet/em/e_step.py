@@ -104,7 +104,7 @@ def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[F
 def find_posteriors(
     part: ComponentRows, tables: list[Floats], clamped: Mapping[int, int]
 ) -> tuple[Floats, dict[int, Floats]]:
-    """ln P(row, clamped states) of every row, and P(state | row, clamped states) of every hidden variable (rows, states).
+    """Ln P(row, clamped states) of every row, and P(state | row, clamped states) of every hidden variable (rows, states).
 
     ``tables`` are those of `run_e_step`; ``clamped`` gives hidden variables their states. Where a row cannot have the
     clamped states, its logarithm is -inf and its posteriors are 0.

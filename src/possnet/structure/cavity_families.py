@@ -17,7 +17,7 @@ import numpy as np
 from possnet.em import run_m_step, run_squarem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from possnet.aliases import Floats, Ints
     from possnet.structure.traced_score import Family, TracedScore
@@ -41,7 +41,9 @@ class CavityFamily:
         self._score = score
         codes = score.rows.codes[self.child]
         order = np.argsort(codes, kind="stable")
-        self._rows: Ints = order[codes[order] < score.observed_cells(self.child)]  # by the child's cell; missing ones left out
+        self._rows: Ints = order[
+            codes[order] < score.observed_cells(self.child)
+        ]  # by the child's cell; missing ones left out
         self._cells = codes[self._rows].astype(np.intp)
         weights = score.rows.weights
         self._weights = np.ones(len(self._rows)) if weights is None else weights[self._rows].astype(np.float64)
@@ -91,6 +93,8 @@ class CavityFamily:
         At most one parent is new; ``outside`` has the posteriors (rows, states) of variables beyond the component.
         """
         states = self._score.states
+        if not len(self._rows):
+            return 0.0, np.full((prod(states[p] for p in parents), self.n_cells), 1.0 / self.n_cells)
         new = [p for p in parents if p not in self.parents]
         given = self._given.get(new[0]) if new else None
         if new and given is None:
@@ -127,8 +131,6 @@ class CavityFamily:
             expected[:, present] = masses[:, present] * sums
             return float(weights @ np.log(likelihoods)), run_m_step({"m": expected}, point)
 
-        if not len(cells):
-            return 0.0, point["m"]
         run = run_squarem(point, step, tolerance=_TOLERANCE, max_steps=_MOST_STEPS)
         return run.log_likelihood[-1] - self.log_likelihood, run.masses["m"]
 
@@ -137,19 +139,15 @@ class CavityFamily:
         return float(self._weights @ np.log(np.maximum(likelihoods, _TINY)))
 
 
-def limit_families(
-    families: Sequence[tuple[int, ...]], others: Sequence[tuple[int, ...]], seeds: set[int], most: int
-) -> set[int]:
-    """Variables whose hidden states are nearest to those of some variables, which are included, and at most so many.
+def find_nearest(scopes: Iterable[set[int]], around: set[int], most: int) -> set[int]:
+    """Hidden variables that are nearest to some others, these included, at most so many; neighbours share a scope.
 
-    Two are neighbours if they are parents in one family of either structure.
-
-    >>> sorted(limit_families([(), (), (0, 1), (1,), (3, 1)], [()] * 5, {0}, 2))
-    [0, 1]
+    >>> sorted(find_nearest([{0, 1}, {1, 2}, {2, 3}], {0}, 3))
+    [0, 1, 2]
     """
-    scopes = [set(parents) for parents in (*families, *others) if len(parents) > 1]
-    inside, ring = set(seeds), set(seeds)
+    joint = [scope for scope in scopes if len(scope) > 1]
+    inside, ring = set(around), set(around)
     while ring and len(inside) < most:
-        ring = set().union(*(scope for scope in scopes if scope & ring)) - inside
+        ring = set().union(*(scope for scope in joint if scope & ring)) - inside
         inside.update(sorted(ring)[: most - len(inside)])
     return inside

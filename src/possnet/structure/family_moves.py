@@ -1,8 +1,8 @@
 """Moves that change the parents of one or several variables at once.
 
-Besides ``add``, ``delete`` and ``reverse``, a climb over hidden states needs moves of several edges: a hidden state explains
-its children only when all of them depend on it, and a child whose cells are sharper than its parent's looks like the better
-parent of its siblings. Each of these moves is one step out of such a trap:
+Besides ``add``, ``delete`` and ``reverse``, a climb over hidden states needs moves of several edges: a hidden state
+explains its children only when all of them depend on it, and a child whose cells are sharper than its parent's looks like
+the better parent of its siblings. Each of these moves is one step out of such a trap:
 
 - ``swap``: another variable takes the place of one parent of a child.
 - ``exchange``: a child takes the place of its parent: a -> b, a -> c becomes b -> a, b -> c; d -> a stays.

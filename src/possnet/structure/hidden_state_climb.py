@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.structure.cavity_families import CavityFamily, limit_families
+from possnet.structure.cavity_families import CavityFamily, find_nearest
 from possnet.structure.family_moves import (
     FamilyMove,
     change_parents,
@@ -82,6 +82,7 @@ class HiddenStateClimber:
         self.score, self.constraints, self.families = score, constraints, families
         self.candidates, self._strength, self.sampled, self._check = candidates, strength, sampled, check
         self._tried: set[Families] = set()
+        self._seen = {families}  # gains are approximate: without this a climb could go round in circles
         self._cavities: SizedCache[CavityFamily] = SizedCache(_KEPT_ROWS, lambda cavity: cavity.size)
         self._posteriors: SizedCache[Floats] = SizedCache(_KEPT_ROWS, lambda posterior: posterior.size)
         self._gains: dict[tuple[object, ...], tuple[float, Floats]] = {}
@@ -89,22 +90,33 @@ class HiddenStateClimber:
 
     def take_step(self) -> tuple[FamilyMove, float] | None:
         """Make the best move of the first stage that has one, and return it with its gain; None at a local maximum."""
-        singles = self._gain_singles()
-        best = max(singles, key=lambda move: (singles[move], move), default=None)
-        if best is not None and singles[best] > LEAST_GAIN:
-            chosen = best, self.exact_gain(best)
-        else:
-            choice = self._try_moves(self._near_moves(singles)) or self._try_moves(self._list_rearrangements())
-            if choice is None:
-                return None
-            chosen = choice
-        self.move_to(chosen[0].families)
+        singles = self.gain_singles()
+        chosen = self._try_promising(singles)
+        chosen = chosen or self._try_moves(self._near_moves(singles)) or self._try_moves(self._list_rearrangements())
+        if chosen is not None:
+            self.move_to(chosen[0].families)
         return chosen
+
+    def _try_promising(self, singles: dict[FamilyMove, float]) -> tuple[FamilyMove, float] | None:
+        """The first of the additions and deletions, best bound first, that gains by EM too.
+
+        The bound is one only where no cells are missing, the whole component is near, and EM gets no worse than before.
+        """
+        for move in sorted(singles, key=lambda move: (-singles[move], move)):
+            if singles[move] <= LEAST_GAIN:
+                break
+            if move.families not in self._tried and move.families not in self._seen:
+                self._tried.add(move.families)
+                gain = self.exact_gain(move)
+                if gain > LEAST_GAIN:
+                    return move, gain
+        return None
 
     def move_to(self, families: Families) -> None:
         """Go on from another structure."""
         if families != self.families:
             self.families, self._tried = families, set()
+            self._seen.add(families)
         if self.sampled is not None:
             self.sampled.move_to(families)
 
@@ -139,7 +151,7 @@ class HiddenStateClimber:
                 return estimate
         return self.gain_family(child, parents)[0]
 
-    def _gain_singles(self) -> dict[FamilyMove, float]:
+    def gain_singles(self) -> dict[FamilyMove, float]:
         """Gains of all additions and deletions; the best ones, and none above the least gain is out of date."""
         families, graph = self.families, SearchGraph(self.constraints, edges_of(self.families))
         moves = []
@@ -193,11 +205,11 @@ class HiddenStateClimber:
     def _list_rearrangements(self) -> Iterable[FamilyMove]:
         """Moves of several edges that keep the constraints."""
         edges = edges_of(self.families)
-        both = np.minimum(self._strength[:, :, np.newaxis], self._strength[:, np.newaxis, :])  # (hub, parent, child)
-        hubs = {
-            (p, c): np.argsort(-both[:, p, c], kind="stable")[: _HUBS + 2].tolist()
-            for p, c in np.argwhere(edges).tolist()
-        }
+        hubs = {}
+        for parent, child in np.argwhere(edges).tolist():
+            both = np.minimum(self._strength[:, parent], self._strength[:, child])
+            both[[parent, child]] = -np.inf
+            hubs[parent, child] = np.argsort(-both, kind="stable")[:_HUBS].tolist()
         moves = {move.families: move for move in list_rearrangements(edges, hubs)}
         return [move for move in moves.values() if keeps_constraints(move, self.constraints)]
 
@@ -207,7 +219,7 @@ class HiddenStateClimber:
         """The move that gains most, if it gains enough."""
         best: tuple[FamilyMove, float] | None = None
         for move in moves:
-            if move.families not in self._tried:
+            if move.families not in self._tried and move.families not in self._seen:
                 self._tried.add(move.families)
                 gain = self.estimated_gain(move)
                 if gain > (LEAST_GAIN if best is None else best[1]):
@@ -230,7 +242,7 @@ class HiddenStateClimber:
         score, families = self.score, self.families
         changes = {k: move.families[k] for k in move.changed_from(families)}
         around = {p for k, parents in changes.items() for p in (*families[k], *parents)}
-        inside = limit_families(families, move.families, around, max(_MOST_HIDDEN, len(around)))
+        inside = self._find_inside(around, move.families)
         old, new = _restrict(families, inside), _restrict(move.families, inside)
         before = score.log_likelihood(old)
         start: dict[Family, Floats] = {}
@@ -242,7 +254,9 @@ class HiddenStateClimber:
                 bound, start[child, parents] = self.gain_family(child, parents)
         price = self._extra_price(changes)
         gain = score.log_likelihood(new, start) - before - price
-        if len(changes) == 1 and gain < bound - LEAST_GAIN:  # EM had ended elsewhere when it fitted this component before
+        if (
+            len(changes) == 1 and gain < bound - LEAST_GAIN
+        ):  # EM had ended elsewhere when it fitted this component before
             for component in score.split_components(new):
                 score.improve_component(component, start)
             gain = score.log_likelihood(new, start) - before - price
@@ -276,13 +290,18 @@ class HiddenStateClimber:
         children = [k for k, parents in enumerate(self.families) if variable in parents]
         if not children:
             return frozenset()
-        inside = limit_families(self.families, (), {variable}, _MOST_HIDDEN)
+        inside = self._find_inside({variable})
         return self._component_of({variable}, (children[0], _restrict(self.families, inside)[children[0]]))
 
     def _component_of(self, around: set[int], family: Family) -> frozenset[Family]:
-        inside = limit_families(self.families, (), around, max(_MOST_HIDDEN, len(around)))
+        inside = self._find_inside(around)
         components = self.score.split_components(_restrict(self.families, inside))
         return next(component for component in components if family in component)
+
+    def _find_inside(self, around: set[int], others: Families = ()) -> set[int]:
+        """The hidden variables near some, in this structure and in another one."""
+        scopes = [*self.score.hidden_scopes(self.families), *self.score.hidden_scopes(others)]
+        return find_nearest(scopes, around, max(_MOST_HIDDEN, len(around)))
 
     def _find_posterior(self, variable: int, component: frozenset[Family]) -> Floats:
         """Posteriors of a hidden state (rows, states); of one without children, the shares of its cell."""

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 _REFUTED: Final = 3.3  # standard errors: one true edge in two thousand is refuted
 
 
-def grow_hidden_tree(problem: SearchProblem) -> SearchResult:
-    """The hidden tree of the data, in one pass over the rows; a forest where nothing pays."""
-    pairs = count_cell_pairs(problem.data, progress=problem.progress)
-    result = branch_by_information(fit_hidden_laws(pairs), problem.constraints, problem.threshold, problem.names)
-    result.rows = pairs.rows
-    return result
+class HiddenTreeScorer:
+    """The tree search by hidden mutual information."""
+
+    def grow_tree(self, problem: SearchProblem) -> SearchResult:
+        """The hidden tree of the data, in one pass over the rows; a forest where nothing pays."""
+        pairs = count_cell_pairs(problem.data, progress=problem.progress)
+        result = branch_by_information(fit_hidden_laws(pairs), problem.constraints, problem.threshold, problem.names)
+        result.rows = pairs.rows
+        return result
 
 
 def branch_by_information(

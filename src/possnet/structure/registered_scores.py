@@ -11,6 +11,7 @@ from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
 from possnet.structure.measure_choice import choose_measure
+from possnet.structure.hidden_tree import HiddenTreeScorer
 from possnet.structure.score_registry import MEASURES, StructureScore
 from possnet.structure.structural_em import TracedScorer
 
@@ -51,6 +52,18 @@ for _score in (
 ):
     MEASURES.register(_score)
 
+MEASURES.register(
+    StructureScore(
+        "hidden-mutual-information",
+        "hidden mutual information",
+        lambda _: HiddenTreeScorer(),
+        methods=("hidden-tree",),
+        decomposable=False,
+        adds_edges=True,
+        learner="em",
+    )
+)
+
 _CONTOUR_METHODS = ("mwst", "k2")
 _HYBRID_METHODS = {"specificity-gain": ("hybrid-tree", "hybrid-dag")}  # which lower conditional non-specificity
 for _measure in CONTOUR_MEASURES.values():
@@ -62,6 +75,6 @@ for _measure in CONTOUR_MEASURES.values():
             methods=_CONTOUR_METHODS + _HYBRID_METHODS.get(_measure.name, ()),
             penalised=False,
             decomposable=False,
-            on_contours=True,
+            adds_edges=True,
         )
     )

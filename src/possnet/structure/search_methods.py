@@ -14,7 +14,7 @@ from possnet.structure.registered_scores import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from possnet.structure.score_registry import ClimbingScorer, SearchProblem, StructureScore
+    from possnet.structure.score_registry import ClimbingScorer, Scorer, SearchProblem, StructureScore
     from possnet.structure.search_result import SearchResult
 
 # Without a penalty every further parent gains a little, if only by chance: their number and their gain need a bound.
@@ -97,7 +97,8 @@ def _grow_tree(problem: SearchProblem) -> SearchResult:
 
 
 def _search_orders(problem: SearchProblem) -> SearchResult:
-    return search_orders(problem.measure.make_scorer(problem), problem)
+    scorer = cast("Scorer", problem.measure.make_scorer(problem))  # as its entry says by listing this method
+    return search_orders(scorer, problem)
 
 
 _HYBRID: Final = "but its search lowers conditional non-specificity"
@@ -108,6 +109,14 @@ for _method in (
         _climb,
         "which has no price that would keep it from adding edges",
         uses_start=True,
+    ),
+    SearchMethod(
+        "hidden-tree",
+        "hidden tree",
+        _grow_tree,
+        "which says nothing of hidden states",
+        "hidden-mutual-information",
+        several_parents=False,
     ),
     SearchMethod("mwst", "maximum-weight spanning tree", _grow_tree, "which weighs no pairs", several_parents=False),
     SearchMethod("k2", "K2", _search_orders, "which weighs no further parent", uses_order=True),

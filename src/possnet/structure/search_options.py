@@ -29,8 +29,9 @@ class Search:
         For ``greedy``: length of the tabu list, and number of downhill moves from a local maximum.
     restarts
         For ``greedy``: further climbs from random perturbations of the best structure.
-    max_steps
-        For ``greedy``: maximum number of moves of a climb.
+    max_steps, max_seconds
+        For ``greedy``: maximum number of moves of a climb; for ``greedy`` and ``k2``: seconds after which the search stops
+        and returns the best structure so far. Ctrl-C does the same.
     threshold
         For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must gain; by default 0, or 0.01 where a variable may
         have several parents and the measure has no penalty for them.
@@ -50,6 +51,7 @@ class Search:
     tabu: int = 10
     restarts: int = 0
     max_steps: int | None = None
+    max_seconds: float | None = None
     threshold: float | None = None
     errors: float = 4.0
 
@@ -62,6 +64,8 @@ class Search:
         require_whole(self.restarts, 0, "search: restarts")
         if self.max_steps is not None:
             require_whole(self.max_steps, 0, "search: max_steps")
+        if self.max_seconds is not None:
+            require_number(self.max_seconds, "search: max_seconds", "seconds from 0 on", 0.0)
         if self.threshold is not None:
             require_number(self.threshold, "search: threshold", "a number")
         require_number(self.errors, "search: errors", "standard errors from 0 on", 0.0)

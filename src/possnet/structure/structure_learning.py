@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
+from possnet.structure.search_clock import SearchClock
 from possnet.structure.search_graph import parents_of
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
 from possnet.structure.search_options import Search, number_order
@@ -145,6 +147,7 @@ def _pose_problem(
         0 if rng is None else seed_of(rng),
         _report_nothing if progress is None else progress,
         reason=reason,
+        clock=SearchClock(search.max_seconds),
     )
 
 
@@ -190,7 +193,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
     essential = dag.essential_graph()
     reversible = {frozenset(edge) for edge in essential.undirected}
     values = {(names[p], names[c]): -gain for (action, p, c), gain in result.gains.items() if action == "delete"}
-    edges = tuple(LearnedEdge(*edge, values[edge], frozenset(edge) in reversible) for edge in dag.edges)
+    edges = tuple(LearnedEdge(*edge, values.get(edge, nan), frozenset(edge) in reversible) for edge in dag.edges)
 
     def name_move(action: str, parent: int, child: int) -> tuple[str, str, str]:
         return action, names[parent], names[child]
@@ -202,7 +205,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
     additions = ((move, gain) for move, gain in result.gains.items() if move[0] == "add" and np.isfinite(gain))
     near_misses = [NearMiss(*name_move(*move), gain) for move, gain in sorted(additions, key=lambda move: -move[1])]
     families: dict[str, float] | None = None
-    if problem.measure.on_contours:
+    if problem.measure.adds_edges:
         families = {name: sum((edge.value for edge in edges if edge.child == name), 0.0) for name in names}
     elif result.families is not None:
         families = dict(zip(names, result.families, strict=True))
@@ -219,4 +222,5 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         problem.rows.total if result.rows is None else result.rows,
         None if result.order is None else tuple(names[k] for k in result.order),
         reason=problem.reason,
+        stopped=result.stopped,
     )

@@ -117,9 +117,13 @@ class TracedScore:
         chosen = self.rows.sample_rows(most)
         return None if chosen is None else TracedScore(chosen)
 
+    def free_masses(self, child: int, parents: tuple[int, ...]) -> int:
+        """Number of masses that a family is priced by: q (r - 1)."""
+        return prod(self.states[p] for p in parents) * (self.states[child] - 1)
+
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """(ln N / 2) q (r - 1)."""
-        return self.price * prod(self.states[p] for p in parents) * (self.states[child] - 1)
+        return self.price * self.free_masses(child, parents)
 
     def score_structure(self, families: Sequence[tuple[int, ...]]) -> float:
         """Traced BIC of a structure, given the parents of every variable."""
@@ -137,18 +141,24 @@ class TracedScore:
         return value + sum(self._marginal_log_likelihood(k) for k in range(self.size) if k not in inside)
 
     def split_components(self, families: Sequence[tuple[int, ...]]) -> list[frozenset[Family]]:
-        """Families whose parents' hidden states meet; an active variable with missing cells meets its own parents."""
-        active = {p for parents in families for p in parents}
-        scopes = [
-            {*parents, *((k,) if self.rows.has_missing[k] and k in active else ())}
-            for k, parents in enumerate(families)
-        ]
+        """Families whose hidden states meet."""
+        scopes = self.hidden_scopes(families)
         return [
             frozenset((k, tuple(families[k])) for k, scope in enumerate(scopes) if scope and scope <= group)
             for group in merge_overlapping(scopes)
         ]
 
-    def fit_component(self, families: frozenset[Family], start: Mapping[Family, Floats] | None = None) -> FittedComponent:
+    def hidden_scopes(self, families: Sequence[tuple[int, ...]]) -> list[set[int]]:
+        """Hidden states that meet in every family: the parents', and that of an active variable with missing cells."""
+        active = {p for parents in families for p in parents}
+        return [
+            {*parents, *((k,) if self.rows.has_missing[k] and k in active else ())}
+            for k, parents in enumerate(families)
+        ]
+
+    def fit_component(
+        self, families: frozenset[Family], start: Mapping[Family, Floats] | None = None
+    ) -> FittedComponent:
         """The component fitted by EM, which starts from the masses given, or else from those of every family alone."""
         fitted = self._components.get(families)
         if fitted is None:
