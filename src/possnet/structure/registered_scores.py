@@ -10,8 +10,8 @@ from possnet.structure.coarsened_search import search_coarsened
 from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
-from possnet.structure.measure_choice import choose_measure
 from possnet.structure.hidden_tree import HiddenTreeScorer
+from possnet.structure.measure_choice import choose_measure
 from possnet.structure.score_registry import MEASURES, StructureScore
 from possnet.structure.structural_em import TracedScorer
 
