@@ -16,12 +16,12 @@ from possnet.structure.score_registry import MEASURES, StructureScore
 from possnet.structure.structural_em import TracedScorer
 
 if TYPE_CHECKING:
-    from possnet.structure.score_registry import Scorer, SearchProblem
+    from possnet.structure.score_registry import SearchProblem, TreeScorer
 
 __all__ = ["MEASURES"]
 
 
-def _make_chosen_scorer(problem: SearchProblem) -> Scorer:
+def _make_chosen_scorer(problem: SearchProblem) -> TreeScorer:
     chosen = MEASURES[choose_measure(CodedRows(problem.data, missing=True)).name]
     return chosen.make_scorer(replace(problem, measure=chosen))
 
