@@ -25,6 +25,10 @@ class MeasureChoice(NamedTuple):
     name: str
     reason: str
 
+    def replace_measure(self, name: str, method: str) -> MeasureChoice:
+        """Another measure, where this one does not go with the method."""
+        return MeasureChoice(name, f"{self.reason}, but {self.name} does not go with {method}")
+
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}"
 

@@ -132,7 +132,9 @@ def _pose_problem(
     if score.choose is not None:
         data = data if isinstance(data, Dataset) else collect_rows(data)
         choice = score.choose(CodedRows(data, missing=True))
-        score, reason = MEASURES[fitting_measure(method.name, choice.name)], str(choice)
+        if method.name not in MEASURES[choice.name].methods:
+            choice = choice.replace_measure("random-set-bic", method.name)
+        score, reason = MEASURES[choice.name], str(choice)
     names = [variable.name for variable in data.variables]
     compiled = compile_constraints(constraints, names, method.default_max_parents(score, len(names)))
     before = compiled.required if method.uses_order else np.zeros_like(compiled.required)
