@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
 
 _SHOWN = 5
-_STOPPED = {"max_steps": "max_steps", "max_seconds": "max_seconds", "interrupted": "Ctrl-C"}
 
 
 class LearnedEdge(NamedTuple):
@@ -84,11 +83,6 @@ class LearnedStructure:
         The order of the variables that was used, if the method uses one.
     bootstrap
         Number of bootstrap samples behind the confidence of the edges.
-    reason
-        Why the measure was taken, where ``measure="auto"`` took it; else empty.
-    stopped
-        Why the search stopped: ``converged``, ``max_steps``, ``max_seconds`` or ``interrupted`` (Ctrl-C); unless it
-        converged, the structure is the best so far.
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
@@ -111,8 +105,6 @@ class LearnedStructure:
     rows: int
     order: tuple[str, ...] | None = None
     bootstrap: int = 0
-    reason: str = ""
-    stopped: str = "converged"
 
     @property
     def ties(self) -> tuple[SearchStep, ...]:
@@ -137,10 +129,7 @@ class LearnedStructure:
             "",
         ]
         lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
-        lines += ["", *([f"  measure    {self.reason}"] if self.reason else [])]
-        lines += [f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
-        if self.stopped != "converged":
-            lines.append(f"  stopped    by {_STOPPED[self.stopped]}: the best structure so far")
+        lines += ["", f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
         if self.ties:
             step = self.ties[0]
             action, parent, child = step.ties[0]
