@@ -9,7 +9,12 @@ from .completion import (
 )
 from .counting import Counts as Counts, count as count
 from .dataset import Dataset as Dataset
-from .em import EmOptions as EmOptions, EmResult as EmResult, fit_em as fit_em
+from .em import (
+    EmOptions as EmOptions,
+    EmResult as EmResult,
+    fit_coarsened as fit_coarsened,
+    fit_em as fit_em,
+)
 from .errors import (
     ImpossibleEvidence as ImpossibleEvidence,
     InputError as InputError,

@@ -145,3 +145,11 @@ def test_constraints_are_kept() -> None:
     assert {("asia", "smoke"), ("xray", "smoke")} <= set(learned.dag.edges)
     assert ("smoke", "bronc") not in learned.dag.edges
     assert max(len(learned.dag.parents(n)) for n in learned.dag.nodes) <= 2
+
+
+def test_a_search_whose_time_is_up_returns_what_it_has() -> None:
+    data = with_missing(pn.sample(pn.load_example("asia"), 2000, process="precise", rng=1), 0.3)
+    learned = pn.learn_structure(data, measure="coarsened-bic", search=pn.Search(max_seconds=0.0))
+    assert learned.stopped == "max_seconds"
+    again = CoarsenedScore(CodedRows(data)).score_structure(edges_of(learned.dag, data))
+    assert learned.score == pytest.approx(again, abs=0.1)

@@ -4,6 +4,7 @@ The *trace* of a row is the true state behind each of its cells. `fit_em` runs t
 """
 
 from possnet.em.algorithm import EmAlgorithm
+from possnet.em.coarsened_fitting import fit_coarsened
 from possnet.em.coarsening import CoarsenedNetwork
 from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import EmRows
@@ -20,6 +21,7 @@ __all__ = [
     "EmResult",
     "EmRows",
     "HiddenStateModel",
+    "fit_coarsened",
     "fit_em",
     "merge_overlapping",
     "run_m_step",

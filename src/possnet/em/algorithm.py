@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.em.e_step import ComponentRows, run_e_step, split_rows
+from possnet.em.e_step import ComponentRows, find_posteriors, run_e_step, split_rows
 from possnet.em.em_result import EmResult
 from possnet.em.m_step import run_m_step
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from concurrent.futures import Executor
 
     from possnet.aliases import Floats
@@ -137,6 +138,26 @@ class EmAlgorithm:
                 counts[name] = self.rows.cell_counts[name].astype(np.float64)[np.newaxis]
                 value += float((counts[name] * np.log(np.where(counts[name] > 0, masses[name], 1.0))).sum())
         return value, counts
+
+    def state_posteriors(
+        self, masses: Masses, clamped: Mapping[str, int] | None = None
+    ) -> tuple[Floats, dict[str, Floats]]:
+        """Of a model of one component: ln P(row, clamped hidden states), and the posteriors of all its hidden states.
+
+        Rows are the distinct ones of the component; up to a constant that does not depend on the clamped states.
+        """
+        (component,) = self.model.components
+        families = self.model.families
+        hidden = component.hidden
+        tables = {name: families[name].factor_table(values) for name, values in masses.items()}
+        ordered = self._order_tables(component, tables)
+        fixed = {hidden.index(name): state for name, state in (clamped or {}).items()}
+        parts = [find_posteriors(part, ordered, fixed) for part in self.parts]
+        logs = np.concatenate([np.zeros(0), *(logs for logs, _ in parts)])
+        return logs, {
+            name: np.concatenate([np.zeros((0, component.sizes[k])), *(posteriors[k] for _, posteriors in parts)])
+            for k, name in enumerate(hidden)
+        }
 
     def _order_tables(self, component: HiddenComponent, tables: Masses) -> list[Floats]:
         """The values of every factor of a component, hidden variables in elimination order."""

@@ -31,7 +31,7 @@ from possnet.limits import refuse_over
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.aliases import Bools, Codes, Floats, Ints
+    from possnet.aliases import Bools, Codes, Floats, Ints, Progress
     from possnet.em.squarem import EmRun, Masses
 
 _MOST_WORK: Final = 1 << 34  # entries of clique tables times distinct rows: about half a minute for an E-step
@@ -158,13 +158,20 @@ class CoarsenedNetwork:
             for k, family in enumerate(self.families)
         }
 
-    def fit(self, start: Masses, *, tolerance: float = 0.1, max_steps: int = 1000) -> EmRun:
+    def fit(
+        self, start: Masses, *, tolerance: float = 0.1, max_steps: int = 1000, progress: Progress | None = None
+    ) -> EmRun:
         """EM from a starting point."""
-        return run_squarem(start, self.take_step, tolerance=tolerance, max_steps=max_steps)
+        return run_squarem(start, self.take_step, tolerance=tolerance, max_steps=max_steps, progress=progress)
 
     def take_step(self, tables: Masses) -> tuple[float, Masses]:
         """One EM step: the log-likelihood at a point, and the next point."""
-        value, counts = 0.0, dict(self._known)
+        value, counts = self.expected_counts(tables)
+        return value, run_m_step(counts, tables)
+
+    def expected_counts(self, tables: Masses) -> tuple[float, Masses]:
+        """The E-step: the log-likelihood at a point, and the expected number of rows by context and state."""
+        value, counts = 0.0, {name: self._known.get(name, table) for name, table in tables.items()}
         for name, known in self._known.items():
             value += float((known * np.log(np.where(known > 0.0, tables[name], 1.0))).sum())
         for component, _, parts, _ in self._components:
@@ -177,7 +184,7 @@ class CoarsenedNetwork:
             for number, factor in enumerate(component.factors):
                 family = self.families[int(factor.column)]
                 counts[factor.column] = family.expected_counts(component.to_scope_order(number, sums[number]))
-        return value, run_m_step(counts, tables)
+        return value, counts
 
     def _order_tables(self, component: HiddenComponent, tables: Masses) -> list[Floats]:
         return [

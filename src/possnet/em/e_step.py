@@ -15,6 +15,8 @@ import numpy as np
 from possnet.inference import SUM_PRODUCT, CliqueLayout, Projection, RowPasses, RowSchedule
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats, Ints
@@ -97,6 +99,35 @@ def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[F
         logs = passes.collect()[:, 0]
         passes.distribute(part.reads, read)
     return float(part.weights @ logs), sums
+
+
+def find_posteriors(
+    part: ComponentRows, tables: list[Floats], clamped: Mapping[int, int]
+) -> tuple[Floats, dict[int, Floats]]:
+    """Ln P(row, clamped states) of every row, and P(state | row, clamped states) of every hidden variable (rows, states).
+
+    ``tables`` are those of `run_e_step`; ``clamped`` gives hidden variables their states. Where a row cannot have the
+    clamped states, its logarithm is -inf and its posteriors are 0.
+    """
+    plan, factors = part.component.plan, part.component.factors
+    values = list(tables)
+    for variable, state in clamped.items():
+        factor = next(k for k, other in enumerate(factors) if variable in other.scope)
+        scope = sorted(factors[factor].scope, key=plan.position.__getitem__)
+        cube = np.zeros((*(plan.sizes[v] for v in scope), values[factor].shape[-1]))
+        kept = (slice(None),) * scope.index(variable) + (state,)
+        cube[kept] = values[factor].reshape(cube.shape)[kept]
+        values[factor] = cube.reshape(values[factor].shape)
+    potentials = [np.ones((layout.entries, 1)) for layout in part.schedule.layouts]
+    passes = RowPasses(part.schedule, potentials, values, SUM_PRODUCT)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = passes.collect()[:, 0]
+        beliefs = passes.read_marginals(dict.fromkeys(range(len(plan.sizes)), part.schedule.identity))
+    posteriors = {}
+    for variable, belief in beliefs.items():
+        sums = belief.sum(axis=1, keepdims=True)
+        posteriors[variable] = np.divide(belief, sums, out=np.zeros_like(belief), where=sums > 0.0)
+    return logs, posteriors
 
 
 def _sum_by_cell(posterior: Floats, ids: Ints, weights: Floats, n_cells: int) -> Floats:

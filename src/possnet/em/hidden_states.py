@@ -104,12 +104,13 @@ class HiddenFactor:
 
 @dataclass(frozen=True, slots=True)
 class HiddenComponent:
-    """Hidden states joined by families: their sizes, the factors over them, the junction tree, and the data's columns."""
+    """Hidden states joined by families: sizes, the factors over them, the junction tree, the data's columns, and names."""
 
     sizes: tuple[int, ...]
     factors: tuple[HiddenFactor, ...]
     plan: Plan
     columns: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
 
     def to_elimination_order(self, factor: int, table: Floats) -> Floats:
         """A factor's values with its hidden variables in elimination order."""
@@ -173,4 +174,4 @@ class HiddenStateModel:
         plan = make_plan(sizes, [factor.scope for factor in factors])
         plan.refuse_if_large(hidden, limit)
         columns = tuple(dict.fromkeys(factor.column for factor in factors))
-        return HiddenComponent(sizes, tuple(factors), plan, columns)
+        return HiddenComponent(sizes, tuple(factors), plan, columns, tuple(hidden))

@@ -1,5 +1,6 @@
-"""Directed acyclic graphs, d-separation, Markov equivalence (CPDAG), and triangulation."""
+"""Directed acyclic graphs, d-separation, Markov equivalence (CPDAG), branchings and triangulation."""
 
+from possnet.graph.branchings import heaviest_branching
 from possnet.graph.dags import Dag, EssentialGraph, UndirectedGraph, require_structure
 from possnet.graph.triangulation import Elimination, EliminationRule, eliminate, iterate_bits, triangulate
 
@@ -10,6 +11,7 @@ __all__ = [
     "EssentialGraph",
     "UndirectedGraph",
     "eliminate",
+    "heaviest_branching",
     "iterate_bits",
     "require_structure",
     "triangulate",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from possnet.em import fit_em
+from possnet.em import fit_coarsened, fit_em
 from possnet.errors import InputError, TooLarge, did_you_mean, listing
 from possnet.network import Network
 from possnet.parameters import fit
@@ -116,6 +116,7 @@ for _learner in (
     Learner("likelihood-corrected", "counting, corrected for imprecision", fit, _COUNTING, needs_imprecision=True),
     Learner("em", "EM", fit_em, _EM),
     Learner("em-corrected", "EM, corrected for imprecision", fit_em, _EM, needs_imprecision=True),
+    Learner("coarsened", "EM under coarsening at random", fit_coarsened, frozenset({"name", "progress"})),
 ):  # fmt: skip
     LEARNERS.register(_learner)
 

@@ -37,6 +37,7 @@ COLOURS: Final = {
     "pink": ("#c2568f", "#eb94c0"),
     "sky": ("#4a9fd1", "#94d3f7"),
     "brick": ("#8f3a1c", "#d9906f"),
+    "olive": ("#7d7a10", "#cfcb5e"),
 }
 """Name -> the colour on light and on dark pages."""
 
@@ -58,6 +59,7 @@ _LINE_STYLES: Final = (
     LineStyle("brick", (0, (8, 2)), "X"),
     LineStyle("blue", "-", "o"),
     LineStyle("sky", (0, (10, 1.5)), "*"),
+    LineStyle("olive", (0, (4, 1, 4, 3)), "p"),
 )
 """Of the learners of `possnet.learners.LEARNERS`, in their order."""
 _STYLE: Final = Path(__file__).parent / "possnet.mplstyle"

@@ -27,6 +27,7 @@ from possnet.errors import InputError, TooLarge
 from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.coarsened_pairs import CoarsenedPairs
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.search_clock import CONVERGED, run_until_stopped
 from possnet.structure.search_graph import parent_sets_of
 from possnet.structure.search_result import SearchResult
 
@@ -123,21 +124,29 @@ def search_coarsened(method: RunnableMethod, problem: SearchProblem) -> SearchRe
     best: _FittedStructure | None = None
     refusal: TooLarge | None = None
     visited: set[bytes] = set()
-    for start in _list_starts(problem, score):
-        try:
-            for fitted in _run_rounds(method, problem, score, start, rng):
-                if best is None or fitted.score > best.score + _LEAST_GAIN:
-                    best = fitted
-                structure = fitted.result.edges.tobytes()
-                if structure in visited:
-                    break
-                visited.add(structure)
-        except TooLarge as error:  # a start may lead to a wide structure; others remain
-            refusal = error
+
+    def search_all() -> None:
+        nonlocal best, refusal
+        for start in _list_starts(problem, score):
+            try:
+                for fitted in _run_rounds(method, problem, score, start, rng):
+                    if best is None or fitted.score > best.score + _LEAST_GAIN:
+                        best = fitted
+                    problem.clock.check()
+                    structure = fitted.result.edges.tobytes()
+                    if structure in visited:
+                        break
+                    visited.add(structure)
+            except TooLarge as error:  # a start may lead to a wide structure; others remain
+                refusal = error
+
+    stopped = run_until_stopped(search_all)
     if best is None:
-        raise refusal or TooLarge("learn_structure: no structure")
-    run = best.model.fit(best.tables, tolerance=_LAST_TOLERANCE, max_steps=_LAST_STEPS)
-    return _rescale_result(best.result, run.log_likelihood[-1] - score.penalty(best.result.edges))
+        raise refusal or KeyboardInterrupt
+    converged = stopped == CONVERGED
+    run = best.model.fit(best.tables, tolerance=_LAST_TOLERANCE, max_steps=_LAST_STEPS if converged else _STEPS)
+    result = _rescale_result(best.result, run.log_likelihood[-1] - score.penalty(best.result.edges))
+    return result if converged else replace(result, stopped=stopped)
 
 
 def _list_starts(problem: SearchProblem, score: CoarsenedScore) -> Iterator[SearchResult]:

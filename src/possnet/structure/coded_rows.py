@@ -44,7 +44,7 @@ class CodedRows:
     """
 
     def __init__(self, data: Dataset | Batches, *, missing: bool = False) -> None:
-        rows = data if isinstance(data, Dataset) else _collect_rows(data)
+        rows = data if isinstance(data, Dataset) else collect_rows(data)
         _refuse_rows(rows)
         self.variables, weights = rows.variables, rows.weights
         columns = [rows.column(variable.name) for variable in self.variables]
@@ -107,7 +107,7 @@ class CodedRows:
         return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))
 
 
-def _collect_rows(stream: Batches) -> Dataset:
+def collect_rows(stream: Batches) -> Dataset:
     """The rows of a stream; equal rows are merged in each batch while that pays, and across batches when there are many."""
     parts, held, limit, merging = [Dataset.from_rows(stream.variables, [])], 0, _MERGE_FROM, True
     for batch in stream:

@@ -4,8 +4,8 @@ The search makes the best move while the score rises. At a local maximum it goes
 without touching the pairs that it changed last (the tabu list; Glover 1989); then it starts again from random
 perturbations of the best structure (restarts). The best structure ever seen is kept, so that its score never falls.
 
-`climb_with_restarts` takes any `Climber`. The one here is for decomposable scores: a move changes one or two families, so
-that only the gains of moves on these families are computed again.
+The score is decomposable: a move changes one or two families, so that only the gains of moves on these families are
+computed again. For structures with hidden states see `possnet.structure.hidden_state_climb`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from possnet.structure.search_clock import CONVERGED, run_until_stopped
 from possnet.structure.search_graph import SearchGraph
 from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from possnet.aliases import Bools, Floats, Progress
+    from possnet.aliases import Bools, Floats
     from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_result import EdgeMove
 
@@ -30,50 +31,18 @@ _ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
 _PERTURBATIONS: Final = 8  # random moves before a restart
 
 
-class Climber(Protocol):
-    """A structure, its score, what a score must gain to count as better, and the gains of the moves from it."""
-
-    graph: SearchGraph
-    total: float
-    margin: float
-
-    def best_move(
-        self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
-    ) -> tuple[EdgeMove, list[EdgeMove]] | None:
-        """The best move on a pair that is not in the tabu list, and those that tie with it; it must gain if ``upward``.
-
-        A climber may make a tabu move after all if that passes the best score so far (aspiration).
-        """
-        ...
-
-    def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
-        """Any move that can be made."""
-        ...
-
-    def apply_move(self, move: EdgeMove) -> None:
-        """Make a move."""
-        ...
-
-
-def rounding_of(score: float) -> float:
-    """How far two scores may be apart by rounding.
-
-    >>> rounding_of(-5000.0)
-    5e-06
-    """
-    return _ROUNDING * max(abs(score), 1.0)
-
-
-def climb_once(climber: Climber, best: SearchResult, *, tabu: int, max_steps: int | None, progress: Progress) -> None:
+def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProblem) -> None:
     """Climb from one structure; ``best`` is updated whenever the score passes all before."""
     moves = list(best.moves)
     begun = len(moves)
+    tabu, max_steps = problem.search.tabu, problem.search.max_steps
     tabu_list: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
     downhill = 0
     while max_steps is None or len(moves) - begun < max_steps:
         chosen = climber.best_move(tabu_list if downhill else (), best.score, upward=downhill >= tabu)
         if chosen is None:
-            break
+            return
+        problem.clock.check()
         move, ties = chosen
         _record_move(climber, moves, move, ties)
         if tabu:
@@ -83,38 +52,38 @@ def climb_once(climber: Climber, best: SearchResult, *, tabu: int, max_steps: in
             downhill = 0
         else:
             downhill += 1
-        progress(len(moves), 0)
+        problem.progress(len(moves), 0)
+    best.stopped = "max_steps"
 
 
-def climb_with_restarts(
-    start: Callable[[Bools], Climber],
-    edges: Bools,
-    moves: list[MoveRecord],
-    problem: SearchProblem,
-    *,
-    tabu: int,
-    perturbations: int,
-) -> SearchResult:
-    """The best structure of a climb from ``edges``, where ``moves`` have led, and of climbs from perturbations of it."""
-    most, rng, progress = problem.search.max_steps, problem.make_rng(), problem.progress
+def climb_with_restarts(start: Callable[[Bools], _FamilyClimber], edges: Bools, problem: SearchProblem) -> SearchResult:
+    """The best structure of a climb from ``edges``, and of climbs from perturbations of the best."""
+    rng = problem.make_rng()
     climber = start(edges)
-    best = SearchResult(edges, climber.total, moves)
-    climb_once(climber, best, tabu=tabu, max_steps=None if most is None else most - len(moves), progress=progress)
-    for _ in range(problem.search.restarts or 0):
-        climber = start(best.edges)
-        restarted = SearchResult(best.edges, best.score, list(best.moves))
-        for _ in range(perturbations):
-            move = climber.random_move(rng)
-            if move is None:
-                break
-            _record_move(climber, restarted.moves, move, [])
-        climb_once(climber, restarted, tabu=tabu, max_steps=most, progress=progress)
-        if restarted.score > best.score + climber.margin:
-            best = restarted
+    best = SearchResult(edges, climber.total, [])
+
+    def climb_all() -> None:
+        nonlocal best
+        climb_once(climber, best, problem)
+        for _ in range(problem.search.restarts):
+            again = start(best.edges)
+            restarted = SearchResult(best.edges, best.score, list(best.moves))
+            for _ in range(_PERTURBATIONS):
+                move = again.random_move(rng)
+                if move is None:
+                    break
+                _record_move(again, restarted.moves, move, [])
+            climb_once(again, restarted, problem)
+            if restarted.score > best.score + again.margin:
+                best = restarted
+
+    stopped = run_until_stopped(climb_all)
+    if stopped != CONVERGED:
+        best.stopped = stopped
     return best
 
 
-def _record_move(climber: Climber, moves: list[MoveRecord], move: EdgeMove, ties: list[EdgeMove]) -> None:
+def _record_move(climber: _FamilyClimber, moves: list[MoveRecord], move: EdgeMove, ties: list[EdgeMove]) -> None:
     before = climber.total
     climber.apply_move(move)
     action, parent, child = move
@@ -158,7 +127,7 @@ class _FamilyClimber:
                 rest = parents[:place] + parents[place + 1 :]
                 self.deleting[parent, child] = self.score.score_family(child, rest) - current
         self.total = float(self.families.sum())
-        self.margin = rounding_of(self.total)
+        self.margin = _ROUNDING * max(abs(self.total), 1.0)
 
     def move_gains(self) -> Floats:
         """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""
@@ -176,6 +145,10 @@ class _FamilyClimber:
     def best_move(
         self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
     ) -> tuple[EdgeMove, list[EdgeMove]] | None:
+        """The best move on a pair that is not in the tabu list, and those that tie with it; it must gain if ``upward``.
+
+        A tabu move is made after all if it passes the best score so far (aspiration).
+        """
         gains, margin = self.move_gains(), self.margin
         for a, b in (ends for pair in tabu_list for ends in permutations(pair)):
             tabu = gains[:, a, b] + self.total <= best + margin  # unless the move passes the best (aspiration)
@@ -188,10 +161,12 @@ class _FamilyClimber:
         return move, [tie for tie in ties if tie != move]
 
     def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
+        """Any move that can be made."""
         possible = _list_moves(np.isfinite(self.move_gains()))
         return possible[rng.choice(len(possible))] if possible else None
 
     def apply_move(self, move: EdgeMove) -> None:
+        """Make a move."""
         action, parent, child = move
         if ACTIONS[action] == "reverse":
             self.graph.reverse_edge(parent, child)
@@ -202,36 +177,21 @@ class _FamilyClimber:
 
 def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
     """Hill climbing by a decomposable score, from the start or the required edges, and from perturbations of the best."""
-    constraints, tabu = problem.constraints, problem.search.tabu
+    constraints = problem.constraints
 
     def start(edges: Bools) -> _FamilyClimber:
         return _FamilyClimber(score, SearchGraph(constraints, edges))
 
     begun = constraints.required if problem.start is None else problem.start
-    best = climb_with_restarts(start, begun, [], problem, tabu=tabu, perturbations=_PERTURBATIONS)
-    fill_gains(score, problem, best)
-    return best
-
-
-def climb_from(score: FamilyScorer, problem: SearchProblem, edges: Bools) -> SearchResult:
-    """One climb by a decomposable score from a structure."""
-    climber = _FamilyClimber(score, SearchGraph(problem.constraints, edges))
-    best = SearchResult(edges, climber.total, [])
-    climb_once(climber, best, tabu=problem.search.tabu, max_steps=None, progress=lambda _done, _total: None)
-    return best
-
-
-def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult) -> None:
-    """Fill in the scores of the families, and the gains of all moves that could still be made."""
-    climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
+    best = climb_with_restarts(start, begun, problem)
+    climber = start(best.edges)
     gains = climber.move_gains()
-    result.families = climber.families.tolist()
+    best.families = climber.families.tolist()
     for action, parent, child in _list_moves(np.isfinite(gains)):
-        result.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
-    for parent, child in np.argwhere(
-        result.edges
-    ).tolist():  # required edges cannot be deleted, but are worth something
-        result.gains["delete", parent, child] = float(climber.deleting[parent, child])
+        best.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
+    for parent, child in np.argwhere(best.edges).tolist():  # required edges cannot be deleted, but are worth something
+        best.gains["delete", parent, child] = float(climber.deleting[parent, child])
+    return best
 
 
 def _list_moves(chosen: Bools) -> list[EdgeMove]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from possnet.structure.sized_cache import SizedCache
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Ints
     from possnet.structure.coded_rows import CodedRows
-    from possnet.structure.score_registry import SearchProblem
+    from possnet.structure.score_registry import Scorer, SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
     from possnet.structure.search_result import SearchResult
 
@@ -176,7 +176,7 @@ def learn_hybrid_dag(problem: SearchProblem) -> SearchResult:
     skeleton = find_skeleton(StateCounts(problem.rows), problem, deepest=2)
     order = _extend_order(_orient_edges(constraints, skeleton), skeleton.edges, constraints)
     within = replace(constraints, allowed=constraints.allowed & skeleton.edges)
-    scorer = problem.measure.make_scorer(problem)
+    scorer = cast("Scorer", problem.measure.make_scorer(problem))  # that of k2
     result = search_order(scorer, order, within, problem.threshold)
     scorer.fill_values(result)
     return result

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.structure.search_clock import run_until_stopped
 from possnet.structure.search_graph import parents_of
 from possnet.structure.search_result import MoveRecord, SearchResult
 
@@ -23,11 +24,20 @@ def search_orders(scorer: Scorer, problem: SearchProblem) -> SearchResult:
     orders = [problem.order] if problem.order is not None else [
         draw_order(constraints, rng if number else None) for number in range(problem.search.orders)
     ]  # fmt: skip
-    results = []
-    for done, order in enumerate(orders, start=1):
-        results.append(search_order(scorer, order, constraints, problem.threshold))
-        problem.progress(done, len(orders))
+    results: list[SearchResult] = []
+
+    def search_all() -> None:
+        for done, order in enumerate(orders, start=1):
+            results.append(search_order(scorer, order, constraints, problem.threshold))
+            problem.progress(done, len(orders))
+            if done < len(orders):
+                problem.clock.check()
+
+    stopped = run_until_stopped(search_all)
+    if not results:  # interrupted before there was anything to return
+        raise KeyboardInterrupt
     best = max(results, key=lambda result: result.score)
+    best.stopped = stopped
     scorer.fill_values(best)
     return best
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
 
 _SHOWN = 5
+_STOPPED = {"max_steps": "max_steps", "max_seconds": "max_seconds", "interrupted": "Ctrl-C"}
 
 
 class LearnedEdge(NamedTuple):
@@ -83,6 +84,11 @@ class LearnedStructure:
         The order of the variables that was used, if the method uses one.
     bootstrap
         Number of bootstrap samples behind the confidence of the edges.
+    reason
+        Why the measure was taken, where ``measure="auto"`` took it; else empty.
+    stopped
+        Why the search stopped: ``converged``, ``max_steps``, ``max_seconds`` or ``interrupted`` (Ctrl-C); unless it
+        converged, the structure is the best so far.
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
@@ -105,6 +111,8 @@ class LearnedStructure:
     rows: int
     order: tuple[str, ...] | None = None
     bootstrap: int = 0
+    reason: str = ""
+    stopped: str = "converged"
 
     @property
     def ties(self) -> tuple[SearchStep, ...]:
@@ -129,7 +137,10 @@ class LearnedStructure:
             "",
         ]
         lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
-        lines += ["", f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
+        lines += ["", *([f"  measure    {self.reason}"] if self.reason else [])]
+        lines += [f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
+        if self.stopped != "converged":
+            lines.append(f"  stopped    by {_STOPPED[self.stopped]}: the best structure so far")
         if self.ties:
             step = self.ties[0]
             action, parent, child = step.ties[0]

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from possnet.dependence import CONTOUR_MEASURES
-from possnet.structure.bdeu_score import BdeuScore
 from possnet.structure.coarsened_search import search_coarsened
+from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.hidden_tree import HiddenTreeScorer
+from possnet.structure.measure_choice import choose_measure
 from possnet.structure.score_registry import MEASURES, StructureScore
 from possnet.structure.structural_em import TracedScorer
 
+if TYPE_CHECKING:
+    from possnet.structure.score_registry import SearchProblem, TreeScorer
+
 __all__ = ["MEASURES"]
 
+
+def _make_chosen_scorer(problem: SearchProblem) -> TreeScorer:
+    chosen = MEASURES[choose_measure(CodedRows(problem.data, missing=True)).name]
+    return chosen.make_scorer(replace(problem, measure=chosen))
+
+
 for _score in (
+    StructureScore("auto", "the score that fits the rows", _make_chosen_scorer, choose=choose_measure),
     StructureScore(
         "random-set-bic", "random-set BIC", lambda problem: DecomposableScore(problem.rows, counting="cells")
     ),
@@ -20,7 +35,6 @@ for _score in (
         "traced-bic",
         "traced BIC",
         lambda problem: TracedScorer(problem.rows),
-        methods=("greedy", "mwst", "k2"),
         decomposable=False,
         separates_missing=True,
         learner="em",
@@ -30,13 +44,25 @@ for _score in (
         "BIC under coarsening at random",
         lambda problem: DecomposableScore(problem.rows),  # of completed rows
         decomposable=False,
+        learner="coarsened",
         run_method=search_coarsened,
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
     StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),
-    StructureScore("bdeu", "BDeu", lambda problem: BdeuScore(problem.rows), takes_imprecise_rows=False),
 ):
     MEASURES.register(_score)
+
+MEASURES.register(
+    StructureScore(
+        "hidden-mutual-information",
+        "hidden mutual information",
+        lambda _: HiddenTreeScorer(),
+        methods=("hidden-tree",),
+        decomposable=False,
+        adds_edges=True,
+        learner="em",
+    )
+)
 
 _CONTOUR_METHODS = ("mwst", "k2")
 _HYBRID_METHODS = {"specificity-gain": ("hybrid-tree", "hybrid-dag")}  # which lower conditional non-specificity
@@ -49,6 +75,6 @@ for _measure in CONTOUR_MEASURES.values():
             methods=_CONTOUR_METHODS + _HYBRID_METHODS.get(_measure.name, ()),
             penalised=False,
             decomposable=False,
-            on_contours=True,
+            adds_edges=True,
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 from possnet.errors import InputError, listing
 from possnet.registries import Registry
 from possnet.structure.coded_rows import CodedRows
+from possnet.structure.search_clock import SearchClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,12 +19,21 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Progress
     from possnet.dataset import Batches, Dataset
     from possnet.possibility import Conjunction
+    from possnet.structure.measure_choice import MeasureChoice
     from possnet.structure.search_graph import CompiledConstraints
     from possnet.structure.search_options import Search
     from possnet.structure.search_result import SearchResult
 
 
-class Scorer(Protocol):
+class TreeScorer(Protocol):
+    """A measure by which trees are found."""
+
+    def grow_tree(self, problem: SearchProblem) -> SearchResult:
+        """The heaviest tree."""
+        ...
+
+
+class Scorer(TreeScorer, Protocol):
     """A score or measure on the rows of a problem. Variables are numbers, parents sorted tuples of them."""
 
     size: int
@@ -38,10 +48,6 @@ class Scorer(Protocol):
 
     def fill_values(self, result: SearchResult) -> None:
         """Fill in the value of every edge of the result, and the scores of its families."""
-        ...
-
-    def grow_tree(self, problem: SearchProblem) -> SearchResult:
-        """The heaviest spanning tree."""
         ...
 
 
@@ -76,15 +82,15 @@ class StructureScore:
     name, label
         Its name in calls, and a name for people.
     make_scorer
-        Makes a `Scorer` for the rows of a problem.
+        Makes a `TreeScorer` for the rows of a problem.
     methods
-        The search methods that it goes with. For ``greedy`` the scorer must be a `ClimbingScorer`.
+        The search methods that it goes with. For ``k2`` the scorer must be a `Scorer`, for ``greedy`` a `ClimbingScorer`.
     penalised
         Whether it has a penalty for parents. Without one, methods that take several parents need a bound and a threshold.
     decomposable
         Whether the value of a structure is a sum over its families.
-    on_contours
-        Whether it is a measure of the dependence of pairs on contours; the value of a structure is then a sum over edges.
+    adds_edges
+        Whether it is a measure of the dependence of pairs; the value of a structure is then a sum over its edges.
     takes_imprecise_rows
         Whether cells may be sets of several states.
     separates_missing
@@ -93,19 +99,22 @@ class StructureScore:
         The learner that goes with it for the tables.
     run_method
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
+    choose
+        For an entry that stands for others: the one to take for some rows (unknown cells coded apart), and why.
     """
 
     name: str
     label: str
-    make_scorer: Callable[[SearchProblem], Scorer]
-    methods: tuple[str, ...] = ("greedy", "boss", "mwst", "k2")
+    make_scorer: Callable[[SearchProblem], TreeScorer]
+    methods: tuple[str, ...] = ("greedy", "mwst", "k2")
     penalised: bool = True
     decomposable: bool = True
-    on_contours: bool = False
+    adds_edges: bool = False
     takes_imprecise_rows: bool = True
     separates_missing: bool = False
     learner: str = "likelihood"
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
+    choose: Callable[[CodedRows], MeasureChoice] | None = None
 
 
 MEASURES: Final = Registry[StructureScore]("measure")
@@ -115,7 +124,9 @@ MEASURES: Final = Registry[StructureScore]("measure")
 class SearchProblem:
     """The input of a search method. Variables are numbers, in the order of the data.
 
-    ``start`` is the structure at which a method that can do so begins; by default the required edges alone.
+    ``start`` is the structure at which a method that can do so begins; by default the required edges alone, or what the
+    method finds by itself. ``reason`` says why the measure was taken, if it was not named; ``clock`` stops the search when
+    its time is up.
     """
 
     data: Dataset | Batches
@@ -128,6 +139,8 @@ class SearchProblem:
     seed: int
     progress: Progress
     start: Bools | None = None
+    reason: str = ""
+    clock: SearchClock = field(default_factory=SearchClock)
 
     @property
     def names(self) -> list[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from possnet.errors import InputError, listing
 from possnet.registries import Registry
-from possnet.structure.best_order_search import search_best_order
 from possnet.structure.hybrid import learn_hybrid_dag, learn_hybrid_tree
 from possnet.structure.k2 import search_orders
 from possnet.structure.registered_scores import MEASURES
@@ -15,8 +14,7 @@ from possnet.structure.registered_scores import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from possnet.structure.hill_climbing import FamilyScorer
-    from possnet.structure.score_registry import ClimbingScorer, SearchProblem, StructureScore
+    from possnet.structure.score_registry import ClimbingScorer, Scorer, SearchProblem, StructureScore
     from possnet.structure.search_result import SearchResult
 
 # Without a penalty every further parent gains a little, if only by chance: their number and their gain need a bound.
@@ -48,7 +46,7 @@ class SearchMethod:
     label: str
     run: Callable[[SearchProblem], SearchResult]
     refusal: str
-    default_measure: str = "random-set-bic"
+    default_measure: str = "auto"
     several_parents: bool = True
     uses_order: bool = False
     uses_start: bool = False
@@ -74,7 +72,7 @@ def fitting_measure(method: str, measure: str | None, owner: str = "learn_struct
     """The measure, or the method's default if none is given; an `InputError` if the two do not go together.
 
     >>> fitting_measure("greedy", None), fitting_measure("hybrid-dag", None)
-    ('random-set-bic', 'specificity-gain')
+    ('auto', 'specificity-gain')
     """
     entry = METHODS.require(method, owner)
     if measure is None:
@@ -94,16 +92,13 @@ def _climb(problem: SearchProblem) -> SearchResult:
     return scorer.climb_structures(problem)
 
 
-def _search_best_order(problem: SearchProblem) -> SearchResult:
-    return search_best_order(cast("FamilyScorer", problem.measure.make_scorer(problem)), problem)
-
-
 def _grow_tree(problem: SearchProblem) -> SearchResult:
     return problem.measure.make_scorer(problem).grow_tree(problem)
 
 
 def _search_orders(problem: SearchProblem) -> SearchResult:
-    return search_orders(problem.measure.make_scorer(problem), problem)
+    scorer = cast("Scorer", problem.measure.make_scorer(problem))  # as its entry says by listing this method
+    return search_orders(scorer, problem)
 
 
 _HYBRID: Final = "but its search lowers conditional non-specificity"
@@ -115,7 +110,14 @@ for _method in (
         "which has no price that would keep it from adding edges",
         uses_start=True,
     ),
-    SearchMethod("boss", "best order score search", _search_best_order, "which is no sum over families"),
+    SearchMethod(
+        "hidden-tree",
+        "hidden tree",
+        _grow_tree,
+        "which says nothing of hidden states",
+        "hidden-mutual-information",
+        several_parents=False,
+    ),
     SearchMethod("mwst", "maximum-weight spanning tree", _grow_tree, "which weighs no pairs", several_parents=False),
     SearchMethod("k2", "K2", _search_orders, "which weighs no further parent", uses_order=True),
     SearchMethod("hybrid-tree", "hybrid tree", learn_hybrid_tree, _HYBRID, "specificity-gain", several_parents=False),

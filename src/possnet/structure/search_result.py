@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from possnet.structure.search_clock import CONVERGED
+
 if TYPE_CHECKING:
     from possnet.aliases import Bools
 
     EdgeMove: TypeAlias = tuple[int, int, int]
 
-ACTIONS: Final = ("add", "delete", "reverse", "exchange", "re-root", "lift", "replace")
-"""What a move (action, parent, child) does, by the number of its action."""
+ACTIONS: Final = ("add", "delete", "reverse")
+"""What a move (action, parent, child) of one edge does, by the number of its action."""
 
 
 class MoveRecord(NamedTuple):
@@ -45,6 +47,8 @@ class SearchResult:
         The order of the variables, if the search used one.
     rows
         Number of rows of the data, where the search counted them itself.
+    stopped
+        Why the search stopped; see `possnet.structure.search_clock`.
     """
 
     edges: Bools
@@ -54,3 +58,4 @@ class SearchResult:
     families: list[float] | None = None
     order: list[int] | None = None
     rows: int | None = None
+    stopped: str = CONVERGED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,9 +13,11 @@ from possnet.errors import InputError, TooLarge, require_whole
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
+from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
+from possnet.structure.search_clock import SearchClock
 from possnet.structure.search_graph import parents_of
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
 from possnet.structure.search_options import Search, number_order
@@ -48,15 +51,15 @@ def learn_structure(
     data
         A data set, or a stream of batches; its columns are the variables.
     method
-        ``greedy``: hill climbing over a score. ``boss``: best order score search (Andrews et al. 2023). ``mwst``: the
-        maximum-weight spanning tree (Chow and Liu 1968). ``k2``: parents chosen among the predecessors in an ordering, a
-        given one or the best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search
-        that lowers non-specificity.
+        ``greedy``: hill climbing over a score. ``mwst``: the maximum-weight spanning tree (Chow and Liu 1968). ``k2``:
+        parents chosen among the predecessors in an ordering, a given one or the best of several. ``hybrid-tree``,
+        ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity.
     measure
-        A score (``random-set-bic``, the default; ``traced-bic``, ``coarsened-bic``, ``mdl``; ``bic`` and ``bdeu`` for
-        precise rows), or for ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``,
-        ``specificity-ratio``, ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`).
-        ``docs/structure.md`` says when to use which.
+        A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``, ``bic`` for precise rows), or ``auto``, the
+        default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of their own); for
+        ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
+        ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`). ``docs/structure.md``
+        says when to use which.
     conjunction
         Independence for the measures on contours: ``PRODUCT`` fits every process of `possnet.sample`, for min-based
         networks too; ``MIN`` is that of Borgelt, Gebhardt and Kruse.
@@ -125,7 +128,13 @@ def _pose_problem(
         if not isinstance(value, kind):
             name = kind.__name__
             raise InputError(f"learn_structure: {name.lower()} {value!r}; expected possnet.{name}(...)")
-    score = MEASURES[fitting_measure(method.name, measure)]
+    score, reason = MEASURES[fitting_measure(method.name, measure)], ""
+    if score.choose is not None:
+        data = data if isinstance(data, Dataset) else collect_rows(data)
+        choice = score.choose(CodedRows(data, missing=True))
+        if method.name not in MEASURES[choice.name].methods:
+            choice = choice.replace_measure("random-set-bic", method.name)
+        score, reason = MEASURES[choice.name], str(choice)
     names = [variable.name for variable in data.variables]
     compiled = compile_constraints(constraints, names, method.default_max_parents(score, len(names)))
     before = compiled.required if method.uses_order else np.zeros_like(compiled.required)
@@ -139,6 +148,8 @@ def _pose_problem(
         None if search.order is None else number_order(search.order, names, before),
         0 if rng is None else seed_of(rng),
         _report_nothing if progress is None else progress,
+        reason=reason,
+        clock=SearchClock(search.max_seconds),
     )
 
 
@@ -184,7 +195,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
     essential = dag.essential_graph()
     reversible = {frozenset(edge) for edge in essential.undirected}
     values = {(names[p], names[c]): -gain for (action, p, c), gain in result.gains.items() if action == "delete"}
-    edges = tuple(LearnedEdge(*edge, values[edge], frozenset(edge) in reversible) for edge in dag.edges)
+    edges = tuple(LearnedEdge(*edge, values.get(edge, nan), frozenset(edge) in reversible) for edge in dag.edges)
 
     def name_move(action: str, parent: int, child: int) -> tuple[str, str, str]:
         return action, names[parent], names[child]
@@ -196,7 +207,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
     additions = ((move, gain) for move, gain in result.gains.items() if move[0] == "add" and np.isfinite(gain))
     near_misses = [NearMiss(*name_move(*move), gain) for move, gain in sorted(additions, key=lambda move: -move[1])]
     families: dict[str, float] | None = None
-    if problem.measure.on_contours:
+    if problem.measure.adds_edges:
         families = {name: sum((edge.value for edge in edges if edge.child == name), 0.0) for name in names}
     elif result.families is not None:
         families = dict(zip(names, result.families, strict=True))
@@ -212,4 +223,6 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         tuple(near_misses[:_NEAR_MISSES]),
         problem.rows.total if result.rows is None else result.rows,
         None if result.order is None else tuple(names[k] for k in result.order),
+        reason=problem.reason,
+        stopped=result.stopped,
     )

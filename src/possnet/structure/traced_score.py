@@ -29,7 +29,7 @@ from possnet.structure.decomposable_scores import DecomposableScore, n_log_n
 from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,6 +47,7 @@ _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
 _LEAST_MASS: Final = 1e-12  # none is 0 at the start, where EM would leave it
 _DENSE: Final = 1 << 22  # entries of a table of cells
+_ALGORITHMS: Final = 32  # components whose rows are kept ready for EM
 _KEPT: Final = 1 << 23  # masses
 
 
@@ -109,61 +110,102 @@ class TracedScore:
             _KEPT, lambda fitted: sum(m.size for m in fitted.masses.values()) + 1
         )
         self._local: SizedCache[tuple[float, Floats]] = SizedCache(_KEPT, lambda fitted: fitted[1].size + 1)
-        self._last_masses: SizedCache[Floats] = SizedCache(_KEPT, lambda masses: masses.size)
+        self._algorithms: SizedCache[tuple[EmAlgorithm, tuple[int, ...]]] = SizedCache(_ALGORITHMS, lambda _: 1)
 
     def sample_rows(self, most: int) -> TracedScore | None:
         """The same score on some of the rows, drawn once and for all; None if there are not more."""
         chosen = self.rows.sample_rows(most)
         return None if chosen is None else TracedScore(chosen)
 
+    def free_masses(self, child: int, parents: tuple[int, ...]) -> int:
+        """Number of masses that a family is priced by: q (r - 1)."""
+        return prod(self.states[p] for p in parents) * (self.states[child] - 1)
+
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """(ln N / 2) q (r - 1)."""
-        return self.price * prod(self.states[p] for p in parents) * (self.states[child] - 1)
+        return self.price * self.free_masses(child, parents)
 
     def score_structure(self, families: Sequence[tuple[int, ...]]) -> float:
         """Traced BIC of a structure, given the parents of every variable."""
         return self.log_likelihood(families) - sum(self.penalty(k, parents) for k, parents in enumerate(families))
 
-    def log_likelihood(self, families: Sequence[tuple[int, ...]]) -> float:
-        """Log-likelihood at the maximum of EM."""
+    def log_likelihood(
+        self, families: Sequence[tuple[int, ...]], start: Mapping[Family, Floats] | None = None
+    ) -> float:
+        """Log-likelihood at the maximum of EM, which starts from the masses given where a component is not yet fitted."""
         inside: set[int] = set()
         value = 0.0
         for component in self.split_components(families):
             inside.update(child for child, _ in component)
-            value += self.fit_component(component).log_likelihood
+            value += self.fit_component(component, start).log_likelihood
         return value + sum(self._marginal_log_likelihood(k) for k in range(self.size) if k not in inside)
 
     def split_components(self, families: Sequence[tuple[int, ...]]) -> list[frozenset[Family]]:
-        """Families whose parents' hidden states meet; an active variable with missing cells meets its own parents."""
-        active = {p for parents in families for p in parents}
-        scopes = [
-            {*parents, *((k,) if self.rows.has_missing[k] and k in active else ())}
-            for k, parents in enumerate(families)
-        ]
+        """Families whose hidden states meet."""
+        scopes = self.hidden_scopes(families)
         return [
             frozenset((k, tuple(families[k])) for k, scope in enumerate(scopes) if scope and scope <= group)
             for group in merge_overlapping(scopes)
         ]
 
-    def fit_component(self, families: frozenset[Family]) -> FittedComponent:
-        """The component fitted by EM, which starts from the last masses of its families."""
+    def hidden_scopes(self, families: Sequence[tuple[int, ...]]) -> list[set[int]]:
+        """Hidden states that meet in every family: the parents', and that of an active variable with missing cells."""
+        active = {p for parents in families for p in parents}
+        return [
+            {*parents, *((k,) if self.rows.has_missing[k] and k in active else ())}
+            for k, parents in enumerate(families)
+        ]
+
+    def fit_component(
+        self, families: frozenset[Family], start: Mapping[Family, Floats] | None = None
+    ) -> FittedComponent:
+        """The component fitted by EM, which starts from the masses given, or else from those of every family alone."""
         fitted = self._components.get(families)
         if fitted is None:
-            fitted = self._components.put(families, self._run_em(families))
-            self._keep_masses(fitted)
+            fitted = self._components.put(families, self._run_em(families, start or {}))
         return fitted
 
-    def _keep_masses(self, fitted: FittedComponent) -> None:
-        for family, masses in fitted.masses.items():
-            self._last_masses.put(family, masses)
+    def improve_component(self, families: frozenset[Family], start: Mapping[Family, Floats]) -> None:
+        """Fit a component once more, from other masses; the better fit is kept."""
+        again, known = self._run_em(families, start), self._components.get(families)
+        if known is None or again.log_likelihood > known.log_likelihood:
+            self._components.put(families, again)
+
+    def observed_cells(self, number: int) -> int:
+        """Number of distinct cells of a variable, missing ones apart; 1 if it is never observed."""
+        return max(len(self.rows.masks[number]), 1)
+
+    def hidden_posteriors(
+        self, component: frozenset[Family], clamped: dict[int, int] | None = None
+    ) -> tuple[Floats, dict[int, Floats]]:
+        """For every row ln P(row, clamped hidden states) up to a constant, and the posteriors of the hidden states.
+
+        The component has its fitted masses; ``clamped`` gives some hidden variables their states.
+        """
+        algorithm, columns = self._algorithms.get_or_compute(component, lambda: self._prepare_em(component))
+        masses = algorithm.equal_masses()
+        for (child, _), values in self.fit_component(component).masses.items():
+            masses[self.names[child]] = values
+        fixed = {self.names[k]: state for k, state in (clamped or {}).items()}
+        logs, posteriors = algorithm.state_posteriors(masses, fixed)
+        inverse = self.tables.group_cells(columns)[0]
+        return logs[inverse], {self.place[name]: values[inverse] for name, values in posteriors.items()}
+
+    def _prepare_em(self, families: frozenset[Family]) -> tuple[EmAlgorithm, tuple[int, ...]]:
+        """EM for a component, and its columns."""
+        parents = dict(families)
+        nodes = sorted({*parents, *(p for above in parents.values() for p in above)})
+        dag = Dag({self.names[k]: [self.names[p] for p in parents.get(k, ())] for k in nodes})
+        rows = _em_rows(nodes, self)
+        algorithm = EmAlgorithm(HiddenStateModel(dag, rows), rows)
+        return algorithm, tuple(self.place[name] for name in algorithm.model.components[0].columns)
 
     def refit(self, families: Sequence[tuple[int, ...]]) -> None:
         """Run EM to convergence from the current masses, and from equal masses like `possnet.fit_em`; keep the better."""
         for component in self.split_components(families):
-            self._keep_masses(self.fit_component(component))
-            ends = [self._run_em(component, last=True)]
+            ends = [self._run_em(component, self.fit_component(component).masses, last=True)]
             if self.rows.n_rows <= _MANY_ROWS:
-                ends.append(self._run_em(component, last=True, fresh=True))
+                ends.append(self._run_em(component, None, last=True))
             self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
     def local_log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
@@ -241,21 +283,18 @@ class TracedScore:
             "set max_parents, or use fewer rows, or states that give fewer distinct cells",
         )
 
-    def _run_em(self, families: frozenset[Family], *, last: bool = False, fresh: bool = False) -> FittedComponent:
-        parents = dict(families)
+    def _run_em(
+        self, families: frozenset[Family], start: Mapping[Family, Floats] | None, *, last: bool = False
+    ) -> FittedComponent:
+        """EM from the masses given, from those of the family alone where there are none; from equal masses without any."""
         masses_in_all = sum(prod(self.states[p] for p in above) * len(self.rows.masks[k]) for k, above in families)
         if masses_in_all > _DENSE:
             self._refuse_size(8 * masses_in_all, families)
-        nodes = sorted({*parents, *(p for above in parents.values() for p in above)})
-        dag = Dag({self.names[k]: [self.names[p] for p in parents.get(k, ())] for k in nodes})
-        rows = _em_rows(nodes, self)
-        algorithm = EmAlgorithm(HiddenStateModel(dag, rows), rows)
+        algorithm, _ = self._algorithms.get_or_compute(families, lambda: self._prepare_em(families))
         point = algorithm.equal_masses()
-        for family in () if fresh else families:
+        for family in () if start is None else families:
             name = self.names[family[0]]
-            masses = self._last_masses.get(family)
-            if masses is None:
-                masses = self._fit_local(family)[1]
+            masses = start[family] if start is not None and family in start else self._fit_local(family)[1]
             if masses.shape == point[name].shape:
                 mixed = masses + _LEAST_MASS + 1e-3 * point[name]
                 point[name] = mixed / mixed.sum(axis=1, keepdims=True)

@@ -31,10 +31,7 @@ from possnet.errors import InputError, among
 @click.option("--tier", "tiers", multiple=True, type=COLUMNS, help="Causes first: no edge to an earlier tier.")
 @shared.number_option("--max-parents", "Largest number of parents of a variable.")
 @click.option("--order", type=COLUMNS, help="For k2: the order of the variables; by default the best of several.")
-@shared.number_option(
-    "--restarts",
-    "For greedy: further climbs from perturbed structures, by default 0. For boss: random orders, by default 10.",
-)
+@shared.number_option("--restarts", "For greedy: further climbs from perturbed structures.", default=0)
 @shared.number_option("--bootstrap", "Bootstrap samples, for the confidence of every edge.", default=0)
 @shared.number_option("--seed", "Same seed, same structure.", default=0)
 @shared.variables_option
@@ -53,7 +50,7 @@ def learn_command(
     tiers: list[list[str]],
     max_parents: int | None,
     order: list[str] | None,
-    restarts: int | None,
+    restarts: int,
     bootstrap: int,
     seed: int,
     as_json: bool,  # noqa: FBT001
@@ -62,7 +59,7 @@ def learn_command(
 ) -> None:
     """Learn which variables depend on which, and the tables, from data whose cells may be sets.
 
-    The tables are learned by counting; by EM over hidden states if the measure is traced-bic.
+    The tables are learned by counting, or by EM over hidden states if the measure is traced-bic or coarsened-bic.
 
     \b
     Examples:
@@ -122,6 +119,8 @@ def choose_edges(edges: list[list[tuple[str, str]]], names: list[str], option: s
 
 def structure_document(result: pn.LearnedStructure) -> dict[str, object]:
     """A learned structure, for machines."""
-    plain = {name: getattr(result, name) for name in ("method", "measure", "rows", "score", "families", "order")}
+    plain = {
+        name: getattr(result, name) for name in ("method", "measure", "reason", "rows", "score", "families", "order")
+    }
     moves = {name: getattr(result, name) for name in ("edges", "trace", "near_misses")}
     return plain | {name: [move._asdict() for move in listed] for name, listed in moves.items()}
