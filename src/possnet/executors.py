@@ -23,20 +23,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
-__all__ = ["completed", "workers"]
+__all__ = ["completed", "shared_value", "workers"]
 
 T = TypeVar("T")
 _PATIENCE = 3
+_shared: object = None
 
 
-def workers(count: int | None = None) -> ProcessPoolExecutor:
+def workers(count: int | None = None, *, shared: object = None) -> ProcessPoolExecutor:
     """A pool of processes, one for each core by default, that end when their parent does.
 
-    >>> with workers(1) as pool:
-    ...     pool.submit(abs, -3).result()
-    3
+    ``shared`` is sent to every process once, when it starts; there `shared_value` returns it.
+
+    >>> with workers(1, shared=[1, 2]) as pool:
+    ...     pool.submit(abs, -3).result(), pool.submit(shared_value).result()
+    (3, [1, 2])
     """
-    return ProcessPoolExecutor(cores() if count is None else count, mp_context=_Context(), initializer=_watch_parent)
+    count = cores() if count is None else count
+    return ProcessPoolExecutor(count, mp_context=_Context(), initializer=_start_worker, initargs=(shared,))
+
+
+def shared_value() -> Any:
+    """In a process of `workers`, what they share; elsewhere None.
+
+    >>> shared_value()
+    """
+    return _shared
 
 
 class _Worker(SpawnProcess):
@@ -56,6 +68,12 @@ class _Worker(SpawnProcess):
 
 class _Context(SpawnContext):
     Process = _Worker
+
+
+def _start_worker(shared: object) -> None:  # pragma: no cover - runs in the workers
+    global _shared  # noqa: PLW0603 - the one place a worker's tasks can look it up
+    _shared = shared
+    _watch_parent()
 
 
 def _watch_parent() -> None:  # pragma: no cover - runs in the workers

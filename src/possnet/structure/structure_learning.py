@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import nan
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from possnet.errors import InputError, TooLarge, require_whole
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
+from possnet.structure.bootstrap_confidence import add_confidence
 from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
@@ -23,7 +24,7 @@ from possnet.structure.search_methods import METHODS, SearchMethod, fitting_meas
 from possnet.structure.search_options import Search, number_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from concurrent.futures import Executor
 
     from possnet.aliases import Progress
     from possnet.dataset import Batches
@@ -42,6 +43,8 @@ def learn_structure(
     search: Search | None = None,
     bootstrap: int = 0,
     rng: np.random.Generator | int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> LearnedStructure:
     """Learn the structure of a network (a DAG) from imprecise data.
@@ -68,9 +71,13 @@ def learn_structure(
     search
         Options of the search, such as restarts and the length of the tabu list: `possnet.Search`.
     bootstrap
-        Learn again from this many bootstrap samples of the rows; the confidence of an edge is the share of samples with it.
+        Learn again, afresh, from this many bootstrap samples of the rows; the confidence of an edge is the share of samples
+        with it. ``max_seconds`` is then the time of every search.
     rng
         A seed or generator for random orders, restarts and bootstrap samples; the seed is 0 by default.
+    workers, executor
+        How many processes share the bootstrap samples (by default one for each core, where the searches are long enough for
+        that), or any ``concurrent.futures`` executor. The result is the same with any number of them.
     progress
         Called with the number of steps so far and of all steps (0 if unknown).
 
@@ -94,12 +101,19 @@ def learn_structure(
         raise InputError(
             "learn_structure: bootstrap of a stream; expected rows in memory: read them with read_data(...)"
         )
+    if workers is not None:
+        require_whole(workers, 1, "learn_structure: workers")
+    if executor is not None and not hasattr(executor, "submit"):
+        raise InputError(f"learn_structure: executor {executor!r}; expected one of concurrent.futures")
+    begun = monotonic()
     problem = _pose_problem(data, entry, measure, conjunction, constraints, search, rng, progress)
     try:
         learned = _to_result(entry.search(problem), entry, problem)
-        if bootstrap and isinstance(data, Dataset):
-            samples = _draw_samples(data, problem.seed, bootstrap)
-            learned = _add_confidence(learned, entry, problem, samples, bootstrap)
+        if bootstrap and isinstance(data, Dataset) and learned.stopped != "interrupted":
+            seconds = monotonic() - begun
+            learned = add_confidence(
+                learned, data, problem, bootstrap, workers=workers, executor=executor, seconds=seconds
+            )
     except TooLarge:
         raise
     except MemoryError:
@@ -155,37 +169,6 @@ def _pose_problem(
 
 def _report_nothing(done: int, total: int) -> None:
     """Progress that is not reported."""
-
-
-def _add_confidence(
-    learned: LearnedStructure, method: SearchMethod, problem: SearchProblem, samples: Iterator[Dataset], runs: int
-) -> LearnedStructure:
-    """The structure with the confidence of its edges: shares of bootstrap samples that connect, and direct, their ends.
-
-    See Friedman, Goldszmidt and Wyner 1999.
-    """
-    times: dict[tuple[str, str], int] = {}
-    for done, sample in enumerate(samples, start=1):
-        resampled = method.search(replace(problem, data=sample, progress=_report_nothing))
-        for parent, child in np.argwhere(resampled.edges).tolist():
-            pair = problem.names[parent], problem.names[child]
-            times[pair] = times.get(pair, 0) + 1
-        problem.progress(done, runs)
-    edges = []
-    for edge in learned.edges:
-        same, reverse = times.get((edge.parent, edge.child), 0), times.get((edge.child, edge.parent), 0)
-        edges.append(edge._replace(confidence=(same + reverse) / runs, direction=same / runs))
-    return replace(learned, edges=tuple(edges), bootstrap=runs)
-
-
-def _draw_samples(data: Dataset, seed: int, number: int) -> Iterator[Dataset]:
-    """Samples of as many rows as the data, drawn with replacement: the same rows with other weights."""
-    rng = np.random.default_rng([seed, 1])
-    weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
-    shares = weights / max(float(weights.sum()), 1.0)
-    for _ in range(number):
-        drawn = rng.multinomial(data.total, shares) if len(data) else np.zeros(0, dtype=np.int64)
-        yield data.with_weights(drawn)
 
 
 def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProblem) -> LearnedStructure:
