@@ -371,6 +371,25 @@ def random_set_bic(dag: pn.Dag, data: pn.Dataset) -> float:
     return score
 
 
+def bdeu(dag: pn.Dag, data: pn.Dataset, sample_size: float = 1.0) -> float:
+    """The probability of precise rows one after the other, each given those before, and of the edges, as a logarithm."""
+    score = -log(max(len(dag.nodes) - 2, 1)) * len(dag.edges)
+    occurring = {n: len({row[n] for row, _ in weighted_rows(data)}) for n in dag.nodes}
+    for name in dag.nodes:
+        parents, states = dag.parents(name), occurring[name]
+        contexts = prod(occurring[n] for n in parents)
+        before: dict[tuple[str, ...], int] = {}
+        for row, weight in weighted_rows(data):
+            (*context, state) = (next(iter(row[n])) for n in (*parents, name))
+            for _ in range(int(weight)):
+                above = before.get(tuple(context), 0)
+                family = before.get((*context, "child", state), 0)
+                score += log((family + sample_size / contexts / states) / (above + sample_size / contexts))
+                before[tuple(context)] = above + 1
+                before[*context, "child", state] = family + 1
+    return score
+
+
 def mdl(dag: pn.Dag, data: pn.Dataset) -> float:
     """Possibilistic MDL: every row shared equally among the configurations of the family that it contains."""
     score = 0.0

@@ -86,6 +86,10 @@ class DecomposableScore:
         """What the free parameters of a family cost."""
         return self._price * max(self._sizes[child] - 1, 0) * prod(self._sizes[p] for p in parents)
 
+    def penalties_with(self, child: int, parents: tuple[int, ...]) -> Floats:
+        """What the free parameters of a family cost with each variable as one more parent."""
+        return self.penalty(child, parents) * np.array(self._sizes, dtype=np.float64)
+
     def log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a family at its maximum: the score without its price."""
         return self._sum_logs((*parents, child)) - self._sum_logs(parents)
@@ -102,17 +106,15 @@ class DecomposableScore:
         key = child, parents
         if key not in self._additions:
             current = self.score_family(child, parents)
-            price = self.penalty(child, parents)
-            candidates = [
-                k for k in range(self.size) if k != child and k not in parents and -price * self._sizes[k] > current
-            ]
+            penalties = self.penalties_with(child, parents)
+            candidates = [k for k in np.flatnonzero(-penalties > current).tolist() if k != child and k not in parents]
             self.count_families(child, parents, candidates)
             scores = np.full(self.size, -inf)
             family, above = self._mask((*parents, child)), self._mask(parents)
             for k in candidates:
                 known = self._sums.get(above | 1 << k)
                 known = self._sum_logs((*parents, k)) if known is None else known
-                scores[k] = self._sums.get(family | 1 << k, 0.0) - known - price * self._sizes[k]
+                scores[k] = self._sums.get(family | 1 << k, 0.0) - known - penalties[k]
             self._additions[key] = scores
         return self._additions[key]
 
@@ -202,12 +204,16 @@ class DecomposableScore:
             self._keep_sums(counted._replace(counts=counted.counts.sum(axis=1, keepdims=True)), parents)
 
     def _keep_sums(self, tables: CandidateTables, base: tuple[int, ...]) -> None:
-        contexts, states, width = tables.counts.shape
-        columns = self._n_log_n(tables.counts.reshape(contexts * states, width)).sum(axis=0)
-        values = np.add.reduceat(columns, tables.starts)
+        values = np.add.reduceat(self._sum_columns(tables, base), tables.starts)
         mask = self._mask(base)
         for k, value in zip(tables.candidates, values.tolist(), strict=True):
             self._sums.setdefault(mask | 1 << k, value)
+
+    def _sum_columns(self, tables: CandidateTables, base: tuple[int, ...]) -> Floats:  # noqa: ARG002
+        """Sums of n ln n over the columns of tables side by side."""
+        contexts, states, width = tables.counts.shape
+        sums: Floats = self._n_log_n(tables.counts.reshape(contexts * states, width)).sum(axis=0)
+        return sums
 
     def _n_log_n(self, counts: Counted) -> Floats:
         if self._logs is not None and counts.dtype == np.int64:

@@ -31,6 +31,15 @@ _ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
 _PERTURBATIONS: Final = 8  # random moves before a restart
 
 
+def rounding_of(score: float) -> float:
+    """How far two scores may be apart by rounding.
+
+    >>> rounding_of(-5000.0)
+    5e-06
+    """
+    return _ROUNDING * max(abs(score), 1.0)
+
+
 def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProblem) -> None:
     """Climb from one structure; ``best`` is updated whenever the score passes all before."""
     moves = list(best.moves)
@@ -65,7 +74,7 @@ def climb_with_restarts(start: Callable[[Bools], _FamilyClimber], edges: Bools, 
     def climb_all() -> None:
         nonlocal best
         climb_once(climber, best, problem)
-        for _ in range(problem.search.restarts):
+        for _ in range(problem.search.restarts or 0):
             again = start(best.edges)
             restarted = SearchResult(best.edges, best.score, list(best.moves))
             for _ in range(_PERTURBATIONS):
@@ -127,7 +136,7 @@ class _FamilyClimber:
                 rest = parents[:place] + parents[place + 1 :]
                 self.deleting[parent, child] = self.score.score_family(child, rest) - current
         self.total = float(self.families.sum())
-        self.margin = _ROUNDING * max(abs(self.total), 1.0)
+        self.margin = rounding_of(self.total)
 
     def move_gains(self) -> Floats:
         """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""
@@ -184,14 +193,28 @@ def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
 
     begun = constraints.required if problem.start is None else problem.start
     best = climb_with_restarts(start, begun, problem)
-    climber = start(best.edges)
-    gains = climber.move_gains()
-    best.families = climber.families.tolist()
-    for action, parent, child in _list_moves(np.isfinite(gains)):
-        best.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
-    for parent, child in np.argwhere(best.edges).tolist():  # required edges cannot be deleted, but are worth something
-        best.gains["delete", parent, child] = float(climber.deleting[parent, child])
+    fill_gains(score, problem, best)
     return best
+
+
+def climb_from(score: FamilyScorer, problem: SearchProblem, result: SearchResult) -> None:
+    """Climb once from the structure of a result, which is updated in place."""
+    climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
+    result.score = climber.total
+    climb_once(climber, result, problem)
+
+
+def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult) -> None:
+    """Fill in the scores of the families, and the gains of all moves that could still be made."""
+    climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
+    gains = climber.move_gains()
+    result.families = climber.families.tolist()
+    for action, parent, child in _list_moves(np.isfinite(gains)):
+        result.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
+    for parent, child in np.argwhere(
+        result.edges
+    ).tolist():  # required edges cannot be deleted, but are worth something
+        result.gains["delete", parent, child] = float(climber.deleting[parent, child])
 
 
 def _list_moves(chosen: Bools) -> list[EdgeMove]:

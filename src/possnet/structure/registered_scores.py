@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from possnet.dependence import CONTOUR_MEASURES
+from possnet.structure.bdeu_score import BdeuScore
 from possnet.structure.coarsened_search import search_coarsened
 from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
@@ -35,6 +36,7 @@ for _score in (
         "traced-bic",
         "traced BIC",
         lambda problem: TracedScorer(problem.rows),
+        methods=("greedy", "mwst", "k2"),
         decomposable=False,
         separates_missing=True,
         learner="em",
@@ -49,6 +51,7 @@ for _score in (
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
     StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),
+    StructureScore("bdeu", "BDeu", lambda problem: BdeuScore(problem.rows), takes_imprecise_rows=False),
 ):
     MEASURES.register(_score)
 

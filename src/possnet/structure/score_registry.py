@@ -106,7 +106,7 @@ class StructureScore:
     name: str
     label: str
     make_scorer: Callable[[SearchProblem], TreeScorer]
-    methods: tuple[str, ...] = ("greedy", "mwst", "k2")
+    methods: tuple[str, ...] = ("greedy", "boss", "mwst", "k2")
     penalised: bool = True
     decomposable: bool = True
     adds_edges: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from possnet.errors import InputError, listing
 from possnet.registries import Registry
+from possnet.structure.best_order_search import search_best_order
 from possnet.structure.hybrid import learn_hybrid_dag, learn_hybrid_tree
 from possnet.structure.k2 import search_orders
 from possnet.structure.registered_scores import MEASURES
@@ -14,6 +15,7 @@ from possnet.structure.registered_scores import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from possnet.structure.hill_climbing import FamilyScorer
     from possnet.structure.score_registry import ClimbingScorer, Scorer, SearchProblem, StructureScore
     from possnet.structure.search_result import SearchResult
 
@@ -92,6 +94,10 @@ def _climb(problem: SearchProblem) -> SearchResult:
     return scorer.climb_structures(problem)
 
 
+def _search_best_order(problem: SearchProblem) -> SearchResult:
+    return search_best_order(cast("FamilyScorer", problem.measure.make_scorer(problem)), problem)
+
+
 def _grow_tree(problem: SearchProblem) -> SearchResult:
     return problem.measure.make_scorer(problem).grow_tree(problem)
 
@@ -110,6 +116,7 @@ for _method in (
         "which has no price that would keep it from adding edges",
         uses_start=True,
     ),
+    SearchMethod("boss", "best order score search", _search_best_order, "which is no sum over families"),
     SearchMethod(
         "hidden-tree",
         "hidden tree",

@@ -26,12 +26,13 @@ class Search:
         For ``k2``: the order of the variables; without it, the number of orders of which the best is taken: that of the
         data, and random ones.
     tabu
-        For ``greedy``: length of the tabu list, and number of downhill moves from a local maximum.
+        For ``greedy`` and ``boss``: length of the tabu list, and number of downhill moves from a local maximum.
     restarts
-        For ``greedy``: further climbs from random perturbations of the best structure.
+        For ``greedy``: further climbs from random perturbations of the best structure, by default 0. For ``boss``: random
+        orders, by default 10.
     max_steps, max_seconds
-        For ``greedy``: maximum number of moves of a climb; for ``greedy`` and ``k2``: seconds after which the search stops
-        and returns the best structure so far. Ctrl-C does the same.
+        For ``greedy``: maximum number of moves of a climb; for ``greedy``, ``boss`` and ``k2``: seconds after which
+        the search stops and returns the best structure so far. Ctrl-C does the same.
     threshold
         For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must gain; by default 0, or 0.01 where a variable may
         have several parents and the measure has no penalty for them.
@@ -49,7 +50,7 @@ class Search:
     order: Iterable[str] | None = None
     orders: int = 10
     tabu: int = 10
-    restarts: int = 0
+    restarts: int | None = None
     max_steps: int | None = None
     max_seconds: float | None = None
     threshold: float | None = None
@@ -61,9 +62,9 @@ class Search:
             object.__setattr__(self, "order", names)
         require_whole(self.orders, 1, "search: orders")
         require_whole(self.tabu, 0, "search: tabu")
-        require_whole(self.restarts, 0, "search: restarts")
-        if self.max_steps is not None:
-            require_whole(self.max_steps, 0, "search: max_steps")
+        for name in ("restarts", "max_steps"):
+            if getattr(self, name) is not None:
+                require_whole(getattr(self, name), 0, f"search: {name}")
         if self.max_seconds is not None:
             require_number(self.max_seconds, "search: max_seconds", "seconds from 0 on", 0.0)
         if self.threshold is not None:

@@ -87,7 +87,7 @@ class TracedScorer:
         result = SearchResult(edges_of(climb.families), 0.0, [], stopped=climb.stopped)
         refit_by_em(self.score, result, thorough=climb.stopped == CONVERGED)
         rng = problem.make_rng()
-        for _ in range(problem.search.restarts if climb.stopped == CONVERGED else 0):
+        for _ in range(problem.search.restarts or 0 if climb.stopped == CONVERGED else 0):
             again = _Climb(problem, self._levels, climb.laws)
             again.families = _perturb(result.edges, constraints, rng)
             again.run()

@@ -54,13 +54,14 @@ def learn_structure(
     data
         A data set, or a stream of batches; its columns are the variables.
     method
-        ``greedy``: hill climbing over a score. ``mwst``: the maximum-weight spanning tree (Chow and Liu 1968). ``k2``:
-        parents chosen among the predecessors in an ordering, a given one or the best of several. ``hybrid-tree``,
-        ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity.
+        ``greedy``: hill climbing over a score. ``boss``: best order score search (Andrews et al. 2023). ``mwst``: the
+        maximum-weight spanning tree (Chow and Liu 1968). ``k2``: parents chosen among the predecessors in an ordering, a
+        given one or the best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search
+        that lowers non-specificity.
     measure
-        A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``, ``bic`` for precise rows), or ``auto``, the
-        default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of their own); for
-        ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
+        A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``; ``bic`` and ``bdeu`` for precise rows), or
+        ``auto``, the default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of
+        their own); for ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
         ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`). ``docs/structure.md``
         says when to use which.
     conjunction

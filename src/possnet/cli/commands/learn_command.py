@@ -31,7 +31,10 @@ from possnet.errors import InputError, among
 @click.option("--tier", "tiers", multiple=True, type=COLUMNS, help="Causes first: no edge to an earlier tier.")
 @shared.number_option("--max-parents", "Largest number of parents of a variable.")
 @click.option("--order", type=COLUMNS, help="For k2: the order of the variables; by default the best of several.")
-@shared.number_option("--restarts", "For greedy: further climbs from perturbed structures.", default=0)
+@shared.number_option(
+    "--restarts",
+    "For greedy: further climbs from perturbed structures, by default 0. For boss: random orders, by default 10.",
+)
 @shared.number_option("--bootstrap", "Bootstrap samples, for the confidence of every edge.", default=0)
 @shared.number_option("--seed", "Same seed, same structure.", default=0)
 @shared.variables_option
@@ -50,7 +53,7 @@ def learn_command(
     tiers: list[list[str]],
     max_parents: int | None,
     order: list[str] | None,
-    restarts: int,
+    restarts: int | None,
     bootstrap: int,
     seed: int,
     as_json: bool,  # noqa: FBT001
