@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.structure.cavity_families import CavityFamily, find_nearest
+from possnet.structure.cavity_families import CavityFamily, RowPosteriors, find_nearest
 from possnet.structure.family_moves import (
     FamilyMove,
     change_parents,
@@ -82,9 +82,10 @@ class HiddenStateClimber:
         self.score, self.constraints, self.families = score, constraints, families
         self.candidates, self._strength, self.sampled, self._check = candidates, strength, sampled, check
         self._tried: set[Families] = set()
+        self._components: dict[tuple[int, bool], frozenset[Family]] = {}
         self._seen = {families}  # gains are approximate: without this a climb could go round in circles
         self._cavities: SizedCache[CavityFamily] = SizedCache(_KEPT_ROWS, lambda cavity: cavity.size)
-        self._posteriors: SizedCache[Floats] = SizedCache(_KEPT_ROWS, lambda posterior: posterior.size)
+        self._posteriors: SizedCache[RowPosteriors] = SizedCache(_KEPT_ROWS, lambda posterior: posterior.table.size)
         self._gains: dict[tuple[object, ...], tuple[float, Floats]] = {}
         self._last_gains: dict[tuple[int, tuple[int, ...], tuple[int, ...]], float] = {}
 
@@ -112,10 +113,19 @@ class HiddenStateClimber:
                     return move, gain
         return None
 
+    def known_gains(self) -> dict[tuple[int, int], float]:
+        """Of the additions to this structure that were tried, what they gain at least, or about."""
+        gains = {}
+        for (child, parents, wider), gain in self._last_gains.items():
+            new = set(wider).difference(parents)
+            if parents == self.families[child] and len(new) == 1 and len(wider) > len(parents):
+                gains[new.pop(), child] = gain
+        return gains
+
     def move_to(self, families: Families) -> None:
         """Go on from another structure."""
         if families != self.families:
-            self.families, self._tried = families, set()
+            self.families, self._tried, self._components = families, set(), {}
             self._seen.add(families)
         if self.sampled is not None:
             self.sampled.move_to(families)
@@ -130,12 +140,12 @@ class HiddenStateClimber:
         cavity = self._cavities.get_or_compute(
             (child, old, component), lambda: CavityFamily(self.score, (child, old), component)
         )
-        outside: dict[int, Floats] = {}
+        outside: RowPosteriors | None = None
         others: frozenset[Family] = frozenset()
         for new in set(parents).difference(old):
             if not cavity.covers(new):
                 others = self._component_above(new)
-                outside[new] = self._find_posterior(new, others)
+                outside = self._find_posterior(new, others)
         key = child, old, component, parents, others
         if key not in self._gains:
             raised, masses = cavity.gain_by_parents(parents, outside)
@@ -282,16 +292,23 @@ class HiddenStateClimber:
 
     def _component_with(self, child: int) -> frozenset[Family]:
         """The families that share hidden states with that of a child, itself included, near it; empty without parents."""
-        parents = self.families[child]
-        return self._component_of(set(parents), (child, parents)) if parents else frozenset()
+        parents, key = self.families[child], (child, True)
+        if key not in self._components:
+            around = self._component_of(set(parents), (child, parents)) if parents else frozenset()
+            self._components[key] = around
+        return self._components[key]
 
     def _component_above(self, variable: int) -> frozenset[Family]:
         """The families near a variable that share its hidden state; empty if it has no children."""
-        children = [k for k, parents in enumerate(self.families) if variable in parents]
-        if not children:
-            return frozenset()
-        inside = self._find_inside({variable})
-        return self._component_of({variable}, (children[0], _restrict(self.families, inside)[children[0]]))
+        key = variable, False
+        if key not in self._components:
+            children = [k for k, parents in enumerate(self.families) if variable in parents]
+            above: frozenset[Family] = frozenset()
+            if children:
+                family = children[0], _restrict(self.families, self._find_inside({variable}))[children[0]]
+                above = self._component_of({variable}, family)
+            self._components[key] = above
+        return self._components[key]
 
     def _component_of(self, around: set[int], family: Family) -> frozenset[Family]:
         inside = self._find_inside(around)
@@ -303,15 +320,16 @@ class HiddenStateClimber:
         scopes = [*self.score.hidden_scopes(self.families), *self.score.hidden_scopes(others)]
         return find_nearest(scopes, around, max(_MOST_HIDDEN, len(around)))
 
-    def _find_posterior(self, variable: int, component: frozenset[Family]) -> Floats:
-        """Posteriors of a hidden state (rows, states); of one without children, the shares of its cell."""
+    def _find_posterior(self, variable: int, component: frozenset[Family]) -> RowPosteriors:
+        """Posteriors of a hidden state; of one without children, the shares of its cell."""
 
-        def compute() -> Floats:
-            if not component:
-                shares = self.score.tables.cell_matrices(shared=True)[variable]
-                spread: Floats = shares[self.score.rows.codes[variable]]
-                return spread
-            return self.score.hidden_posteriors(component)[1][variable]
+        def compute() -> RowPosteriors:
+            score = self.score
+            columns = score.component_columns(component) if component else (variable,)
+            numbers, combinations = score.tables.group_cells(columns)
+            if component:
+                return RowPosteriors(numbers, score.hidden_posteriors(component)[1][variable])
+            return RowPosteriors(numbers, score.tables.cell_matrices(shared=True)[variable][combinations[:, 0]])
 
         return self._posteriors.get_or_compute((variable, component), compute)
 

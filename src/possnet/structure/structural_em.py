@@ -69,7 +69,7 @@ class TracedScorer:
     def fill_values(self, result: SearchResult) -> None:
         """Score after EM has converged, and what it would lose without each edge."""
         refit_by_em(self.score, result)
-        self._fill_gains(result)
+        _fill_gains(self._make_climber(tuple(parent_sets_of(result.edges))), result)
 
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
         """The tree by what each variable gains as the only parent of each other, and its score."""
@@ -96,29 +96,17 @@ class TracedScorer:
             if other.score > result.score + LEAST_GAIN:
                 result, climb = other, again
         result.moves = climb.list_moves(result.score)
-        if climb.stopped in {CONVERGED, "max_steps"}:
-            self._fill_gains(result, climb.candidates)
+        if climb.climber is not None and climb.stopped in {CONVERGED, "max_steps"}:
+            _fill_gains(climb.climber, result)
         return result
 
-    def _make_climber(self, families: Families, candidates: Bools | None = None) -> HiddenStateClimber:
+    def _make_climber(self, families: Families) -> HiddenStateClimber:
         climber = None
-        every = ~np.eye(self.size, dtype=np.bool_) if candidates is None else candidates
+        every = ~np.eye(self.size, dtype=np.bool_)
         for score in self._levels:
             climber = HiddenStateClimber(score, self._free, families, every, np.zeros(every.shape), climber)
         assert climber is not None  # noqa: S101 - there is one level at least
         return climber
-
-    def _fill_gains(self, result: SearchResult, candidates: Bools | None = None) -> None:
-        """What the score would lose without each edge, and gain at least by further ones."""
-        climber = self._make_climber(tuple(parent_sets_of(result.edges)), candidates)
-        for parent, child in np.argwhere(result.edges).tolist():
-            rest = tuple(p for p in climber.families[child] if p != parent)
-            move = change_parents(climber.families, "delete", parent, child, rest)
-            result.gains["delete", parent, child] = climber.estimated_gain(move)
-        if candidates is not None:
-            for move, gain in climber.gain_singles().items():
-                if move.action == "add":
-                    result.gains["add", move.parent, move.child] = gain
 
 
 class _MadeMove(NamedTuple):
@@ -145,6 +133,7 @@ class _Climb:
         self.candidates = choose_candidates(self.laws, problem.constraints)
         self.families = tuple(parent_sets_of(_start_edges(self.laws, problem)))
         self.stopped = CONVERGED
+        self.climber: HiddenStateClimber | None = None
         self._made: list[_MadeMove] = []
         self._begun = [
             _MadeMove(FamilyMove("add", p, c, ()), float(self.laws.gain[p, c] - self.laws.price[p, c]))
@@ -162,15 +151,14 @@ class _Climb:
 
     def _climb_levels(self) -> None:
         problem, most = self._problem, self._problem.search.max_steps
-        climber: HiddenStateClimber | None = None
         for score in self._levels:
-            climber = HiddenStateClimber(
+            climber = self.climber = HiddenStateClimber(
                 score,
                 problem.constraints,
                 self.families,
                 self.candidates,
                 self.laws.information,
-                climber,
+                self.climber,
                 problem.clock.check,
             )
             while most is None or len(self._made) < most:
@@ -202,6 +190,16 @@ class _Climb:
             total += gain
             records.append(MoveRecord(action, parent, child, gain, total, ()))
         return records
+
+
+def _fill_gains(climber: HiddenStateClimber, result: SearchResult) -> None:
+    """What the score would lose without each edge, and gain by the further ones that were tried."""
+    for parent, child in np.argwhere(result.edges).tolist():
+        rest = tuple(p for p in climber.families[child] if p != parent)
+        move = change_parents(climber.families, "delete", parent, child, rest)
+        result.gains["delete", parent, child] = climber.estimated_gain(move)
+    for (parent, child), gain in climber.known_gains().items():
+        result.gains["add", parent, child] = gain
 
 
 def refit_by_em(score: TracedScore, result: SearchResult, *, thorough: bool = True) -> None:

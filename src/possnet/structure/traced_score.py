@@ -178,18 +178,22 @@ class TracedScore:
     def hidden_posteriors(
         self, component: frozenset[Family], clamped: dict[int, int] | None = None
     ) -> tuple[Floats, dict[int, Floats]]:
-        """For every row ln P(row, clamped hidden states) up to a constant, and the posteriors of the hidden states.
+        """Log-probabilities with clamped hidden states, up to a constant, and the posteriors of the hidden states.
 
-        The component has its fitted masses; ``clamped`` gives some hidden variables their states.
+        They are for the combinations of cells that occur in the columns of the component (see `component_columns`), which
+        has its fitted masses; ``clamped`` gives some hidden variables their states.
         """
-        algorithm, columns = self._algorithms.get_or_compute(component, lambda: self._prepare_em(component))
+        algorithm, _ = self._algorithms.get_or_compute(component, lambda: self._prepare_em(component))
         masses = algorithm.equal_masses()
         for (child, _), values in self.fit_component(component).masses.items():
             masses[self.names[child]] = values
         fixed = {self.names[k]: state for k, state in (clamped or {}).items()}
         logs, posteriors = algorithm.state_posteriors(masses, fixed)
-        inverse = self.tables.group_cells(columns)[0]
-        return logs[inverse], {self.place[name]: values[inverse] for name, values in posteriors.items()}
+        return logs, {self.place[name]: values for name, values in posteriors.items()}
+
+    def component_columns(self, component: frozenset[Family]) -> tuple[int, ...]:
+        """The columns whose cells a component depends on."""
+        return self._algorithms.get_or_compute(component, lambda: self._prepare_em(component))[1]
 
     def _prepare_em(self, families: frozenset[Family]) -> tuple[EmAlgorithm, tuple[int, ...]]:
         """EM for a component, and its columns."""
