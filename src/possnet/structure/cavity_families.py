@@ -31,7 +31,7 @@ _TINY: Final = 1e-300
 
 
 class RowPosteriors(NamedTuple):
-    """Posteriors of a hidden state: of every row the number of its combination of cells, and a table (combinations, states)."""
+    """Posteriors of a hidden state: the number of every row's combination of cells, and a table (combinations, states)."""
 
     numbers: NDArray[np.int32]
     table: Floats
