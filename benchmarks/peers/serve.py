@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pyagrum as gum
 import uai
+from structure_searches import structure_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ def versions() -> dict[str, object]:
     """Who answers."""
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("pyagrum", "pgmpy", "pandas")}
+    return {name: version(name) for name in ("pyagrum", "pgmpy", "causal-learn", "pandas")}
 
 
 def samples(net: str, rows: int, threads: int) -> dict[str, object]:
@@ -230,7 +231,7 @@ def pgmpy_structure(file: str) -> dict[str, object]:
 
 JOBS = (
     versions, samples, read_and_learn, learn, pgmpy_fit, explode, marginals, change, rows, em, pyagrum_structure,
-    pgmpy_structure,
+    pgmpy_structure, structure_search,
 )  # fmt: skip
 
 

@@ -187,13 +187,13 @@ def test_required_edges_bound_the_places_of_a_variable() -> None:
 def test_the_order_of_the_columns_hardly_matters() -> None:
     """Of hill climbing, 16 of 80 such runs end with another score; see docs/structure.md."""
     apart = 0
-    for seed in range(40):
+    for seed in range(25):
         net = pn.random_network(5, max_parents=3, states=(2, 3), rng=seed)
         data = pn.sample(net, 300, process="precise", rng=seed)
         turned = data.select([v.name for v in reversed(data.variables)])
         one, other = (pn.learn_structure(rows, "boss", measure="bic") for rows in (data, turned))
         apart += abs(one.score - other.score) > 1e-6
-    assert apart <= 2  # one was, when this was written
+    assert apart <= 1  # of the first 40 one was, when this was written
 
 
 def test_children_of_copies_of_a_column_are_those_of_the_first() -> None:

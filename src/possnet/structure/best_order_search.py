@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from possnet.structure.column_copies import find_copies, set_aside
 from possnet.structure.grow_shrink_tree import GrowShrinkTree
 from possnet.structure.hill_climbing import climb_from, fill_gains, rounding_of
 from possnet.structure.k2 import draw_order
@@ -29,6 +30,7 @@ from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools
+    from possnet.structure.decomposable_scores import DecomposableScore
     from possnet.structure.hill_climbing import FamilyScorer
     from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
@@ -38,9 +40,10 @@ if TYPE_CHECKING:
 _RANDOM_ORDERS: Final = 10
 
 
-def search_best_order(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
-    """The best structure of the order of hill climbing's structure, and of random orders."""
-    search, rng = _OrderSearch(score, problem), problem.make_rng()
+def search_best_order(score: DecomposableScore, problem: SearchProblem) -> SearchResult:
+    """The best structure of the order of hill climbing's structure, and of random orders; copies of columns are leaves."""
+    copies, rng = find_copies(score, problem.constraints), problem.make_rng()
+    search = _OrderSearch(score, replace(problem, constraints=set_aside(problem.constraints, copies)))
     best = search.best
 
     def search_all() -> None:
@@ -50,6 +53,8 @@ def search_best_order(score: FamilyScorer, problem: SearchProblem) -> SearchResu
             search.improve(draw_order(problem.constraints, rng))
 
     best.stopped = run_until_stopped(search_all)
+    best.edges = best.edges.copy()
+    best.edges[list(copies.values()), list(copies)] = True
     best.order = sort_nodes(best.edges, draw_order(problem.constraints, None))
     best.moves = list_additions(score, best, problem.constraints)
     fill_gains(score, problem, best)

@@ -22,8 +22,8 @@ from possnet.structure.search_graph import parents_of
 if TYPE_CHECKING:
     from possnet.structure.hill_climbing import FamilyScorer
     from possnet.structure.search_graph import CompiledConstraints
-# Columns that are copies of each other make families of equal score. Rounded, they tie, and the first column is the parent;
-# unrounded, the children would be scattered among the copies by the last bits of the scores.
+# Families of equal score tie, and the first in the order of the columns is taken; by the last bits of the scores, which are
+# differences of large sums, it would be any.
 _DIGITS: Final = 6
 
 

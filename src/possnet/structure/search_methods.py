@@ -15,7 +15,7 @@ from possnet.structure.registered_scores import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from possnet.structure.hill_climbing import FamilyScorer
+    from possnet.structure.decomposable_scores import DecomposableScore
     from possnet.structure.score_registry import ClimbingScorer, Scorer, SearchProblem, StructureScore
     from possnet.structure.search_result import SearchResult
 
@@ -95,7 +95,7 @@ def _climb(problem: SearchProblem) -> SearchResult:
 
 
 def _search_best_order(problem: SearchProblem) -> SearchResult:
-    return search_best_order(cast("FamilyScorer", problem.measure.make_scorer(problem)), problem)
+    return search_best_order(cast("DecomposableScore", problem.measure.make_scorer(problem)), problem)
 
 
 def _grow_tree(problem: SearchProblem) -> SearchResult:
