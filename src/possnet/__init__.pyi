@@ -65,8 +65,10 @@ from .sampling import (
 )
 from .structure import (
     Constraints as Constraints,
+    EdgeExplanation as EdgeExplanation,
     LearnedStructure as LearnedStructure,
     Search as Search,
+    explain_edge as explain_edge,
     learn_structure as learn_structure,
 )
 from .transforms import to_possibility as to_possibility, to_probability as to_probability

@@ -2,6 +2,7 @@
 
 from possnet.structure.constraints import Constraints
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.edge_explanation import EdgeExplanation, PairLaw, explain_edge
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem, StructureScore
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
@@ -13,14 +14,17 @@ __all__ = [
     "METHODS",
     "Constraints",
     "DecomposableScore",
+    "EdgeExplanation",
     "LearnedEdge",
     "LearnedStructure",
     "NearMiss",
+    "PairLaw",
     "Search",
     "SearchMethod",
     "SearchProblem",
     "SearchStep",
     "StructureScore",
+    "explain_edge",
     "fitting_measure",
     "learn_structure",
 ]

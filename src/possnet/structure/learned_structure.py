@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from possnet.drawing import draw_graph, draw_table, text_table
 from possnet.errors import count_noun
+from possnet.possibility import PRODUCT
 
 if TYPE_CHECKING:
     from possnet.graph import Dag, EssentialGraph
+    from possnet.possibility import Conjunction
 
 _SHOWN = 5
 _STOPPED = {"max_steps": "max_steps", "max_seconds": "max_seconds", "interrupted": "Ctrl-C"}
@@ -89,6 +91,8 @@ class LearnedStructure:
     stopped
         Why the search stopped: ``converged``, ``max_steps``, ``max_seconds`` or ``interrupted`` (Ctrl-C); unless it
         converged, the structure is the best so far.
+    conjunction
+        Independence for the measures on contours.
 
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
@@ -113,6 +117,7 @@ class LearnedStructure:
     bootstrap: int = 0
     reason: str = ""
     stopped: str = "converged"
+    conjunction: Conjunction = PRODUCT
 
     @property
     def ties(self) -> tuple[SearchStep, ...]:

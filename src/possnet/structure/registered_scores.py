@@ -11,6 +11,7 @@ from possnet.structure.coarsened_search import search_coarsened
 from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.edge_worth import CoarsenedWeigher, ContourWeigher, HiddenPairWeigher, TracedWeigher
 from possnet.structure.hidden_tree import HiddenTreeScorer
 from possnet.structure.measure_choice import choose_measure
 from possnet.structure.score_registry import MEASURES, StructureScore
@@ -40,6 +41,7 @@ for _score in (
         decomposable=False,
         separates_missing=True,
         learner="em",
+        make_weigher=TracedWeigher,
     ),
     StructureScore(
         "coarsened-bic",
@@ -48,6 +50,7 @@ for _score in (
         decomposable=False,
         learner="coarsened",
         run_method=search_coarsened,
+        make_weigher=CoarsenedWeigher,
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
     StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),
@@ -64,6 +67,7 @@ MEASURES.register(
         decomposable=False,
         adds_edges=True,
         learner="em",
+        make_weigher=HiddenPairWeigher,
     )
 )
 
@@ -79,5 +83,6 @@ for _measure in CONTOUR_MEASURES.values():
             penalised=False,
             decomposable=False,
             adds_edges=True,
+            make_weigher=ContourWeigher,
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -59,6 +59,22 @@ class ClimbingScorer(Scorer, Protocol):
         ...
 
 
+class EdgeWorth(NamedTuple):
+    """What an edge adds to the score, or its measure; to the log-likelihood; and its price. None where there is none."""
+
+    value: float | None = None
+    likelihood: float | None = None
+    price: float | None = None
+
+
+class EdgeWeigher(Protocol):
+    """A score or measure on the rows of a problem that is asked for single edges."""
+
+    def weigh_edge(self, rest: Bools, parent: int, child: int) -> EdgeWorth:
+        """The worth of an edge beside all others, a matrix (parent, child) without it."""
+        ...
+
+
 class RunnableMethod(Protocol):
     """A search method, as far as a measure that runs it several times needs to know it."""
 
@@ -101,6 +117,8 @@ class StructureScore:
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
     choose
         For an entry that stands for others: the one to take for some rows (unknown cells coded apart), and why.
+    make_weigher
+        Makes an `EdgeWeigher` for the rows of a problem, where the scorer has no ``score_family`` that says the same.
     """
 
     name: str
@@ -115,6 +133,7 @@ class StructureScore:
     learner: str = "likelihood"
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
     choose: Callable[[CodedRows], MeasureChoice] | None = None
+    make_weigher: Callable[[SearchProblem], EdgeWeigher] | None = None
 
 
 MEASURES: Final = Registry[StructureScore]("measure")

@@ -209,4 +209,5 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         None if result.order is None else tuple(names[k] for k in result.order),
         reason=problem.reason,
         stopped=result.stopped,
+        conjunction=problem.conjunction,
     )
