@@ -134,7 +134,9 @@ def run_trial(trial: Trial) -> dict[str, Any]:
     names = [variable.name for variable in data.variables]
     data = data.select([names[k] for k in np.random.default_rng(trial.seed).permutation(len(names))])
     options: dict[str, Any] = {"measure": trial.measure} if trial.measure else {}
-    if not trial.measure and not hasattr(pn.LearnedStructure, "reason"):  # an earlier version, which has no measure="auto"
+    if not trial.measure and not hasattr(
+        pn.LearnedStructure, "reason"
+    ):  # an earlier version, which has no measure="auto"
         options["measure"] = "traced-bic" if trial.process == "traced" else "random-set-bic"
     begin = time.process_time()
     learned = pn.learn_structure(data, trial.method, **options)

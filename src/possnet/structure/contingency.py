@@ -34,7 +34,7 @@ DENSE: Final = 1 << 24
 """Most entries of a table of cells; beyond, states are counted, or only the combinations that occur."""
 _ENTRIES: Final = 1 << 22  # of tables side by side
 _WORDS: Final = 1 << 25  # of bitmaps kept
-_GROUPS: Final = 64  # groupings of rows kept
+_GROUPS: Final = 1 << 24  # numbers in groupings of rows kept
 _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
 _ROW: Final = 3.2  # a row in a histogram
 
@@ -75,7 +75,9 @@ class ContingencyTables:
         self.n_cells = rows.n_cells
         self.states = [len(variable) for variable in rows.variables]
         self._words: SizedCache[Words] = SizedCache(_WORDS, lambda words: words.size)
-        self._groups: SizedCache[tuple[NDArray[np.int32], NDArray[np.int32]]] = SizedCache(_GROUPS, lambda _: 1)
+        self._groups: SizedCache[tuple[NDArray[np.int32], NDArray[np.int32]]] = SizedCache(
+            _GROUPS, lambda groups: groups[0].size + groups[1].size
+        )
         self._matrices: dict[bool, list[Floats]] = {}
 
     def group_cells(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -15,7 +15,7 @@ them; on more rows, moves that lose clearly on the sample are not tried again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -49,7 +49,9 @@ _SURE: Final = 15.0  # nats that a move of several edges must lose on the sample
 _HUBS: Final = 3  # common parents that are tried to explain an edge
 _KEPT_ROWS: Final = 1 << 25  # numbers in cavity posteriors kept
 
-Families = tuple[tuple[int, ...], ...]
+Families: TypeAlias = tuple[tuple[int, ...], ...]
+_Single: TypeAlias = tuple[str, int, int, tuple[int, ...]]
+"""A change of the parents of one child: what it is called, the edge it is named after, and the parents after it."""
 
 
 class HiddenStateClimber:
@@ -98,14 +100,14 @@ class HiddenStateClimber:
             self.move_to(chosen[0].families)
         return chosen
 
-    def _try_promising(self, singles: dict[FamilyMove, float]) -> tuple[FamilyMove, float] | None:
+    def _try_promising(self, singles: dict[_Single, float]) -> tuple[FamilyMove, float] | None:
         """The first of the additions and deletions, best bound first, that gains by EM too.
 
         The bound is one only where no cells are missing, the whole component is near, and EM gets no worse than before.
         """
-        for move in sorted(singles, key=lambda move: (-singles[move], move)):
-            if singles[move] <= LEAST_GAIN:
-                break
+        promising = [single for single in singles if singles[single] > LEAST_GAIN]
+        for single in sorted(promising, key=lambda single: (-singles[single], single)):
+            move = change_parents(self.families, *single)
             if move.families not in self._tried and move.families not in self._seen:
                 self._tried.add(move.families)
                 gain = self.exact_gain(move)
@@ -161,51 +163,47 @@ class HiddenStateClimber:
                 return estimate
         return self.gain_family(child, parents)[0]
 
-    def gain_singles(self) -> dict[FamilyMove, float]:
-        """Gains of all additions and deletions; the best ones, and none above the least gain is out of date."""
+    def gain_singles(self) -> dict[_Single, float]:
+        """Gains of all additions and deletions; the best one, and all if none gains enough, are up to date."""
         families, graph = self.families, SearchGraph(self.constraints, edges_of(self.families))
-        moves = []
+        singles: list[_Single] = []
         for parent, child in np.argwhere(graph.may_add() & self.candidates).tolist():
-            moves.append(change_parents(families, "add", parent, child, _with(families[child], parent)))
+            singles.append(("add", parent, child, _with(families[child], parent)))
         for parent, child in np.argwhere(graph.may_delete()).tolist():
-            moves.append(change_parents(families, "delete", parent, child, _without(families[child], parent)))
-        gains: dict[FamilyMove, float] = {}
+            singles.append(("delete", parent, child, _without(families[child], parent)))
+        gains: dict[_Single, float] = {}
         stale = set()
-        for move in moves:
-            parents = move.families[move.child]
-            known = self._last_gains.get((move.child, families[move.child], parents))
-            gains[move] = self._estimate_family(move.child, parents) if known is None else known
-            if known is not None:
-                stale.add(move)
+        for single in singles:
+            _, _, child, parents = single
+            known = self._last_gains.get((child, families[child], parents))
+            gains[single] = self._estimate_family(child, parents) if known is None else known
+            if known is not None and known > -_STALE:
+                stale.add(single)
         while stale:
-            best = max(gains, key=lambda move: (gains[move], move))
-            if gains[best] > LEAST_GAIN:
-                again = {best} & stale
-                if not again:
-                    break
-            else:
-                again = {move for move in stale if gains[move] > -_STALE}
-                stale -= {move for move in stale if gains[move] <= -_STALE}
-            for move in again:
-                gains[move] = self._estimate_family(move.child, move.families[move.child])
+            best = max(gains, key=gains.__getitem__)
+            again = {best} & stale if gains[best] > LEAST_GAIN else stale.copy()
+            if not again:
+                break
+            for single in sorted(again):
+                gains[single] = self._estimate_family(*single[2:])
             stale -= again
         return gains
 
-    def _near_moves(self, singles: dict[FamilyMove, float]) -> list[FamilyMove]:
+    def _near_moves(self, singles: dict[_Single, float]) -> list[FamilyMove]:
         """Single edges that EM may make worth more than their bound: those that come close, swaps and reversals."""
         families = self.families
         graph = SearchGraph(self.constraints, edges_of(families))
-        bounds = {move: gain for move, gain in singles.items() if gain > -_CLOSE}
+        bounds = {single: gain for single, gain in singles.items() if gain > -_CLOSE}
         for child, parents in enumerate(families):
             above = self.candidates[:, child] & self.constraints.allowed[:, child] & ~graph.reach[child]
             for new in np.flatnonzero(above).tolist() if parents else ():
                 for old in parents if new not in parents else ():
                     if not self.constraints.required[old, child]:
                         swapped = _with(_without(parents, old), new)
-                        move = change_parents(families, "swap", new, child, swapped)
-                        bounds[move] = self._estimate_family(child, swapped)
+                        bounds["swap", new, child, swapped] = self._estimate_family(child, swapped)
         far = -_FAR * self.score.rows.total
-        moves = sorted((move for move in bounds if bounds[move] > far), key=lambda move: -bounds[move])[:_WIDTH]
+        nearest = sorted((single for single in bounds if bounds[single] > far), key=lambda single: -bounds[single])
+        moves = [change_parents(families, *single) for single in nearest[:_WIDTH]]
         for parent, child in np.argwhere(graph.may_reverse()).tolist():
             turned = list(families)
             turned[child], turned[parent] = _without(families[child], parent), _with(families[parent], child)

@@ -106,6 +106,7 @@ class TracedScore:
         self.states = self.tables.states
         self.cell_counts = [rows.cell_counts(k) for k in range(self.size)]
         self.price = log(max(rows.total, 2)) / 2.0
+        self._alone = [self._marginal_log_likelihood(k) for k in range(self.size)]
         self._components: SizedCache[FittedComponent] = SizedCache(
             _KEPT, lambda fitted: sum(m.size for m in fitted.masses.values()) + 1
         )
@@ -138,7 +139,7 @@ class TracedScore:
         for component in self.split_components(families):
             inside.update(child for child, _ in component)
             value += self.fit_component(component, start).log_likelihood
-        return value + sum(self._marginal_log_likelihood(k) for k in range(self.size) if k not in inside)
+        return value + sum(alone for k, alone in enumerate(self._alone) if k not in inside)
 
     def split_components(self, families: Sequence[tuple[int, ...]]) -> list[frozenset[Family]]:
         """Families whose hidden states meet."""
@@ -308,7 +309,7 @@ class TracedScore:
             tolerance=_LAST_TOLERANCE if last else _TOLERANCE,
             max_steps=_LAST_STEPS if last else _MOST_STEPS,
         )
-        alone = sum(self._marginal_log_likelihood(self.place[name]) for name in algorithm.model.alone)
+        alone = sum(self._alone[self.place[name]] for name in algorithm.model.alone)
         value = run.log_likelihood[-1] - alone
         return FittedComponent(value, {family: run.masses[self.names[family[0]]] for family in families})
 
