@@ -68,6 +68,7 @@ from .structure import (
     EdgeExplanation as EdgeExplanation,
     LearnedStructure as LearnedStructure,
     Search as Search,
+    draw_structure as draw_structure,
     explain_edge as explain_edge,
     learn_structure as learn_structure,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.drawing import Bar, Card, compute_layout, draw_bars, draw_graph
+from possnet.drawing import Arrow, Bar, Card, Line, compute_layout, draw_bars, draw_graph
 from tests import strategies
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -142,3 +143,28 @@ def test_odd_characters_and_no_nodes_at_all_are_drawn() -> None:
     text = draw_graph({"a\x01b\ufffe": ()}, {"a\x01b\ufffe": Card((Bar("\x00", 1.0),))}, title="\x02")
     ET.fromstring(text)  # noqa: S314
     ET.fromstring(pn.Dag({})._repr_html_())  # noqa: S314
+
+
+def test_lines_have_their_own_thickness_tip_and_tooltip() -> None:
+    thick, plain = Line(4.0, title="sure <1>"), Line(1.0, 0.5, directed=False)
+    picture = draw_graph(
+        {"a": (), "b": ("a",), "c": ("a", "b")},
+        lines={("a", "b"): thick, ("a", "c"): plain},
+        meanings=[(thick, "strong"), (plain, "weak")],
+    )
+    arrows = [shape for shape in picture.scene.shapes if isinstance(shape, Arrow)]
+    assert sorted(arrow.thickness for arrow in arrows) == [1.0, 1.0, 1.4, 4.0, 4.0]  # those of the legend too
+    assert [arrow.tip for arrow in arrows if arrow.thickness == 1.0] == ["none", "none"]
+    assert "<title>sure &lt;1&gt;</title>" in picture
+    assert picture.count("marker-end") == 3
+    assert picture.count('opacity="0.5"') == 2
+    assert ">strong<" in picture
+    sizes = {arrow.tip_size for arrow in arrows if arrow.tip != "none"}
+    assert sizes == {7, round(4 + 2.2 * 4)}
+    assert all(f'id="tip-{colour}-{size}"' in picture for colour, size in [("edge", 7), ("necessary", max(sizes))])
+
+
+def test_every_tip_that_a_line_refers_to_is_defined() -> None:
+    parents = {"a": (), "b": ("a",), "c": ("a", "b")}
+    picture = draw_graph(parents, over={"a": ("b",), "b": (), "c": ("a",)}, lines={("b", "c"): Line(3.0)})
+    assert set(re.findall(r"url\(#(tip-[\w-]+)\)", picture)) == set(re.findall(r'id="(tip-[\w-]+)"', picture))

@@ -204,6 +204,14 @@ def test_a_drawing_has_the_marginals_and_marks_what_is_known() -> None:
     assert len(figure.axes[0].texts) == shapes(picture, "text")
 
 
+def test_a_learned_structure_is_a_figure_too_and_open_directions_have_no_tip() -> None:
+    picture = pn.draw_structure(pn.learn_structure(pn.sample(pn.load_example("asia"), 2000, process="precise", rng=1)))
+    figure = plots.drawing_figure(picture)
+    tips = [patch for patch in figure.axes[0].patches if type(patch).__name__ == "Polygon"]
+    assert len(tips) == picture.count("marker-end")
+    assert len(figure.axes[0].texts) == shapes(picture, "text")
+
+
 def test_two_networks_over_each_other_show_both_marginals() -> None:
     net = pn.load_example("asia")
     turned = pn.Dag({**{n: net.dag.parents(n) for n in net.dag.nodes}, "asia": ("tub",), "tub": ()})

@@ -4,6 +4,7 @@ from .graph_drawings import (
     Bar as Bar,
     Card as Card,
     Detail as Detail,
+    Line as Line,
     draw_bars as draw_bars,
     draw_graph as draw_graph,
 )

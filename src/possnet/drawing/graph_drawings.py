@@ -32,6 +32,7 @@ _EDGE_KINDS: Final[dict[EdgeKind, str]] = {
     "removed": "only in the first",
     "reversed": "reversed in the second",
 }
+_LINE_COLOUR: Final = "necessary"
 _DASHES: Final[dict[EdgeKind, tuple[float, ...]]] = {"removed": (6, 4), "reversed": (1.5, 3.5)}
 
 
@@ -62,12 +63,24 @@ class Card:
         return max((measure_text(clip_text(bar.label, self.longest)) for bar in self.bars), default=0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How one edge is drawn: its thickness, how opaque it is, whether it has a tip, and its tooltip."""
+
+    thickness: float = 1.4
+    opacity: float = 1.0
+    directed: bool = True
+    title: str = ""
+
+
 def draw_graph(
     parents: Mapping[str, Sequence[str]],
     cards: Mapping[str, Card] | None = None,
     *,
     detail: Detail | None = None,
     over: Mapping[str, Sequence[str]] | None = None,
+    lines: Mapping[tuple[str, str], Line] | None = None,
+    meanings: Sequence[tuple[Line, str]] = (),
     title: str = "",
     words: tuple[str, str] = _MEANINGS,
 ) -> Drawing:
@@ -80,6 +93,8 @@ def draw_graph(
         up to 20 nodes, three up to 60, names beyond.
     over
         A second DAG over the same nodes: edges that only it has, that it lacks, and that it reverses are coloured.
+    lines, meanings
+        How edges (parent, child) are drawn, all alike by default, and what such lines mean, for the legend.
     words
         What the length of a bar and its filled part mean.
 
@@ -93,9 +108,10 @@ def draw_graph(
     gap, rise = (12.0, 34.0) if len(parents) > 60 else (22.0, 44.0)
     edges = _merge_edges(parents, over)
     layout = compute_layout(_orient_acyclic(parents, edges), sizes, gap=gap, rise=rise)
-    arrows = [_edge_arrow(edge, kind, layout, sizes) for edge, kind in edges.items()]
+    styles: Mapping[tuple[str, str], Line] = lines or {}
+    arrows = [_edge_arrow(edge, styles.get(edge, kind), layout, sizes) for edge, kind in edges.items()]
     nodes = [_card_group(name, card, layout.nodes[name], sizes[name]) for name, card in shown.items()]
-    legend = _legend_entries(list(shown.values()), set(edges.values()), words)
+    legend = [*_legend_entries(list(shown.values()), set(edges.values()), words), *meanings]
     return _with_legend([*arrows, *nodes], (layout.width, layout.height), title or "graph", legend)
 
 
@@ -189,23 +205,29 @@ def _bar_rectangles(left: float, top: float, room: float, bar: Bar) -> Iterator[
         yield Rectangle(left + room * min(max(bar.other, 0.0), 1.0) - 1.2, top - 2.0, 2.4, 12.0, fill="mark")
 
 
-def _edge_arrow(edge: tuple[str, str], kind: EdgeKind, layout: Layout, sizes: Sizes) -> Arrow:
+def _edge_arrow(edge: tuple[str, str], style: Line | EdgeKind, layout: Layout, sizes: Sizes) -> Arrow:
     """A smooth line between the lower side of a card and the upper side of another, with a tip at the child."""
     upward = edge not in layout.edges
     upper, lower = edge[::-1] if upward else edge
     points = list(layout.edges[upper, lower])
-    above, below = (5.0, 0.0) if upward else (0.0, 5.0)
+    arrow = _styled_arrow(points[0], (), style)
+    room = 0.0 if arrow.tip == "none" else arrow.tip_size * 5.0 / 7.0
+    above, below = (room, 0.0) if upward else (0.0, room)
     points[0] = (points[0][0], points[0][1] + sizes[upper][1] / 2 + above)
     points[-1] = (points[-1][0], points[-1][1] - sizes[lower][1] / 2 - below)
     segments: list[tuple[Point, ...]] = []
     for (x0, y0), (x1, y1) in pairwise(points):
         bend = 0.5 * (y1 - y0)
         segments.append(((x1, y1),) if x0 == x1 else ((x0, y0 + bend), (x1, y1 - bend), (x1, y1)))
-    return replace(_styled_arrow(points[0], tuple(segments), kind), tip="start" if upward else "end")
+    turned = "start" if upward and arrow.tip == "end" else arrow.tip
+    return replace(arrow, start=points[0], segments=tuple(segments), tip=turned)
 
 
-def _styled_arrow(start: Point, segments: tuple[tuple[Point, ...], ...], kind: EdgeKind) -> Arrow:
-    return Arrow(start, segments, kind, 1.4 if kind == "edge" else 2.2, _DASHES.get(kind, ()))
+def _styled_arrow(start: Point, segments: tuple[tuple[Point, ...], ...], style: Line | EdgeKind) -> Arrow:
+    if isinstance(style, Line):
+        tip: Literal["end", "none"] = "end" if style.directed else "none"
+        return Arrow(start, segments, _LINE_COLOUR, style.thickness, (), tip, style.opacity, style.title)
+    return Arrow(start, segments, style, 1.4 if style == "edge" else 2.2, _DASHES.get(style, ()))
 
 
 def _legend_entries(
@@ -227,7 +249,7 @@ def _with_legend(
     shapes: list[Arrow | Group],
     size: tuple[float, float],
     title: str,
-    entries: Sequence[tuple[Rectangle | EdgeKind, str]],
+    entries: Sequence[tuple[Rectangle | Line | EdgeKind, str]],
 ) -> Drawing:
     """The drawing of some shapes, with a line of signs and their meanings below."""
     (width, height), x, top = size, 0.0, size[1] + 14.0
@@ -239,7 +261,9 @@ def _with_legend(
         if isinstance(sign, Rectangle):
             legend.append(replace(sign, x=x + sign.x, y=top + sign.y))
         else:
-            legend.append(_styled_arrow((x, top + 9.0), (((x + 17, top + 9.0),),), sign))
+            arrow = _styled_arrow((x, top + 9.0), (((x + 22, top + 9.0),),), sign)
+            end = x + 22 - (0.0 if arrow.tip == "none" else 0.75 * arrow.tip_size)
+            legend.append(replace(arrow, segments=(((end, top + 9.0),),)))
         legend.append(Label(meaning, x + 28.0, top + 13.0, 11.0, "soft"))
         x += room
         width, height = max(width, x), top + 18.0

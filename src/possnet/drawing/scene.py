@@ -41,7 +41,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A line with a tip at its start or its end.
+    """A line with a tip at its start, at its end, or without one, and its title: a tooltip.
 
     A segment is one point, the end of a straight line, or three: two control points and the end of a cubic Bézier curve.
     """
@@ -51,7 +51,14 @@ class Arrow:
     colour: str
     thickness: float
     dashes: tuple[float, ...] = ()
-    tip: Literal["start", "end"] = "end"
+    tip: Literal["start", "end", "none"] = "end"
+    opacity: float = 1.0
+    title: str = ""
+
+    @property
+    def tip_size(self) -> int:
+        """Length and width of the tip: that of a thick line is larger."""
+        return max(7, round(4.0 + 2.2 * self.thickness))
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,13 +91,12 @@ def render_svg(scene: Scene) -> Drawing:
     1
     """
     light, dark = css_colours(COLOURS)
-    tipped = {shape.colour for shape in scene.shapes if isinstance(shape, Arrow)}
+    arrows = [shape for shape in scene.shapes if isinstance(shape, Arrow) and shape.tip != "none"]
     tips = "".join(
-        f'<marker id="tip-{colour}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" '
+        f'<marker id="tip-{colour}-{size}" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="{size}" markerHeight="{size}" '
         'orient="auto-start-reverse" markerUnits="userSpaceOnUse">'
         f'<path d="M0 0L8 4L0 8z" fill="var(--{colour})"/></marker>'
-        for colour in COLOURS
-        if colour in tipped
+        for colour, size in sorted({(arrow.colour, arrow.tip_size) for arrow in arrows})
     )
     margin, width, height = scene.margin, scene.width + 2 * scene.margin, scene.height + 2 * scene.margin
     drawing = Drawing(
@@ -127,15 +126,16 @@ def _render_shapes(shapes: Iterable[Rectangle | Label | Arrow | Group]) -> Itera
                     f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="var(--{colour})" '
                     f'text-anchor="{anchor}" font-weight="{weight}">{escape_markup(text)}</text>'
                 )
-            case Arrow(start, segments, colour, thickness, dashes, tip):
+            case Arrow(start, segments, colour, thickness, dashes, tip, opacity, title):
                 line = f"M{start[0]:.1f} {start[1]:.1f}"
                 for segment in segments:
                     line += "L" if len(segment) == 1 else "C"
                     line += " ".join(f"{x:.1f} {y:.1f}" for x, y in segment)
                 dashed = f' stroke-dasharray="{" ".join(f"{dash:g}" for dash in dashes)}"' if dashes else ""
-                yield (
-                    f'<path d="{line}" fill="none" stroke="var(--{colour})" stroke-width="{thickness}"{dashed} '
-                    f'marker-{tip}="url(#tip-{colour})"/>'
-                )
+                tipped = f' marker-{tip}="url(#tip-{colour}-{shape.tip_size})"' if tip != "none" else ""
+                faint = f' opacity="{opacity:g}"' if opacity < 1.0 else ""
+                path = f'<path d="{line}" fill="none" stroke="var(--{colour})" stroke-width="{thickness:g}"'
+                path += f"{dashed}{tipped}{faint}"
+                yield f"{path}><title>{escape_markup(title)}</title></path>" if title else f"{path}/>"
             case Group(title, inner):
                 yield f'<g class="node"><title>{escape_markup(title)}</title>{"".join(_render_shapes(inner))}</g>'

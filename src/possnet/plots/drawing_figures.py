@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _POINTS: Final = 0.75  # of a unit of the scene: 96 units or 72 points are an inch
 _FONT: Final = 0.92  # the figure's font is wider than the one that drawings are measured with
 _SIDES: Final[dict[str, Any]] = {"start": "left", "middle": "center", "end": "right"}
-_TIP: Final = ((-1.75, -3.5), (5.25, 0.0), (-1.75, 3.5))  # corners of an arrow that points to the right
+_TIP: Final = ((-0.25, -0.5), (0.75, 0.0), (-0.25, 0.5))  # corners of a tip of size 1 that points to the right
 
 
 def drawing_figure(drawing: Drawing) -> Figure:
@@ -94,10 +94,14 @@ def _add_arrow(axes: Axes, shape: Arrow, order: int) -> None:
     colour = _light_colour(shape.colour)
     dashes = (0, tuple(0.5 * dash for dash in shape.dashes)) if shape.dashes else "-"
     line = Path(points, codes)
-    axes.add_patch(PathPatch(line, fc="none", ec=colour, lw=_POINTS * shape.thickness, ls=dashes, zorder=order))
+    width = _POINTS * shape.thickness
+    axes.add_patch(PathPatch(line, fc="none", ec=colour, lw=width, ls=dashes, zorder=order, alpha=shape.opacity))
+    if shape.tip == "none":
+        return
     backwards = points[::-1] if shape.tip == "end" else points
     x1, y1 = backwards[0]
     x0, y0 = next(point for point in backwards if point != backwards[0])
     angle = atan2(y1 - y0, x1 - x0)
-    corners = [(x1 + u * cos(angle) - v * sin(angle), y1 + u * sin(angle) + v * cos(angle)) for u, v in _TIP]
-    axes.add_patch(Polygon(corners, closed=True, facecolor=colour, edgecolor="none", zorder=order))
+    tip = [(shape.tip_size * u, shape.tip_size * v) for u, v in _TIP]
+    corners = [(x1 + u * cos(angle) - v * sin(angle), y1 + u * sin(angle) + v * cos(angle)) for u, v in tip]
+    axes.add_patch(Polygon(corners, closed=True, fc=colour, ec="none", zorder=order, alpha=shape.opacity))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from possnet.drawing import draw_graph, draw_table, text_table
+from possnet.drawing import Drawing, Line, draw_graph, draw_table, text_table
 from possnet.errors import count_noun
 from possnet.possibility import PRODUCT
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from possnet.possibility import Conjunction
 
 _SHOWN = 5
+_LEVELS = 4  # of thickness, from the thinnest line to the thickest
 _STOPPED = {"max_steps": "max_steps", "max_seconds": "max_seconds", "interrupted": "Ctrl-C"}
 
 
@@ -127,9 +128,8 @@ class LearnedStructure:
     def _repr_html_(self) -> str:
         """The graph and a table of its edges, for notebooks."""
         head, *rows = self._edge_rows()
-        parents = {node: self.dag.parents(node) for node in self.dag.nodes}
         table = draw_table(head, rows[:60], caption=repr(self)[17:-1])
-        return f"<div>{draw_graph(parents, title=repr(self))}</div>{table}"
+        return f"<div>{draw_structure(self)}</div>{table}"
 
     def __repr__(self) -> str:
         variables, edges = count_noun(len(self.dag.nodes), "variable"), count_noun(len(self.edges), "edge")
@@ -170,3 +170,59 @@ class LearnedStructure:
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]
             rows.append((f"{edge.parent} {mark} {edge.child}", f"{edge.value:.6g}", *shares))
         return rows
+
+
+def draw_structure(learned: LearnedStructure, *, title: str = "") -> Drawing:
+    """Draw a learned structure as SVG text: the surer an edge, the thicker its line.
+
+    The thickness is the confidence of an edge if there was a bootstrap, else the square root of its value, relative to the
+    largest. An edge whose direction the CPDAG leaves open has no tip.
+
+    >>> import possnet as pn
+    >>> learned = pn.learn_structure(pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1))
+    >>> picture = draw_structure(learned)
+    >>> picture.startswith("<svg"), "direction open" in picture
+    (True, True)
+    """
+    largest = max((edge.value for edge in learned.edges if edge.value > 0.0), default=1.0)
+    levels: dict[LearnedEdge, int] = {}
+    for edge in learned.edges:
+        share = edge.confidence if edge.confidence is not None else (max(edge.value, 0.0) / largest) ** 0.5
+        levels[edge] = max(1, round(_LEVELS * share)) if share > 0.0 else 0
+    lines = {
+        (edge.parent, edge.child): _line_of(level, directed=not edge.reversible, title=_describe_edge(edge))
+        for edge, level in levels.items()
+    }
+    meanings = [
+        (_line_of(levels[edge]), _describe_strength(edge, largest, learned.bootstrap))
+        for edge in _find_extremes(levels)
+    ]
+    if any(edge.reversible for edge in learned.edges):
+        meanings.append((_line_of(_LEVELS // 2, directed=False), "direction open"))
+    parents = {node: learned.dag.parents(node) for node in learned.dag.nodes}
+    return draw_graph(parents, lines=lines, meanings=meanings, title=title or repr(learned))
+
+
+def _find_extremes(levels: dict[LearnedEdge, int]) -> list[LearnedEdge]:
+    """The strongest edge and, if its line is thinner, the weakest one."""
+    order = sorted(levels, key=lambda edge: (-levels[edge], -(edge.confidence or 0.0), -edge.value))
+    return [] if not order else [order[0], order[-1]] if levels[order[-1]] < levels[order[0]] else [order[0]]
+
+
+def _describe_strength(edge: LearnedEdge, largest: float, samples: int) -> str:
+    """What a line as thick as that of an edge means."""
+    if edge.confidence is not None:
+        return f"in {100 * edge.confidence:.0f} % of {samples} samples"
+    return f"worth {edge.value:,.0f}" if largest >= 100.0 else f"worth {edge.value:.2g}"
+
+
+def _line_of(level: int, *, directed: bool = True, title: str = "") -> Line:
+    return Line(1.0 + 0.6 * level, 0.4 + 0.6 * level / _LEVELS, directed, title)
+
+
+def _describe_edge(edge: LearnedEdge) -> str:
+    """An edge in a tooltip."""
+    text = f"{edge.parent} {'-' if edge.reversible else '->'} {edge.child}: {edge.value:.6g}"
+    if edge.confidence is None or edge.direction is None:
+        return text
+    return f"{text}, {100 * edge.confidence:.0f} % of samples, {100 * edge.direction:.0f} % in this direction"
