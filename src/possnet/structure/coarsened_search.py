@@ -42,9 +42,10 @@ _DRAWS: Final = 5  # draws of a row's hidden states
 _COPIES: Final = 64  # of equal rows, at most, that are drawn apart
 _FEW_IMPRECISE: Final = 0.25  # share of imprecise cells in a column up to which all starts lead to the same structure
 _ROUNDS: Final = 10  # from one start, at most
+_AFRESH: Final = 2  # rounds that search afresh too, not only from the current structure
 _LEAST_GAIN: Final = 0.5  # nats: what EM leaves to gain
 _STEPS: Final = 100  # of EM for a structure on the way
-_LAST_TOLERANCE: Final = 1e-3
+_LAST_TOLERANCE: Final = 0.01
 _LAST_STEPS: Final = 10_000
 
 
@@ -173,11 +174,13 @@ def _run_rounds(
     """What a method returns in rounds of structural EM from one start, until a round is no better."""
     model = score.make_model(start.edges)
     current = _fit_tables(score, start, model, model.equal_tables())
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         completed = DecomposableScore(
             score.complete_rows(current.model, current.tables, rng), price=_DRAWS * score.price
         )
-        result = _search_completed(method, problem, completed, current.result)
+        result = _search_completed(method, problem, completed, current.result, afresh=number < _AFRESH)
+        if number and np.array_equal(result.edges, current.result.edges):
+            return
         families = enumerate(parent_sets_of(result.edges))
         tables = {str(k): completed.family_table(k, parents) for k, parents in families}
         last, current = current, _fit_tables(score, result, score.make_model(result.edges), tables)
@@ -187,17 +190,17 @@ def _run_rounds(
 
 
 def _search_completed(
-    method: RunnableMethod, problem: SearchProblem, completed: DecomposableScore, current: SearchResult
+    method: RunnableMethod, problem: SearchProblem, completed: DecomposableScore, current: SearchResult, *, afresh: bool
 ) -> SearchResult:
-    """The better of what a method returns on completed rows from its own start and, if it takes one, from the current."""
+    """What a method returns on completed rows, from the current structure if it takes a start; or ``afresh``, if better."""
     measure = replace(problem.measure, make_scorer=lambda _: completed, decomposable=True)
     inner = replace(problem, measure=measure, threshold=_DRAWS * problem.threshold)
-    result = method.run(inner)
     if not method.uses_start:
-        return result
-    further = method.run(replace(inner, start=current.edges))
-    further.moves = [*current.moves, *further.moves]
-    return further if further.score > result.score else result
+        return method.run(inner)
+    result = method.run(replace(inner, start=current.edges))
+    result.moves = [*current.moves, *result.moves]
+    other = method.run(inner) if afresh else result
+    return other if other.score > result.score else result
 
 
 def _fit_tables(
