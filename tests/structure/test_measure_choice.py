@@ -46,6 +46,14 @@ def test_drawn_rows_of_random_networks_are_told_apart() -> None:
     assert "coarsened-bic" not in traced
 
 
+def test_where_the_score_of_the_rows_does_not_go_with_the_method_another_is_taken_and_that_is_said() -> None:
+    data = pn.sample(pn.load_example("clinic"), 300, process="traced", rng=1)
+    learned = pn.learn_structure(data, "boss")
+    assert learned.measure == "random-set-bic"
+    assert learned.reason.endswith("but traced-bic does not go with boss")
+    assert pn.learn_structure(data).measure == "traced-bic"
+
+
 def test_candidate_lists_get_the_score_under_coarsening() -> None:
     rng = np.random.default_rng(1)
     truth = pn.sample(pn.load_example("clinic"), 400, process="precise", rng=1)
@@ -84,7 +92,7 @@ def test_the_choice_says_why_and_is_that_of_a_stream_and_of_weighted_rows() -> N
         assert (again.reason, again.dag) == (learned.reason, learned.dag)
 
 
-@pytest.mark.parametrize("method", ["greedy", "mwst", "k2"])
+@pytest.mark.parametrize("method", ["greedy", "boss", "mwst", "k2"])
 def test_rows_that_hold_nothing_are_no_trouble(method: str) -> None:
     scope = [pn.Variable("a", ("x", "y")), pn.Variable("b", ("u", "v"))]
     for rows in ([], [(None, None)] * 3, [("x", None)]):
