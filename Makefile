@@ -72,6 +72,7 @@ docs: .venv/.ready
 
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py
+	$(BIN)/python benchmarks/precise_structures.py
 
 lock: .venv/.ready
 	$(LOCK) --upgrade pyproject.toml --group dev -o requirements/dev.txt

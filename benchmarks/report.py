@@ -27,6 +27,7 @@ QUICK = {
     "inference": "Exact inference",
     "em": "EM",
     "structure": "Structures",
+    "precise_structures": "Structures behind precise rows",
     "files": "Reading files",
     "start": "Starting, and what a call costs",
 }
