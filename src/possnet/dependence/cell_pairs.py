@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -40,7 +41,8 @@ class CellPairs:
     def __init__(self, variables: tuple[Variable, ...]) -> None:
         self.variables, self.rows = variables, 0
         self.numbers: list[dict[int, int]] = [{} for _ in variables]  # mask -> number of the cell
-        self._tables: dict[tuple[int, int], Ints] = {}
+        nothing = np.zeros((2, 2), dtype=np.int64)
+        self._tables = dict.fromkeys(combinations(range(len(variables)), 2), nothing)
         width = MOST_CELLS + 2
         refuse_over(
             8 * sum(min(1 << len(v), width) for v in variables) ** 2 // 2,
@@ -75,8 +77,7 @@ class CellPairs:
             for k in later:
                 part = counted[:, place : place + sizes[k]]
                 place += sizes[k]
-                known = self._tables.get((first, k))
-                self._tables[first, k] = part if known is None else _add_tables(part, known)
+                self._tables[first, k] = _add_tables(part, self._tables[first, k])
 
     def _number_cells(self, number: int, column: CodedColumn, batch: Dataset) -> NDArray[np.intp]:
         """The number of every row's cell; new cells are numbered by how often they stand."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from possnet.dataset import group_rows
 from possnet.em import run_m_step, run_squarem
+from possnet.structure.traced_score import LEAST_MASS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +60,7 @@ class CavityFamily:
         self._weights[self._cells >= self.n_cells] = 0.0  # the child's cell is missing
         self._given: dict[int, list[Floats]] = {}  # variable -> for every context its posterior (combinations, states)
         if self.parents:
-            self.masses = score.fit_component(component).masses[family]
+            self.masses = np.maximum(score.fit_component(component).masses[family], LEAST_MASS)
             self._cavity = self._find_cavity(component)
         else:
             counts = np.bincount(self._cells, self._weights, minlength=self.n_cells)[: self.n_cells]

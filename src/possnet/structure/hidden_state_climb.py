@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 LEAST_GAIN: Final = 1.0
 """Nats that a move must gain: twice what EM leaves to gain."""
 _MOST_HIDDEN: Final = 8  # hidden states in a neighbourhood
-_WIDTH: Final = 16  # changes of single edges that EM tries in the second stage
+_WIDTH: Final = 16  # changes of single edges of one kind that EM tries in the second stage
 _FAR: Final = 0.2  # nats a row: swaps whose bound loses more are not tried
-_CLOSE: Final = 8.0  # nats: additions and deletions whose bound loses less are tried by EM
-_STALE: Final = 30.0  # nats: gains that were lower before other families changed are not computed again
+_CLOSE: Final = 8.0  # nats: additions whose bound loses less are tried by EM
 _SLACK: Final = 10.0  # nats that the estimate of a single edge by the sample may lose
 _SURE: Final = 15.0  # nats that a move of several edges must lose on the sample to be out of the question
 _HUBS: Final = 3  # common parents that are tried to explain an edge
@@ -177,7 +176,7 @@ class HiddenStateClimber:
             _, _, child, parents = single
             known = self._last_gains.get((child, families[child], parents))
             gains[single] = self._estimate_family(child, parents) if known is None else known
-            if known is not None and known > -_STALE:
+            if known is not None:
                 stale.add(single)
         while stale:
             best = max(gains, key=gains.__getitem__)
@@ -193,7 +192,7 @@ class HiddenStateClimber:
         """Single edges that EM may make worth more than their bound: those that come close, swaps and reversals."""
         families = self.families
         graph = SearchGraph(self.constraints, edges_of(families))
-        bounds = {single: gain for single, gain in singles.items() if gain > -_CLOSE}
+        bounds = {single: gain for single, gain in singles.items() if single[0] == "delete" or gain > -_CLOSE}
         for child, parents in enumerate(families):
             above = self.candidates[:, child] & self.constraints.allowed[:, child] & ~graph.reach[child]
             for new in np.flatnonzero(above).tolist() if parents else ():
@@ -202,8 +201,11 @@ class HiddenStateClimber:
                         swapped = _with(_without(parents, old), new)
                         bounds["swap", new, child, swapped] = self._estimate_family(child, swapped)
         far = -_FAR * self.score.rows.total
-        nearest = sorted((single for single in bounds if bounds[single] > far), key=lambda single: -bounds[single])
-        moves = [change_parents(families, *single) for single in nearest[:_WIDTH]]
+        moves = []
+        for action in ("add", "delete", "swap"):
+            near = [single for single in bounds if single[0] == action and bounds[single] > far]
+            nearest = sorted(near, key=lambda single: -bounds[single])[:_WIDTH]
+            moves += [change_parents(families, *single) for single in nearest]
         for parent, child in np.argwhere(graph.may_reverse()).tolist():
             turned = list(families)
             turned[child], turned[parent] = _without(families[child], parent), _with(families[parent], child)

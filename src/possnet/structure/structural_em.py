@@ -7,6 +7,7 @@ from there on a larger one, and ends on all. The structure that is kept is fitte
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ _SAMPLES: Final = (2_000, 10_000)  # rows on which the climb begins and goes on
 _WORTHWHILE: Final = 2.5  # times as many rows as the sample, so that sampling pays
 _WIDTH: Final = 6  # candidates that EM tries as one more parent in K2
 _PERTURBATIONS: Final = 6  # random moves before a restart
+_FEW_STARTS: Final = 40  # up to so many variables there is a second start
 _FEW_VARIABLES: Final = 20  # up to so many, every pair may become an edge
 _MOST_CANDIDATES: Final = 30  # parents of a child, where there are many variables
 _DEPENDENT: Final = 2.0  # standard errors: pairs of cells that depend less are not tried
@@ -84,14 +86,14 @@ class TracedScorer:
         constraints = problem.constraints
         climb = _Climb(problem, self._levels)
         climb.run()
-        result = SearchResult(edges_of(climb.families), 0.0, [], stopped=climb.stopped)
+        result = SearchResult(edges_of(climb.path.families), 0.0, [], stopped=climb.stopped)
         refit_by_em(self.score, result, thorough=climb.stopped == CONVERGED)
         rng = problem.make_rng()
         for _ in range(problem.search.restarts or 0 if climb.stopped == CONVERGED else 0):
             again = _Climb(problem, self._levels, climb.laws)
-            again.families = _perturb(result.edges, constraints, rng)
+            again.path = again.begin_at(_perturb(result.edges, constraints, rng))
             again.run()
-            other = SearchResult(edges_of(again.families), 0.0, [], stopped=again.stopped)
+            other = SearchResult(edges_of(again.path.families), 0.0, [], stopped=again.stopped)
             refit_by_em(self.score, other, thorough=again.stopped == CONVERGED)
             if other.score > result.score + LEAST_GAIN:
                 result, climb = other, again
@@ -116,13 +118,25 @@ class _MadeMove(NamedTuple):
     gain: float
 
 
+@dataclass(slots=True)
+class _Path:
+    """A structure that a climb has reached: the edges that it began with, and the moves that led on."""
+
+    families: Families
+    begun: list[_MadeMove]
+    made: list[_MadeMove] = field(default_factory=list)
+
+
 class _Climb:
     """A climb from the hidden tree, first on samples of the rows; it keeps the structure it has reached.
 
+    Where the tree had to be rebuilt, rather than added to, a second climb on the smallest sample begins without it, and the
+    better of the two goes on.
+
     Attributes
     ----------
-    families
-        The parents of every variable, so far.
+    path
+        The structure so far.
     stopped
         Why it stopped; see `possnet.structure.search_clock`.
     """
@@ -131,45 +145,61 @@ class _Climb:
         self._problem, self._levels = problem, levels
         self.laws = fit_hidden_laws(count_cell_pairs(problem.data)) if laws is None else laws
         self.candidates = choose_candidates(self.laws, problem.constraints)
-        self.families = tuple(parent_sets_of(_start_edges(self.laws, problem)))
+        self.path = self.begin_at(_start_edges(self.laws, problem))
         self.stopped = CONVERGED
         self.climber: HiddenStateClimber | None = None
-        self._made: list[_MadeMove] = []
-        self._begun = [
-            _MadeMove(FamilyMove("add", p, c, ()), float(self.laws.gain[p, c] - self.laws.price[p, c]))
-            for c, parents in enumerate(self.families)
-            for p in parents
-            if not problem.constraints.required[p, c]
+
+    def begin_at(self, edges: Bools) -> _Path:
+        """A path that begins with some edges, each with what it gains alone."""
+        alone = self.laws.gain - self.laws.price
+        begun = [
+            _MadeMove(FamilyMove("add", p, c, ()), float(alone[p, c]))
+            for p, c in np.argwhere(edges & ~self._problem.constraints.required).tolist()
         ]
+        return _Path(tuple(parent_sets_of(edges)), sorted(begun, key=lambda made: -made.gain))
 
     def run(self) -> None:
         """Climb until no move gains, or the search is stopped."""
         self.stopped = run_until_stopped(self._climb_levels)
         most = self._problem.search.max_steps
-        if self.stopped == CONVERGED and most is not None and len(self._made) >= most:
+        if self.stopped == CONVERGED and most is not None and len(self.path.made) >= most:
             self.stopped = "max_steps"
 
     def _climb_levels(self) -> None:
+        for number, score in enumerate(self._levels):
+            self.climber = self._climb_level(score, self.path, self.climber)
+            if number == 0 and self._was_rebuilt():
+                other = self.begin_at(self._problem.constraints.required)
+                climber = self._climb_level(score, other, None)
+                if score.score_structure(other.families) > score.score_structure(self.path.families) + LEAST_GAIN:
+                    self.path, self.climber = other, climber
+
+    def _was_rebuilt(self) -> bool:
+        """Whether the climb did more than add edges, and may have kept what is wrong of the tree."""
+        few = len(self.path.families) <= _FEW_STARTS and self._problem.search.max_steps is None
+        return few and any(made.move.action != "add" for made in self.path.made)
+
+    def _climb_level(self, score: TracedScore, path: _Path, sampled: HiddenStateClimber | None) -> HiddenStateClimber:
         problem, most = self._problem, self._problem.search.max_steps
-        for score in self._levels:
-            climber = self.climber = HiddenStateClimber(
-                score,
-                problem.constraints,
-                self.families,
-                self.candidates,
-                self.laws.information,
-                self.climber,
-                problem.clock.check,
-            )
-            while most is None or len(self._made) < most:
-                before = climber.families
-                step = climber.take_step()
-                if step is None:
-                    break
-                move, gain = step
-                self.families = move.families
-                self._made.append(_MadeMove(move, self._scale_up(gain, before, move, score)))
-                problem.progress(len(self._made), 0)
+        climber = HiddenStateClimber(
+            score,
+            problem.constraints,
+            path.families,
+            self.candidates,
+            self.laws.information,
+            sampled,
+            problem.clock.check,
+        )
+        while most is None or len(path.made) < most:
+            before = climber.families
+            step = climber.take_step()
+            if step is None:
+                break
+            move, gain = step
+            path.families = move.families
+            path.made.append(_MadeMove(move, self._scale_up(gain, before, move, score)))
+            problem.progress(len(path.made), 0)
+        return climber
 
     def _scale_up(self, gain: float, before: Families, move: FamilyMove, score: TracedScore) -> float:
         """The gain on all rows, if it was found on a sample; see `HiddenStateClimber`."""
@@ -183,10 +213,10 @@ class _Climb:
 
     def list_moves(self, score: float) -> list[MoveRecord]:
         """The edges that the climb began with, by what each gains alone, and its moves; totals lead up to the score."""
-        begun = sorted(self._begun, key=lambda made: -made.gain)
-        total = score - sum(made.gain for made in (*begun, *self._made))
+        moves = [*self.path.begun, *self.path.made]
+        total = score - sum(made.gain for made in moves)
         records = []
-        for (action, parent, child, _), gain in (*begun, *self._made):
+        for (action, parent, child, _), gain in moves:
             total += gain
             records.append(MoveRecord(action, parent, child, gain, total, ()))
         return records
@@ -218,12 +248,12 @@ def choose_candidates(laws: HiddenLaws, constraints: CompiledConstraints) -> Boo
     """Pairs (parent, child) that the search tries as edges.
 
     All that are allowed where there are few variables; otherwise those whose cells depend by a lenient test, and of these
-    for every child the most strongly dependent ones.
+    for every child those whose hidden states say most of its cell (by their cells alone, siblings would beat parents).
     """
     size = len(laws.variables)
     chosen = constraints.allowed & ~np.eye(size, dtype=np.bool_)
     if size > _FEW_VARIABLES:
-        strength = np.where(chosen & (laws.dependence > _DEPENDENT), laws.dependence, -np.inf)
+        strength = np.where(chosen & (laws.dependence > _DEPENDENT), laws.information, -np.inf)
         kept = np.argsort(-strength, axis=0, kind="stable")[:_MOST_CANDIDATES]
         strongest = np.zeros_like(chosen)
         np.put_along_axis(strongest, kept, values=True, axis=0)
@@ -248,7 +278,7 @@ def _start_edges(laws: HiddenLaws, problem: SearchProblem) -> Bools:
     return graph.edges
 
 
-def _perturb(edges: Bools, constraints: CompiledConstraints, rng: np.random.Generator) -> Families:
+def _perturb(edges: Bools, constraints: CompiledConstraints, rng: np.random.Generator) -> Bools:
     """The structure after a few random moves."""
     graph = SearchGraph(constraints, edges)
     for _ in range(_PERTURBATIONS):
@@ -261,4 +291,4 @@ def _perturb(edges: Bools, constraints: CompiledConstraints, rng: np.random.Gene
             graph.reverse_edge(parent, child)
         else:
             graph.set_edge(parent, child, present=action == 0)
-    return tuple(parent_sets_of(graph.edges))
+    return graph.edges

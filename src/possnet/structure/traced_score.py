@@ -45,7 +45,8 @@ _LAST_STEPS: Final = 1000
 _MANY_ROWS: Final = 20_000  # from here on the structure that is kept is not fitted a second time
 _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
-_LEAST_MASS: Final = 1e-12  # none is 0 at the start, where EM would leave it
+LEAST_MASS: Final = 1e-12
+"""None is 0 at the start, where EM would leave it, nor less in posteriors, where products would vanish."""
 _DENSE: Final = 1 << 22  # entries of a table of cells
 _ALGORITHMS: Final = 32  # components whose rows are kept ready for EM
 _KEPT: Final = 1 << 23  # masses
@@ -187,7 +188,7 @@ class TracedScore:
         algorithm, _ = self._algorithms.get_or_compute(component, lambda: self._prepare_em(component))
         masses = algorithm.equal_masses()
         for (child, _), values in self.fit_component(component).masses.items():
-            masses[self.names[child]] = values
+            masses[self.names[child]] = np.maximum(values, LEAST_MASS)
         fixed = {self.names[k]: state for k, state in (clamped or {}).items()}
         logs, posteriors = algorithm.state_posteriors(masses, fixed)
         return logs, {self.place[name]: values for name, values in posteriors.items()}
@@ -301,7 +302,7 @@ class TracedScore:
             name = self.names[family[0]]
             masses = start[family] if start is not None and family in start else self._fit_local(family)[1]
             if masses.shape == point[name].shape:
-                mixed = masses + _LEAST_MASS + 1e-3 * point[name]
+                mixed = masses + LEAST_MASS + 1e-3 * point[name]
                 point[name] = mixed / mixed.sum(axis=1, keepdims=True)
         run = run_squarem(
             point,
