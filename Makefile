@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint gold bench bench-quick fixtures pictures docs lock clean
+.PHONY: demo test quick lint gold bench bench-quick structure-quality fixtures pictures docs lock clean
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -54,6 +54,10 @@ gold: .venv/.gold
 bench: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/walks.py
+
+# Which structures are found behind imprecise rows: hours in all; what there is goes on, `--minutes` and `--only` bound it.
+structure-quality:
+	$(BIN)/python benchmarks/structure_quality.py run
 
 # A slice of five minutes; docs/benchmarks.md stays as it is.
 bench-quick: gold .venv-peers/.ready
