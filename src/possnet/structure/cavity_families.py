@@ -102,6 +102,8 @@ class CavityFamily:
         At most one parent is new; ``outside`` has its posteriors if its hidden state is not in the component.
         """
         states = self._score.states
+        if not self._weights.any():
+            return 0.0, np.full((prod(states[p] for p in parents), self.n_cells), 1.0 / self.n_cells)
         cavity, cells, weights = self._cavity, self._cells, self._weights
         new = [p for p in parents if p not in self.parents]
         given: list[Floats] = []
@@ -138,8 +140,6 @@ class CavityFamily:
         mixed = start + 1e-3 / self.n_cells
         mixed /= mixed.sum(axis=1, keepdims=True)
         known = np.flatnonzero(weights)
-        if not len(known):
-            return 0.0, mixed
         known = known[np.argsort(cells[known], kind="stable")]
         cells, weights, by_state = cells[known], weights[known], np.ascontiguousarray(cavity[known].T)
         present, starts = np.unique(cells, return_index=True)
