@@ -131,7 +131,8 @@ class CavityFamily:
             joint = joint.sum(axis=tuple(k + 1 for k in dropped))
         kept = [p for p in axes if p in parents]
         order = [kept.index(p) for p in parents]
-        joint = joint.transpose(0, *(k + 1 for k in order)).reshape(len(cells), -1)
+        width = prod(states[p] for p in parents)  # which no rows would leave open
+        joint = joint.transpose(0, *(k + 1 for k in order)).reshape(len(cells), width)
         start = start.transpose(*order, len(order)).reshape(joint.shape[1], self.n_cells)
         return self._fit_masses(joint, cells, weights, start)
 
