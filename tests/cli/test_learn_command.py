@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -79,3 +83,45 @@ def test_mistakes_of_the_command_get_one_line(tmp_path: Path) -> None:
         assert shown.stdout == ""
     assert run("learn", tmp_path / "nowhere.csv").returncode == 1
     assert run("learn", rows, "--max-parents", "-1").returncode == 2
+
+
+def test_the_command_explains_edges_that_are_there_and_that_are_not(tmp_path: Path) -> None:
+    data = pn.sample(pn.load_example("clinic"), 2000, process="traced", rng=1)
+    rows = tmp_path / "rows.parquet"
+    pn.write_data(data, rows)
+    question = ("--explain", "measles->fever", "--explain", "fever->rash")
+    learned = pn.learn_structure(data)
+    reasons = [pn.explain_edge(learned, data, *edge) for edge in (("measles", "fever"), ("fever", "rash"))]
+    shown = run("learn", rows, *question)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout == "\n".join([str(learned), *(f"\n{reason}" for reason in reasons)]) + "\n"
+    document = json.loads(run("learn", rows, *question, "--json").stdout)
+    assert [reason["words"] for reason in document["explanations"]] == [reason.words for reason in reasons]
+    refused = run("learn", rows, "--explain", "measles->fevr")
+    assert refused.returncode == 1
+    assert "--explain 'measles->fevr' names 'fevr', which the data lacks" in refused.stderr
+
+
+def test_a_search_that_is_out_of_time_gives_the_best_so_far(tmp_path: Path) -> None:
+    data = pn.sample(pn.load_example("clinic"), 500, process="traced", rng=1)
+    rows, out = tmp_path / "rows.parquet", tmp_path / "learned.json"
+    pn.write_data(data, rows)
+    late = ("learn", rows, "--measure", "traced-bic", "--max-seconds", 0)
+    document = json.loads(run(*late, "--out", out, "--json").stdout)
+    assert document["stopped"] == "max_seconds"
+    assert {(e["parent"], e["child"]) for e in document["edges"]} == set(pn.read_network(out).dag.edges)
+    assert "stopped    by max_seconds" in run(*late).stdout
+
+
+def test_ctrl_c_writes_the_best_structure_so_far(tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.parquet", tmp_path / "learned.json"
+    pn.write_data(pn.sample(pn.random_network(25, states=3, rng=1), 30_000, process="traced", rng=1), rows)
+    command = [sys.executable, "-m", "possnet", "learn", str(rows), "--measure", "traced-bic", "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as learning:
+        time.sleep(4.0)
+        learning.send_signal(signal.SIGINT)
+        shown, notes = learning.communicate(timeout=60)
+    assert learning.returncode == 130, notes
+    assert "stopped    by Ctrl-C: the best structure so far" in shown
+    assert "Stopped: this is the best structure so far." in notes
+    assert len(pn.read_network(out).dag.nodes) == 25

@@ -46,9 +46,11 @@ class RegistryOption(click.Option):
 
 
 def _describe_entry(entry: Registered) -> str:
-    """The name, and the label if that says more."""
+    """The name, the label if that says more, and what the entry cannot do."""
     words = entry.label.lower().removesuffix(" rows").replace(" ", "-")
-    return entry.name if words == entry.name.replace("_", "-") else f"{entry.name} ({entry.label})"
+    label = "" if words == entry.name.replace("_", "-") else entry.label
+    remarks = [text for text in (label, getattr(entry, "caveat", "")) if text]
+    return f"{entry.name} ({'; '.join(remarks)})" if remarks else entry.name
 
 
 def registry_option(registry: str, *names: str, many: bool = False, closed: bool = False, **how: Any) -> Option:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from possnet.dataset import Batches, CodedColumn
     from possnet.variables import Variable
 
+_TABLE: Final = 300  # bytes that a table takes beside its counts
 MOST_CELLS: Final = 256
 """Distinct cells of a variable that are told apart: the most frequent ones of the first batch, then of the next ones."""
 
@@ -41,14 +42,14 @@ class CellPairs:
     def __init__(self, variables: tuple[Variable, ...]) -> None:
         self.variables, self.rows = variables, 0
         self.numbers: list[dict[int, int]] = [{} for _ in variables]  # mask -> number of the cell
-        nothing = np.zeros((2, 2), dtype=np.int64)
-        self._tables = dict.fromkeys(combinations(range(len(variables)), 2), nothing)
         width = MOST_CELLS + 2
         refuse_over(
-            8 * sum(min(1 << len(v), width) for v in variables) ** 2 // 2,
+            (8 * sum(min(1 << len(v), width) for v in variables) ** 2 + _TABLE * len(variables) ** 2) // 2,
             f"counting the cells of all pairs of {len(variables)} variables",
             "use fewer variables or states",
         )
+        nothing = np.zeros((2, 2), dtype=np.int64)
+        self._tables = dict.fromkeys(combinations(range(len(variables)), 2), nothing)
 
     def cell_sets(self, number: int) -> Bools:
         """The cells of a variable that are told apart (cells, states)."""

@@ -21,7 +21,7 @@ import numpy as np
 from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from possnet.aliases import Bools, Floats, Ints
     from possnet.dependence.cell_pairs import CellPairs
@@ -81,11 +81,11 @@ class HiddenLaws:
         return [cells[k] for k in order], masses[0][:, order]
 
 
-def fit_hidden_laws(pairs: CellPairs) -> HiddenLaws:
+def fit_hidden_laws(pairs: CellPairs, *, check: Callable[[], None] = lambda: None) -> HiddenLaws:
     """Fit the law of every variable's cell given every other one's hidden state.
 
     A pair that could not pay its price even by the saturated table of cells is not fitted: its gain is that upper bound,
-    its misfit and information are 0.
+    its misfit and information are 0. ``check`` is called often; it may raise an exception to stop.
 
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("1", "2", "3")), pn.Variable("y", ("1", "2", "3"))
@@ -103,6 +103,7 @@ def fit_hidden_laws(pairs: CellPairs) -> HiddenLaws:
     ranks = [int(np.linalg.matrix_rank(w)) if w.size else 0 for w in shares]
     fitted = []
     for above, below in ((u, v) for u in range(size) for v in range(size) if u != v):
+        check()
         table = pairs.table(above, below)
         saturated = _sum_n_log_n(table) - _sum_n_log_n(table.sum(axis=1))
         alone = _sum_n_log_n(table.sum(axis=0)) - _sum_n_log_n(table.sum())
@@ -114,6 +115,7 @@ def fit_hidden_laws(pairs: CellPairs) -> HiddenLaws:
             fitted.append((above, below, saturated, alone))
     shapes = [pairs.table(above, below).shape for above, below, *_ in fitted]
     for block in _split_pairs(shapes, states[[above for above, *_ in fitted]] if fitted else states[:0]):
+        check()
         chosen = [fitted[k] for k in block]
         tables = _stack_padded([pairs.table(above, below) for above, below, *_ in chosen])
         weights = _stack_padded([shares[above] for above, *_ in chosen])

@@ -15,6 +15,8 @@ from possnet.em import run_squarem
 from possnet.structure.contingency import ContingencyTables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from possnet.aliases import Floats
     from possnet.structure.coded_rows import CodedRows
 
@@ -26,6 +28,8 @@ _LEAST: Final = 1e-300
 class CoarsenedPairs:
     """All pairs of variables: what each gains, and the mutual information between the hidden states.
 
+    ``check`` is called before every pair; it may raise an exception to stop.
+
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", "y", {"x", "y"}, None] * 25, "b": ["u", "v", "v", "v"] * 25})
@@ -34,7 +38,7 @@ class CoarsenedPairs:
     (array([-inf, 33.7]), array([-inf, 55.2]))
     """
 
-    def __init__(self, rows: CodedRows) -> None:
+    def __init__(self, rows: CodedRows, check: Callable[[], None] = lambda: None) -> None:
         self._total, self._tables = rows.total, ContingencyTables(rows)
         self._sets = [sets.astype(np.float64) for sets in rows.sets]
         self._states = np.array(self._tables.states)
@@ -42,6 +46,7 @@ class CoarsenedPairs:
         alone = [self._fit(k)[0] for k in range(size)]
         self._gains, self._information = (np.full((size, size), -np.inf) for _ in range(2))
         for first, second in combinations(range(size), 2):
+            check()
             value, table = self._fit(first, second)
             self._gains[first, second] = self._gains[second, first] = value - alone[first] - alone[second]
             information = mutual_information(table)

@@ -15,6 +15,7 @@ states, and at no edges, and the best result is kept.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import log, prod
 from typing import TYPE_CHECKING, Final
@@ -27,7 +28,7 @@ from possnet.errors import InputError, TooLarge
 from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.coarsened_pairs import CoarsenedPairs
 from possnet.structure.decomposable_scores import DecomposableScore
-from possnet.structure.search_clock import CONVERGED, run_until_stopped
+from possnet.structure.search_clock import CONVERGED, SearchStopped, run_until_stopped
 from possnet.structure.search_graph import parent_sets_of
 from possnet.structure.search_result import SearchResult
 
@@ -143,7 +144,7 @@ def search_coarsened(method: RunnableMethod, problem: SearchProblem) -> SearchRe
 
     stopped = run_until_stopped(search_all)
     if best is None:
-        raise refusal or KeyboardInterrupt
+        raise refusal or (SearchStopped() if stopped == "max_seconds" else KeyboardInterrupt())
     converged = stopped == CONVERGED
     run = best.model.fit(best.tables, tolerance=_LAST_TOLERANCE, max_steps=_LAST_STEPS if converged else _STEPS)
     result = _rescale_result(best.result, run.log_likelihood[-1] - score.penalty(best.result.edges))
@@ -157,8 +158,11 @@ def _list_starts(problem: SearchProblem, score: CoarsenedScore) -> Iterator[Sear
     """
     rows = problem.rows
     shares = [rows.cell_counts(k)[sets.sum(axis=1) > 1].sum() / rows.total for k, sets in enumerate(rows.sets)]
+    pairs = None
     if max(shares) > _FEW_IMPRECISE:
-        pairs = CoarsenedPairs(rows)
+        with suppress(SearchStopped):  # the required edges remain
+            pairs = CoarsenedPairs(rows, problem.clock.check)
+    if pairs is not None:
         gains = pairs.pair_gains(score.price)
         for weights in (gains, np.where(gains > 0.0, pairs.hidden_gains(score.price), -np.inf)):
             try:

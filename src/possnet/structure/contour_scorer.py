@@ -67,6 +67,7 @@ class ContourScorer:
         pairs = count_pairs(problem.data, progress=problem.progress)
         weights = np.full((self.size, self.size), -np.inf)
         for (a, first), (b, second) in combinations(enumerate(problem.names), 2):
+            problem.clock.check()
             contour = pairs.contour(first, second)
             weights[a, b] = weights[b, a] = measure_dependence(self._name, contour, problem.conjunction)
             if not CONTOUR_MEASURES[self._name].symmetric:

@@ -137,7 +137,10 @@ class DecomposableScore:
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
         """The tree by what each variable gains as the only parent of each other, and its score."""
         alone = [self.score_family(k, ()) for k in range(self.size)]
-        weights = np.stack([self.score_additions(k, ()) - alone[k] for k in range(self.size)], axis=1)
+        weights = np.full((self.size, self.size), -inf)
+        for k in range(self.size):
+            problem.clock.check()
+            weights[:, k] = self.score_additions(k, ()) - alone[k]
         needed = problem.constraints.required | np.isfinite(weights.T) | (problem.threshold < 0.0)
         for parent, child in np.argwhere(needed & np.isneginf(weights)).tolist():  # ruled out by its price alone
             if parent != child:

@@ -32,7 +32,8 @@ class HiddenTreeScorer:
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
         """The hidden tree of the data, in one pass over the rows; a forest where nothing pays."""
         pairs = count_cell_pairs(problem.data, progress=problem.progress)
-        result = branch_by_information(fit_hidden_laws(pairs), problem.constraints, problem.threshold, problem.names)
+        laws = fit_hidden_laws(pairs, check=problem.clock.check)
+        result = branch_by_information(laws, problem.constraints, problem.threshold, problem.names)
         result.rows = pairs.rows
         return result
 

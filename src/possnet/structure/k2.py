@@ -11,6 +11,8 @@ from possnet.structure.search_graph import parents_of
 from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from possnet.structure.score_registry import Scorer, SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
 
@@ -28,10 +30,9 @@ def search_orders(scorer: Scorer, problem: SearchProblem) -> SearchResult:
 
     def search_all() -> None:
         for done, order in enumerate(orders, start=1):
-            results.append(search_order(scorer, order, constraints, problem.threshold))
+            results.append(_begin_order(scorer, order, constraints))
+            _add_parents(results[-1], scorer, constraints, problem.threshold, problem.clock.check)
             problem.progress(done, len(orders))
-            if done < len(orders):
-                problem.clock.check()
 
     stopped = run_until_stopped(search_all)
     if not results:  # interrupted before there was anything to return
@@ -57,15 +58,33 @@ def search_order(scorer: Scorer, order: list[int], constraints: CompiledConstrai
     >>> result.score, [move[:3] for move in result.moves]
     (0.5, [('add', 1, 0)])
     """
-    edges = constraints.required.copy()
-    moves: list[MoveRecord] = []
-    total = scorer.score_required(constraints.required)
-    gains: dict[tuple[str, int, int], float] = {}
+    result = _begin_order(scorer, order, constraints)
+    _add_parents(result, scorer, constraints, threshold, lambda: None)
+    return result
+
+
+def _begin_order(scorer: Scorer, order: list[int], constraints: CompiledConstraints) -> SearchResult:
+    """The required edges alone."""
+    return SearchResult(
+        constraints.required.copy(), scorer.score_required(constraints.required), [], {}, order=list(order)
+    )
+
+
+def _add_parents(
+    result: SearchResult,
+    scorer: Scorer,
+    constraints: CompiledConstraints,
+    threshold: float,
+    check: Callable[[], None],
+) -> None:
+    """Add the parents of one variable after the other; ``check`` may raise an exception to stop in between."""
+    edges, order, gains = result.edges, result.order or [], result.gains
     for place, child in enumerate(order):
         before = np.zeros(scorer.size, dtype=np.bool_)
         before[order[:place]] = True
         before &= constraints.allowed[:, child]
         while True:
+            check()
             parents = parents_of(edges, child)
             among = before & ~edges[:, child]
             values = np.where(among, scorer.parent_gains(child, parents, among, edges), -np.inf)
@@ -76,11 +95,10 @@ def search_order(scorer: Scorer, order: list[int], constraints: CompiledConstrai
                 break
             ties = [k for k in np.flatnonzero(values >= values[best] - 1e-12).tolist() if k != best]
             edges[best, child] = True
-            total += float(values[best])
+            result.score += float(values[best])
             tied = tuple(("add", k, child) for k in ties)
-            moves.append(MoveRecord("add", best, child, float(values[best]), total, tied))
+            result.moves.append(MoveRecord("add", best, child, float(values[best]), result.score, tied))
             gains["delete", best, child] = -float(values[best])
-    return SearchResult(edges, total, moves, gains, order=order)
 
 
 def draw_order(constraints: CompiledConstraints, rng: np.random.Generator | None) -> list[int]:

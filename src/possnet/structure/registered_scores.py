@@ -84,5 +84,6 @@ for _measure in CONTOUR_MEASURES.values():
             decomposable=False,
             adds_edges=True,
             make_weigher=ContourWeigher,
+            caveat="joins children of imprecise parents",
         )
     )

@@ -117,6 +117,8 @@ class StructureScore:
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
     choose
         For an entry that stands for others: the one to take for some rows (unknown cells coded apart), and why.
+    caveat
+        What it cannot do, for people.
     make_weigher
         Makes an `EdgeWeigher` for the rows of a problem, where the scorer has no ``score_family`` that says the same.
     """
@@ -134,6 +136,7 @@ class StructureScore:
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
     choose: Callable[[CodedRows], MeasureChoice] | None = None
     make_weigher: Callable[[SearchProblem], EdgeWeigher] | None = None
+    caveat: str = ""
 
 
 MEASURES: Final = Registry[StructureScore]("measure")

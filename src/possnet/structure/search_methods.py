@@ -40,6 +40,8 @@ class SearchMethod:
         The measure where none is named.
     several_parents
         Whether a variable may get several parents.
+    caveat
+        What it cannot do, for people.
     uses_order, uses_start
         Whether it takes an order of the variables, and whether it can begin at a given structure.
     """
@@ -52,6 +54,7 @@ class SearchMethod:
     several_parents: bool = True
     uses_order: bool = False
     uses_start: bool = False
+    caveat: str = ""
 
     def search(self, problem: SearchProblem) -> SearchResult:
         """Run the search as the measure asks for."""
@@ -107,6 +110,7 @@ def _search_orders(problem: SearchProblem) -> SearchResult:
     return search_orders(scorer, problem)
 
 
+_CAVEAT: Final = "joins children of imprecise parents"
 _HYBRID: Final = "but its search lowers conditional non-specificity"
 for _method in (
     SearchMethod(
@@ -127,7 +131,17 @@ for _method in (
     ),
     SearchMethod("mwst", "maximum-weight spanning tree", _grow_tree, "which weighs no pairs", several_parents=False),
     SearchMethod("k2", "K2", _search_orders, "which weighs no further parent", uses_order=True),
-    SearchMethod("hybrid-tree", "hybrid tree", learn_hybrid_tree, _HYBRID, "specificity-gain", several_parents=False),
-    SearchMethod("hybrid-dag", "hybrid DAG", learn_hybrid_dag, _HYBRID, "specificity-gain"),
+    SearchMethod(
+        "hybrid-tree",
+        "hybrid tree of the literature",
+        learn_hybrid_tree,
+        _HYBRID,
+        "specificity-gain",
+        several_parents=False,
+        caveat=_CAVEAT,
+    ),
+    SearchMethod(
+        "hybrid-dag", "hybrid DAG of the literature", learn_hybrid_dag, _HYBRID, "specificity-gain", caveat=_CAVEAT
+    ),
 ):
     METHODS.register(_method)

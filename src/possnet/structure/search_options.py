@@ -32,7 +32,8 @@ class Search:
         orders, by default 10.
     max_steps, max_seconds
         For ``greedy``: maximum number of moves of a climb; for ``greedy``, ``boss`` and ``k2``: seconds after which
-        the search stops and returns the best structure so far. Ctrl-C does the same.
+        the search stops and returns the best structure so far, as on Ctrl-C. Trees and hybrids, which have none before
+        their end, are refused if they take longer.
     threshold
         For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must gain; by default 0, or 0.01 where a variable may
         have several parents and the measure has no penalty for them.

@@ -18,7 +18,7 @@ from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
-from possnet.structure.search_clock import SearchClock
+from possnet.structure.search_clock import SearchClock, SearchStopped
 from possnet.structure.search_graph import parents_of
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
 from possnet.structure.search_options import Search, number_order
@@ -54,10 +54,11 @@ def learn_structure(
     data
         A data set, or a stream of batches; its columns are the variables.
     method
-        ``greedy``: hill climbing over a score. ``boss``: best order score search (Andrews et al. 2023). ``mwst``: the
-        maximum-weight spanning tree (Chow and Liu 1968). ``k2``: parents chosen among the predecessors in an ordering, a
-        given one or the best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search
-        that lowers non-specificity.
+        ``greedy``: hill climbing over a score. ``boss``: best order score search (Andrews et al. 2023). ``hidden-tree``:
+        the heaviest branching by hidden mutual information. ``mwst``: the maximum-weight spanning tree (Chow and Liu
+        1968). ``k2``: parents chosen among the predecessors in an ordering, a given one or the best of several.
+        ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity; to
+        compare with the literature, for they join children of imprecise parents, as the measures on contours do.
     measure
         A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``; ``bic`` and ``bdeu`` for precise rows), or
         ``auto``, the default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of
@@ -115,6 +116,12 @@ def learn_structure(
             learned = add_confidence(
                 learned, data, problem, bootstrap, workers=workers, executor=executor, seconds=seconds
             )
+    except SearchStopped:
+        raise TooLarge(
+            f"learn_structure: {method} by {problem.measure.name} of {len(problem.names)} variables takes more than "
+            f"max_seconds {problem.search.max_seconds:g} and has no structure before its end; allow more, or use fewer "
+            "variables, or another method"
+        ) from None
     except TooLarge:
         raise
     except MemoryError:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import asdict
+from math import isnan
 from typing import Any
 
 import click
@@ -13,7 +15,7 @@ from possnet.cli.commands.fit_command import write_fitted
 from possnet.cli.inputs import DataFile, scan_columns
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE
-from possnet.cli.render import show
+from possnet.cli.render import Page, show
 from possnet.errors import InputError, among
 
 
@@ -35,7 +37,16 @@ from possnet.errors import InputError, among
     "--restarts",
     "For greedy: further climbs from perturbed structures, by default 0. For boss: random orders, by default 10.",
 )
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0.0),
+    help="Stop the search after so long, with the best structure so far.",
+)
 @shared.number_option("--bootstrap", "Bootstrap samples, for the confidence of every edge.", default=0)
+@shared.number_option("--workers", "Processes that share the bootstrap samples; by default one for each core.", least=1)
+@click.option(
+    "--explain", "explained", multiple=True, type=EDGE, help="Say why an edge is there, or is not; may be repeated."
+)
 @shared.number_option("--seed", "Same seed, same structure.", default=0)
 @shared.variables_option
 @shared.weights_option
@@ -54,7 +65,10 @@ def learn_command(
     max_parents: int | None,
     order: list[str] | None,
     restarts: int | None,
+    max_seconds: float | None,
     bootstrap: int,
+    workers: int | None,
+    explained: list[list[tuple[str, str]]],
     seed: int,
     as_json: bool,  # noqa: FBT001
     out: str | None,
@@ -63,6 +77,8 @@ def learn_command(
     """Learn which variables depend on which, and the tables, from data whose cells may be sets.
 
     The tables are learned by counting, or by EM over hidden states if the measure is traced-bic or coarsened-bic.
+    Ctrl-C ends the search: the best structure so far is printed and written, and the exit code is 130. Once more, it ends
+    the command.
 
     \b
     Examples:
@@ -71,6 +87,7 @@ def learn_command(
       possnet learn patients.parquet --measure traced-bic --out learned.json
       possnet learn patients.csv --method k2 --measure mutual-information --order measles,fever,rash
       possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
+      possnet learn patients.csv --explain 'measles->fever' --explain 'fever->rash'
     """
     from possnet.learners import LEARNERS
     from possnet.structure import MEASURES
@@ -78,6 +95,7 @@ def learn_command(
     stream = scan_columns(data, **columns)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
+    questions = choose_edges(explained, names, "--explain")
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
     with nullcontext() if out is None else open_output(out, "network") as file, show_progress() as advance:
         result = pn.learn_structure(
@@ -91,16 +109,23 @@ def learn_command(
                 tiers,
                 max_parents,
             ),
-            search=pn.Search(order=order, restarts=restarts),
+            search=pn.Search(order=order, restarts=restarts, max_seconds=max_seconds),
             bootstrap=bootstrap,
             rng=seed,
+            workers=workers,
             progress=advance,
         )
         if file is not None:
             learner = LEARNERS[MEASURES[result.measure].learner]
             reported = {"progress": advance} if "progress" in learner.options else {}
             write_fitted(learner.fit(result.dag, rows, conjunction=kind, **reported), file)
-    show(structure_document(result) if as_json else [str(result)], err=out == "-")
+        reasons = [pn.explain_edge(result, rows, *edge) for edge in questions]
+    page: Page = [str(result), *(f"\n{reason}" for reason in reasons)]
+    document = structure_document(result) | {"explanations": [asdict(reason) for reason in reasons]}
+    show(document if as_json else page, err=out == "-")
+    if result.stopped == "interrupted":
+        click.echo("Stopped: this is the best structure so far.", err=True)
+        click.get_current_context().exit(130)
 
 
 def choose_edges(edges: list[list[tuple[str, str]]], names: list[str], option: str) -> list[tuple[str, str]]:
@@ -123,7 +148,16 @@ def choose_edges(edges: list[list[tuple[str, str]]], names: list[str], option: s
 def structure_document(result: pn.LearnedStructure) -> dict[str, object]:
     """A learned structure, for machines."""
     plain = {
-        name: getattr(result, name) for name in ("method", "measure", "reason", "rows", "score", "families", "order")
+        name: getattr(result, name)
+        for name in ("method", "measure", "reason", "rows", "score", "families", "order", "stopped", "bootstrap")
     }
     moves = {name: getattr(result, name) for name in ("edges", "trace", "near_misses")}
-    return plain | {name: [move._asdict() for move in listed] for name, listed in moves.items()}
+    document = plain | {name: [move._asdict() for move in listed] for name, listed in moves.items()}
+    return {name: _drop_nan(value) for name, value in document.items()}
+
+
+def _drop_nan(value: object) -> object:
+    """None for numbers that a search that was stopped has not computed."""
+    if isinstance(value, list):
+        return [{name: _drop_nan(part) for name, part in entry.items()} for entry in value]
+    return None if isinstance(value, float) and isnan(value) else value
