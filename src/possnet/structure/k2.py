@@ -106,13 +106,18 @@ def draw_order(constraints: CompiledConstraints, rng: np.random.Generator | None
 
     It is random, or without ``rng`` the order of the data as far as the constraints allow it.
     """
-    one_way = constraints.allowed & ~constraints.allowed.T
+    required = constraints.required
+    before = required | (constraints.allowed & ~constraints.allowed.T)
+    missing, missing_required = before.sum(axis=0), required.sum(axis=0)  # that must still come before each variable
+    left = np.ones(len(required), dtype=np.bool_)
     order: list[int] = []
-    left = list(range(len(constraints.required)))
-    while left:
-        ready = [k for k in left if not (constraints.required[left, k] | one_way[left, k]).any()]
-        ready = ready or [k for k in left if not constraints.required[left, k].any()]
-        chosen = ready[0 if rng is None else int(rng.integers(len(ready)))]
+    while left.any():
+        ready = np.flatnonzero(left & (missing == 0))
+        if not len(ready):
+            ready = np.flatnonzero(left & (missing_required == 0))
+        chosen = int(ready[0 if rng is None else int(rng.integers(len(ready)))])
         order.append(chosen)
-        left.remove(chosen)
+        left[chosen] = False
+        missing -= before[chosen]
+        missing_required -= required[chosen]
     return order
