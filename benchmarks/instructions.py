@@ -37,7 +37,7 @@ CASES = {
         "pn.fit_em(net.dag, data, tolerance=0.0, options=pn.EmOptions(accelerate=False, max_steps=1))", 2,
     ),
     "greedy structure, 1,000 rows of alarm": (
-        "data = pn.sample(net, 1_000, process='precise', rng=1)", "pn.learn_structure(data, measure='bic', search=pn.Search(max_steps=5))", 2,
+        "data = pn.sample(net, 1_000, process='precise', rng=1)", "pn.learn_structure(data, 'greedy', measure='bic', search=pn.Search(max_steps=5))", 2,
     ),
 }  # fmt: skip
 PROGRAM = """

@@ -67,7 +67,7 @@ def test_mistakes_of_the_command_get_one_line(tmp_path: Path) -> None:
     pn.write_data(pn.sample(pn.load_example("asia"), 20, rng=1), rows)
     for arguments, message in (
         (("--method", "gredy"), "method 'gredy'"),
-        (("--measure", "chi2"), "no price that would keep it from adding edges"),
+        (("--method", "greedy", "--measure", "chi2"), "no price that would keep it from adding edges"),
         (("--require", "smoke"), "expected parent->child"),
         (
             ("--forbid", "smok->lung"),

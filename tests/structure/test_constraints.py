@@ -42,7 +42,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
     data = pn.sample(pn.load_example("clinic"), 50, imprecision=1.0, rng=1)
     names = [v.name for v in data.variables]
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"method": "gredy"}, "method 'gredy'; expected greedy.*did you mean 'greedy'"),
+        ({"method": "gredy"}, "method 'gredy'; expected auto, greedy.*did you mean 'greedy'"),
         ({"measure": "bick"}, "measure 'bick'.*did you mean 'bic'"),
         ({"measure": ""}, "measure ''; expected auto, random-set-bic"),
         ({"measure": 0}, "measure 0; expected auto, random-set-bic"),
@@ -106,6 +106,6 @@ def test_constraints_and_options_are_values() -> None:
 
 
 def test_every_measure_is_a_name_of_the_contract() -> None:
-    assert set(METHODS) == {"mwst", "k2", "greedy", "boss", "hidden-tree", "hybrid-tree", "hybrid-dag"}
+    assert set(METHODS) == {"auto", "mwst", "k2", "greedy", "boss", "hidden-tree", "hybrid-tree", "hybrid-dag"}
     scores = {"auto", "bic", "random-set-bic", "traced-bic", "coarsened-bic", "mdl", "bdeu"}
     assert set(MEASURES) == {*CONTOUR_MEASURES, *scores, "hidden-mutual-information"}

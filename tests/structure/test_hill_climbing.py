@@ -20,8 +20,8 @@ from tests.structure.cases import family_score, free, oracle, score_of, without
 def test_the_kept_score_never_falls_and_is_that_of_the_structure(seed: int, name: Any, restarts: int) -> None:
     net = pn.random_network(5, max_parents=2, states=(2, 3), rng=seed)
     data = pn.sample(net, 80, imprecision=0.5, rng=seed).distinct()
-    one = pn.learn_structure(data, measure=name, search=pn.Search(tabu=0))
-    more = pn.learn_structure(data, measure=name, search=pn.Search(tabu=8, restarts=restarts), rng=seed)
+    one = pn.learn_structure(data, "greedy", measure=name, search=pn.Search(tabu=0))
+    more = pn.learn_structure(data, "greedy", measure=name, search=pn.Search(tabu=8, restarts=restarts), rng=seed)
     assert more.score >= one.score - 1e-6
     assert all(step.gain > 0 for step in one.trace)
     for learned in (one, more):
@@ -43,7 +43,7 @@ def test_greedy_finds_the_best_of_all_structures_of_three(seed: int) -> None:
     net = pn.random_network(3, max_parents=2, states=(2, 3), rng=seed)
     data = pn.sample(net, 400, process="precise", rng=seed)
     names = [v.name for v in data.variables]
-    learned = pn.learn_structure(data, measure="bic", search=pn.Search(restarts=3), rng=1)
+    learned = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(restarts=3), rng=1)
     score = family_score(data, "bic")
     assert learned.score == pytest.approx(max(score_of(score, dag) for dag in oracles.all_dags(names)), abs=1e-6)
 
@@ -66,18 +66,20 @@ def test_moves_of_a_graph_keep_it_acyclic() -> None:
 
 def test_max_steps_counts_the_moves_of_each_climb() -> None:
     data = pn.sample(pn.load_example("asia"), 3000, process="precise", rng=2)
-    whole = pn.learn_structure(data, measure="bic")
-    short = pn.learn_structure(data, measure="bic", search=pn.Search(max_steps=6))
-    again = pn.learn_structure(data, measure="bic", search=pn.Search(max_steps=6, restarts=20), rng=1)
+    whole = pn.learn_structure(data, "greedy", measure="bic")
+    short = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6))
+    again = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6, restarts=20), rng=1)
     assert len(short.trace) == 6
     assert short.score < again.score == pytest.approx(whole.score)
     few = data[:500].select(["smoke", "lung", "bronc", "either", "dysp"])
     tree = pn.learn_structure(few, "hidden-tree")
     climbs = [
-        pn.learn_structure(few, measure="traced-bic", search=pn.Search(max_steps=n, restarts=m), rng=1)
+        pn.learn_structure(few, "greedy", measure="traced-bic", search=pn.Search(max_steps=n, restarts=m), rng=1)
         for n, m in ((0, 0), (1, 0), (1, 8))
     ]
     assert climbs[0].dag == tree.dag
     assert climbs[0].stopped == short.stopped == "max_steps"
     assert climbs[2].score >= climbs[1].score >= climbs[0].score
-    assert len(pn.learn_structure(data, measure="random-set-bic", search=pn.Search(max_steps=2)).dag.edges) == 2
+    assert (
+        len(pn.learn_structure(data, "greedy", measure="random-set-bic", search=pn.Search(max_steps=2)).dag.edges) == 2
+    )

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
     from possnet.structure.decomposable_scores import DecomposableScore
     from possnet.structure.score_registry import ClimbingScorer, Scorer, SearchProblem, StructureScore
+    from possnet.structure.search_options import Search
     from possnet.structure.search_result import SearchResult
 
 # Without a penalty every further parent gains a little, if only by chance: their number and their gain need a bound.
 _UNPENALISED_PARENTS: Final = 2
 _UNPENALISED_THRESHOLD: Final = 0.01
+_FEW_VARIABLES: Final = 60  # up to so many, best order score search takes seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class SearchMethod:
         What it cannot do, for people.
     uses_order, uses_start
         Whether it takes an order of the variables, and whether it can begin at a given structure.
+    choose
+        Names the method to take, by the measure, the options and the number of variables; of ``auto`` alone.
     """
 
     name: str
@@ -55,6 +59,7 @@ class SearchMethod:
     uses_order: bool = False
     uses_start: bool = False
     caveat: str = ""
+    choose: Callable[[StructureScore, Search, int], str] | None = None
 
     def search(self, problem: SearchProblem) -> SearchResult:
         """Run the search as the measure asks for."""
@@ -83,13 +88,33 @@ def fitting_measure(method: str, measure: str | None, owner: str = "learn_struct
     if measure is None:
         return entry.default_measure
     methods = MEASURES.require(measure, owner).methods
-    if method not in methods:
+    if method not in methods and entry.choose is None:
         fitting = [name for name, other in MEASURES.items() if method in other.methods]
         raise InputError(
             f"{owner}: method {method!r} with measure {measure!r}, {entry.refusal}; expected measure {listing(fitting)}, "
             f"or method {listing(methods)}"
         )
     return measure
+
+
+def choose_method(measure: StructureScore, search: Search, variables: int) -> str:
+    """The method for a measure: ``boss`` where that goes and there are not too many variables, else ``greedy``.
+
+    >>> from possnet.structure.search_options import Search
+    >>> choose_method(MEASURES["bic"], Search(), 37), choose_method(MEASURES["traced-bic"], Search(), 37)
+    ('boss', 'greedy')
+    >>> choose_method(MEASURES["chi2"], Search(), 37)
+    'mwst'
+    """
+    few = variables <= _FEW_VARIABLES and search.max_steps is None
+    if few and "boss" in measure.methods:
+        return "boss"
+    return "greedy" if "greedy" in measure.methods else measure.methods[0]
+
+
+def _search_by_choice(problem: SearchProblem) -> SearchResult:
+    chosen = choose_method(problem.measure, problem.search, len(problem.names))
+    return METHODS[chosen].search(problem)
 
 
 def _climb(problem: SearchProblem) -> SearchResult:
@@ -111,6 +136,7 @@ def _search_orders(problem: SearchProblem) -> SearchResult:
 
 
 _CAVEAT: Final = "joins children of imprecise parents"
+METHODS.register(SearchMethod("auto", "the method that fits the measure", _search_by_choice, "", choose=choose_method))
 _HYBRID: Final = "but its search lowers conditional non-specificity"
 for _method in (
     SearchMethod(

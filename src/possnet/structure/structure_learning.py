@@ -35,7 +35,7 @@ _NEAR_MISSES: Final = 20
 
 def learn_structure(
     data: Dataset | Batches,
-    method: str = "greedy",
+    method: str = "auto",
     *,
     measure: str | None = None,
     conjunction: Conjunction = PRODUCT,
@@ -54,11 +54,13 @@ def learn_structure(
     data
         A data set, or a stream of batches; its columns are the variables.
     method
-        ``greedy``: hill climbing over a score. ``boss``: best order score search (Andrews et al. 2023). ``hidden-tree``:
-        the heaviest branching by hidden mutual information. ``mwst``: the maximum-weight spanning tree (Chow and Liu
-        1968). ``k2``: parents chosen among the predecessors in an ordering, a given one or the best of several.
-        ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search that lowers non-specificity; to
-        compare with the literature, for they join children of imprecise parents, as the measures on contours do.
+        ``auto``: ``boss`` where it goes with the measure, up to 60 variables, else ``greedy``. ``greedy``: hill climbing over
+        a score; by ``traced-bic`` over hidden states, from the hidden tree. ``boss``: best order score search (Andrews et
+        al. 2023). ``hidden-tree``: the heaviest branching by hidden mutual information. ``mwst``: the maximum-weight
+        spanning tree (Chow and Liu 1968). ``k2``: parents chosen among the predecessors in an ordering, a given one or the
+        best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search that lowers
+        non-specificity; to compare with the literature, for they join children of imprecise parents, as the measures on
+        contours do.
     measure
         A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``; ``bic`` and ``bdeu`` for precise rows), or
         ``auto``, the default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of
@@ -108,7 +110,7 @@ def learn_structure(
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"learn_structure: executor {executor!r}; expected one of concurrent.futures")
     begun = monotonic()
-    problem = _pose_problem(data, entry, measure, conjunction, constraints, search, rng, progress)
+    problem, entry = _pose_problem(data, entry, measure, conjunction, constraints, search, rng, progress)
     try:
         learned = _to_result(entry.search(problem), entry, problem)
         if bootstrap and isinstance(data, Dataset) and learned.stopped != "interrupted":
@@ -126,7 +128,7 @@ def learn_structure(
         raise
     except MemoryError:
         raise TooLarge(
-            f"learn_structure: {method} by {problem.measure.name} of {len(problem.names)} variables does not fit into "
+            f"learn_structure: {entry.name} by {problem.measure.name} of {len(problem.names)} variables does not fit into "
             "memory; set max_parents, or use fewer rows, variables or states"
         ) from None
     return learned
@@ -141,8 +143,8 @@ def _pose_problem(
     search: Search | None,
     rng: np.random.Generator | int | None,
     progress: Progress | None,
-) -> SearchProblem:
-    """Check that the options go together, and fill in defaults."""
+) -> tuple[SearchProblem, SearchMethod]:
+    """Check that the options go together, and fill in defaults; the problem, and the method that searches."""
     check_conjunction(conjunction)
     constraints = Constraints() if constraints is None else constraints
     search = Search() if search is None else search
@@ -154,13 +156,15 @@ def _pose_problem(
     if score.choose is not None:
         data = data if isinstance(data, Dataset) else collect_rows(data)
         choice = score.choose(CodedRows(data, missing=True))
-        if method.name not in MEASURES[choice.name].methods:
+        if method.choose is None and method.name not in MEASURES[choice.name].methods:
             choice = choice.replace_measure("random-set-bic", method.name)
         score, reason = MEASURES[choice.name], str(choice)
     names = [variable.name for variable in data.variables]
+    if method.choose is not None:
+        method = METHODS[method.choose(score, search, len(names))]
     compiled = compile_constraints(constraints, names, method.default_max_parents(score, len(names)))
     before = compiled.required if method.uses_order else np.zeros_like(compiled.required)
-    return SearchProblem(
+    problem = SearchProblem(
         data,
         score,
         conjunction,
@@ -173,6 +177,7 @@ def _pose_problem(
         reason=reason,
         clock=SearchClock(search.max_seconds),
     )
+    return problem, method
 
 
 def _report_nothing(done: int, total: int) -> None:

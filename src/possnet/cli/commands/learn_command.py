@@ -21,7 +21,7 @@ from possnet.errors import InputError, among
 
 @click.command(short_help="Learn a structure and its tables.")
 @click.argument("data", type=DATA)
-@shared.registry_option("possnet.structure:METHODS", "--method", default="greedy")
+@shared.registry_option("possnet.structure:METHODS", "--method", default="auto")
 @shared.registry_option("possnet.structure:MEASURES", "--measure", help="{names}. By default that of the method.")
 @shared.choice_option(
     "--conjunction", ("product", "min"), "Of the network, and of independence in measures on contours."
