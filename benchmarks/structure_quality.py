@@ -134,10 +134,9 @@ def run_trial(trial: Trial) -> dict[str, Any]:
     names = [variable.name for variable in data.variables]
     data = data.select([names[k] for k in np.random.default_rng(trial.seed).permutation(len(names))])
     options: dict[str, Any] = {"measure": trial.measure} if trial.measure else {}
-    if not trial.measure and not hasattr(
-        pn.LearnedStructure, "reason"
-    ):  # an earlier version, which has no measure="auto"
-        options["measure"] = "traced-bic" if trial.process == "traced" else "random-set-bic"
+    method, earlier = trial.method, not hasattr(pn.LearnedStructure, "reason")
+    if not trial.measure and earlier:  # a version that chooses nothing by itself
+        method, options["measure"] = "greedy", "traced-bic" if trial.process == "traced" else "random-set-bic"
     begin = time.process_time()
     learned = pn.learn_structure(data, method, **options)
     seconds = time.process_time() - begin
