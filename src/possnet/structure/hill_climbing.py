@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from possnet.structure.search_clock import CONVERGED, run_until_stopped
-from possnet.structure.search_graph import SearchGraph
+from possnet.structure.search_graph import SearchGraph, parent_sets_of, parents_of
 from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
@@ -65,15 +65,17 @@ def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProbl
     best.stopped = "max_steps"
 
 
-def climb_with_restarts(start: Callable[[Bools], _FamilyClimber], edges: Bools, problem: SearchProblem) -> SearchResult:
+def climb_with_restarts(score: FamilyScorer, edges: Bools, problem: SearchProblem) -> SearchResult:
     """The best structure of a climb from ``edges``, and of climbs from perturbations of the best."""
     rng = problem.make_rng()
-    climber = start(edges)
-    best = SearchResult(edges, climber.total, [])
+    best = SearchResult(edges, sum(_score_families(score, edges)), [])
+
+    def start(edges: Bools) -> _FamilyClimber:
+        return _FamilyClimber(score, SearchGraph(problem.constraints, edges), problem.clock.check)
 
     def climb_all() -> None:
         nonlocal best
-        climb_once(climber, best, problem)
+        climb_once(start(edges), best, problem)
         for _ in range(problem.search.restarts or 0):
             again = start(best.edges)
             restarted = SearchResult(best.edges, best.score, list(best.moves))
@@ -117,8 +119,8 @@ class FamilyScorer(Protocol):
 class _FamilyClimber:
     """A graph and the gains of all its moves by a decomposable score."""
 
-    def __init__(self, score: FamilyScorer, graph: SearchGraph) -> None:
-        self.score, self.graph = score, graph
+    def __init__(self, score: FamilyScorer, graph: SearchGraph, check: Callable[[], None] = lambda: None) -> None:
+        self.score, self.graph, self._check = score, graph, check
         size = score.size
         self.families = np.zeros(size)
         self.adding = np.full((size, size), -np.inf)
@@ -128,6 +130,7 @@ class _FamilyClimber:
     def _update_families(self, changed: Iterable[int]) -> None:
         """Gains of the moves on families, and the score, after they changed."""
         for child in changed:
+            self._check()
             parents = self.graph.parents(child)
             current = self.families[child] = self.score.score_family(child, parents)
             self.adding[:, child] = self.score.score_additions(child, parents) - current
@@ -186,35 +189,36 @@ class _FamilyClimber:
 
 def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
     """Hill climbing by a decomposable score, from the start or the required edges, and from perturbations of the best."""
-    constraints = problem.constraints
-
-    def start(edges: Bools) -> _FamilyClimber:
-        return _FamilyClimber(score, SearchGraph(constraints, edges))
-
-    begun = constraints.required if problem.start is None else problem.start
-    best = climb_with_restarts(start, begun, problem)
+    begun = problem.constraints.required if problem.start is None else problem.start
+    best = climb_with_restarts(score, begun, problem)
     fill_gains(score, problem, best)
     return best
 
 
 def climb_from(score: FamilyScorer, problem: SearchProblem, result: SearchResult) -> None:
     """Climb once from the structure of a result, which is updated in place."""
-    climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
+    climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges), problem.clock.check)
     result.score = climber.total
     climb_once(climber, result, problem)
 
 
 def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult) -> None:
-    """Fill in the scores of the families, and the gains of all moves that could still be made."""
-    climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
-    gains = climber.move_gains()
-    result.families = climber.families.tolist()
-    for action, parent, child in _list_moves(np.isfinite(gains)):
-        result.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
-    for parent, child in np.argwhere(
-        result.edges
-    ).tolist():  # required edges cannot be deleted, but are worth something
-        result.gains["delete", parent, child] = float(climber.deleting[parent, child])
+    """Fill in the scores of the families, and the gains of all moves that could still be made.
+
+    Of a search that was stopped only what its edges are worth: its time is up.
+    """
+    result.families = _score_families(score, result.edges)
+    if result.stopped in {CONVERGED, "max_steps"}:
+        gains = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges)).move_gains()
+        for action, parent, child in _list_moves(np.isfinite(gains)):
+            result.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
+    for parent, child in np.argwhere(result.edges).tolist():  # required ones too, which cannot be deleted
+        rest = tuple(p for p in parents_of(result.edges, child) if p != parent)
+        result.gains["delete", parent, child] = score.score_family(child, rest) - result.families[child]
+
+
+def _score_families(score: FamilyScorer, edges: Bools) -> list[float]:
+    return [score.score_family(child, parents) for child, parents in enumerate(parent_sets_of(edges))]
 
 
 def _list_moves(chosen: Bools) -> list[EdgeMove]:

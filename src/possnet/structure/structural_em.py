@@ -36,6 +36,7 @@ _WORTHWHILE: Final = 2.5  # times as many rows as the sample, so that sampling p
 _WIDTH: Final = 6  # candidates that EM tries as one more parent in K2
 _PERTURBATIONS: Final = 6  # random moves before a restart
 _FEW_STARTS: Final = 40  # up to so many variables there is a second start
+_QUICK_PAIRS: Final = 100  # variables whose pairs are fitted within seconds
 _FEW_VARIABLES: Final = 20  # up to so many, every pair may become an edge
 _MOST_CANDIDATES: Final = 30  # parents of a child, where there are many variables
 _DEPENDENT: Final = 2.0  # standard errors: pairs of cells that depend less are not tried
@@ -143,7 +144,7 @@ class _Climb:
 
     def __init__(self, problem: SearchProblem, levels: list[TracedScore], laws: HiddenLaws | None = None) -> None:
         self._problem, self._levels = problem, levels
-        self.laws = fit_hidden_laws(count_cell_pairs(problem.data)) if laws is None else laws
+        self.laws = _fit_laws(problem) if laws is None else laws
         self.candidates = choose_candidates(self.laws, problem.constraints)
         self.path = self.begin_at(_start_edges(self.laws, problem))
         self.stopped = CONVERGED
@@ -242,6 +243,16 @@ def refit_by_em(score: TracedScore, result: SearchResult, *, thorough: bool = Tr
     except TooLarge as error:
         warn_user(f"learn_structure: the score of the structure could not be computed: {error}")
         result.score = float("nan")
+
+
+def _fit_laws(problem: SearchProblem) -> HiddenLaws:
+    """The hidden laws of all pairs, whatever the time where they take no more than seconds."""
+    pairs = count_cell_pairs(problem.data)
+    return (
+        fit_hidden_laws(pairs)
+        if len(problem.names) <= _QUICK_PAIRS
+        else fit_hidden_laws(pairs, check=problem.clock.check)
+    )
 
 
 def choose_candidates(laws: HiddenLaws, constraints: CompiledConstraints) -> Bools:

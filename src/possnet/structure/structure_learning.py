@@ -55,8 +55,8 @@ def learn_structure(
         A data set, or a stream of batches; its columns are the variables.
     method
         ``auto``: ``boss`` where it goes with the measure, up to 60 variables, else ``greedy``. ``greedy``: hill climbing
-        over a score; by ``traced-bic`` over hidden states, from the hidden tree. ``boss``: best order score search (Andrews et
-        al. 2023). ``hidden-tree``: the heaviest branching by hidden mutual information. ``mwst``: the maximum-weight
+        over a score; by ``traced-bic`` over hidden states, from the hidden tree. ``boss``: best order score search (Andrews
+        et al. 2023). ``hidden-tree``: the heaviest branching by hidden mutual information. ``mwst``: the maximum-weight
         spanning tree (Chow and Liu 1968). ``k2``: parents chosen among the predecessors in an ordering, a given one or the
         best of several. ``hybrid-tree``, ``hybrid-dag``: tests of conditional dependence, then a search that lowers
         non-specificity; to compare with the literature, for they join children of imprecise parents, as the measures on
