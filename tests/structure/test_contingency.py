@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused_with_its_size_and_a_remedy(monkeypatch: py
         raise MemoryError
 
     monkeypatch.setattr(structure_learning, "_to_result", out_of_memory)
-    with pytest.raises(pn.TooLarge, match="greedy by coarsened-bic of 3 variables does not fit into memory"):
+    with pytest.raises(pn.TooLarge, match="boss by coarsened-bic of 3 variables does not fit into memory"):
         pn.learn_structure(data)
 
 
