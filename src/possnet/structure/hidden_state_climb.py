@@ -82,7 +82,7 @@ class HiddenStateClimber:
     ) -> None:
         self.score, self.constraints, self.families = score, constraints, families
         self.candidates, self._strength, self.sampled, self._check = candidates, strength, sampled, check
-        self._tried: set[Families] = set()
+        self._tried: set[tuple[Families, Families]] = set()
         self._components: dict[tuple[int, bool], frozenset[Family]] = {}
         self._seen = {families}  # gains are approximate: without this a climb could go round in circles
         self._cavities: SizedCache[CavityFamily] = SizedCache(_KEPT_ROWS, lambda cavity: cavity.size)
@@ -107,11 +107,11 @@ class HiddenStateClimber:
         promising = [single for single in singles if singles[single] > LEAST_GAIN]
         for single in sorted(promising, key=lambda single: (-singles[single], single)):
             move = change_parents(self.families, *single)
-            if move.families not in self._tried and move.families not in self._seen:
-                self._tried.add(move.families)
+            if self._is_new(move):
                 gain = self.exact_gain(move)
                 if gain > LEAST_GAIN:
                     return move, gain
+                self._tried.add(self._surroundings(move))
         return None
 
     def known_gains(self) -> dict[tuple[int, int], float]:
@@ -126,7 +126,7 @@ class HiddenStateClimber:
     def move_to(self, families: Families) -> None:
         """Go on from another structure."""
         if families != self.families:
-            self.families, self._tried, self._components = families, set(), {}
+            self.families, self._components = families, {}
             self._seen.add(families)
         if self.sampled is not None:
             self.sampled.move_to(families)
@@ -229,12 +229,24 @@ class HiddenStateClimber:
         """The move that gains most, if it gains enough."""
         best: tuple[FamilyMove, float] | None = None
         for move in moves:
-            if move.families not in self._tried and move.families not in self._seen:
-                self._tried.add(move.families)
+            if self._is_new(move):
                 gain = self.estimated_gain(move)
-                if gain > (LEAST_GAIN if best is None else best[1]):
+                if gain <= LEAST_GAIN:
+                    self._tried.add(self._surroundings(move))
+                elif best is None or gain > best[1]:
                     best = move, gain
         return best
+
+    def _is_new(self, move: FamilyMove) -> bool:
+        """Whether a move leads to a structure that was not there before, and was not tried in the same surroundings."""
+        return move.families not in self._seen and self._surroundings(move) not in self._tried
+
+    def _surroundings(self, move: FamilyMove) -> tuple[Families, Families]:
+        """The families near a change, before and after it."""
+        changed = move.changed_from(self.families)
+        around = {p for k in changed for p in (*self.families[k], *move.families[k])}
+        inside = self._find_inside(around, move.families)
+        return _restrict(self.families, inside), _restrict(move.families, inside)
 
     def estimated_gain(self, move: FamilyMove) -> float:
         """What a move gains by EM; its estimate by the sample if it clearly loses there."""
@@ -251,9 +263,7 @@ class HiddenStateClimber:
         self._check()
         score, families = self.score, self.families
         changes = {k: move.families[k] for k in move.changed_from(families)}
-        around = {p for k, parents in changes.items() for p in (*families[k], *parents)}
-        inside = self._find_inside(around, move.families)
-        old, new = _restrict(families, inside), _restrict(move.families, inside)
+        old, new = self._surroundings(move)
         before = score.log_likelihood(old)
         start: dict[Family, Floats] = {}
         for component in score.split_components(old):

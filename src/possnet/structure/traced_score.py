@@ -43,6 +43,7 @@ _MOST_STEPS: Final = 200  # E-steps
 _LAST_TOLERANCE: Final = 0.1  # nats, for the structure that is kept: that of `possnet.fit_em`
 _LAST_STEPS: Final = 1000
 _MANY_ROWS: Final = 20_000  # from here on the structure that is kept is not fitted a second time
+_MANY_FAMILIES: Final = 40  # nor a component of more families
 _LOCAL_TOLERANCE: Final = 0.3
 _LOCAL_STEPS: Final = 60
 LEAST_MASS: Final = 1e-12
@@ -186,9 +187,8 @@ class TracedScore:
         has its fitted masses; ``clamped`` gives some hidden variables their states.
         """
         algorithm, _ = self._algorithms.get_or_compute(component, lambda: self._prepare_em(component))
-        masses = algorithm.equal_masses()
-        for (child, _), values in self.fit_component(component).masses.items():
-            masses[self.names[child]] = np.maximum(values, LEAST_MASS)
+        fitted = self.fit_component(component).masses
+        masses = {self.names[child]: np.maximum(values, LEAST_MASS) for (child, _), values in fitted.items()}
         fixed = {self.names[k]: state for k, state in (clamped or {}).items()}
         logs, posteriors = algorithm.state_posteriors(masses, fixed)
         return logs, {self.place[name]: values for name, values in posteriors.items()}
@@ -210,7 +210,7 @@ class TracedScore:
         """Run EM to convergence from the current masses, and from equal masses like `possnet.fit_em`; keep the better."""
         for component in self.split_components(families):
             ends = [self._run_em(component, self.fit_component(component).masses, last=True)]
-            if self.rows.n_rows <= _MANY_ROWS:
+            if self.rows.n_rows <= _MANY_ROWS and len(component) <= _MANY_FAMILIES:
                 ends.append(self._run_em(component, None, last=True))
             self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
