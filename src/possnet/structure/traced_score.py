@@ -207,11 +207,14 @@ class TracedScore:
         return algorithm, tuple(self.place[name] for name in algorithm.model.components[0].columns)
 
     def refit(self, families: Sequence[tuple[int, ...]]) -> None:
-        """Run EM to convergence from the current masses, and from equal masses like `possnet.fit_em`; keep the better."""
+        """Run EM to convergence, and keep the best of several starts.
+
+        They are the current masses, equal ones like those of `possnet.fit_em`, and those of every family alone.
+        """
         for component in self.split_components(families):
             ends = [self._run_em(component, self.fit_component(component).masses, last=True)]
             if self.rows.n_rows <= _MANY_ROWS and len(component) <= _MANY_FAMILIES:
-                ends.append(self._run_em(component, None, last=True))
+                ends += [self._run_em(component, start, last=True) for start in (None, {})]
             self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
     def local_log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
