@@ -45,7 +45,9 @@ _FAR: Final = 0.2  # nats a row: swaps whose bound loses more are not tried
 _CLOSE: Final = 8.0  # nats: additions whose bound loses less are tried by EM
 _SLACK: Final = 10.0  # nats that the estimate of a single edge by the sample may lose
 _SURE: Final = 15.0  # nats that a move of several edges must lose on the sample to be out of the question
-_HUBS: Final = 3  # common parents that are tried to explain an edge
+_HUBS: Final = 3  # common parents that are tried to explain an edge; one where there are many variables
+_FEW_VARIABLES: Final = 40
+_SWAPPED: Final = 8  # where there are many variables, candidates that are tried in place of a parent
 _KEPT_ROWS: Final = 1 << 25  # numbers in cavity posteriors kept
 
 Families: TypeAlias = tuple[tuple[int, ...], ...]
@@ -194,7 +196,10 @@ class HiddenStateClimber:
         graph = SearchGraph(self.constraints, edges_of(families))
         bounds = {single: gain for single, gain in singles.items() if single[0] == "delete" or gain > -_CLOSE}
         for child, parents in enumerate(families):
-            above = self.candidates[:, child] & self.constraints.allowed[:, child] & ~graph.reach[child]
+            above: Bools = self.candidates[:, child] & self.constraints.allowed[:, child] & ~graph.reach[child]
+            if len(families) > _FEW_VARIABLES:
+                strongest = np.argsort(-np.where(above, self._strength[:, child], -np.inf), kind="stable")
+                above[strongest[_SWAPPED:]] = False
             for new in np.flatnonzero(above).tolist() if parents else ():
                 for old in parents if new not in parents else ():
                     if not self.constraints.required[old, child]:
@@ -219,7 +224,8 @@ class HiddenStateClimber:
         for parent, child in np.argwhere(edges).tolist():
             both = np.minimum(self._strength[:, parent], self._strength[:, child])
             both[[parent, child]] = -np.inf
-            hubs[parent, child] = np.argsort(-both, kind="stable")[:_HUBS].tolist()
+            number = _HUBS if len(edges) <= _FEW_VARIABLES else 1
+            hubs[parent, child] = np.argsort(-both, kind="stable")[:number].tolist()
         moves = {move.families: move for move in list_rearrangements(edges, hubs)}
         return [move for move in moves.values() if keeps_constraints(move, self.constraints)]
 

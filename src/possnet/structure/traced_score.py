@@ -214,7 +214,7 @@ class TracedScore:
         for component in self.split_components(families):
             ends = [self._run_em(component, self.fit_component(component).masses, last=True)]
             if self.rows.n_rows <= _MANY_ROWS and len(component) <= _MANY_FAMILIES:
-                ends += [self._run_em(component, start, last=True) for start in (None, {})]
+                ends += [self._run_em(component, None, last=True), self._run_em(component, {}, last=True)]
             self._components.put(component, max(ends, key=lambda end: end.log_likelihood))
 
     def local_log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
