@@ -45,6 +45,9 @@ def test_dags_and_colliders_are_found_with_their_directions(quality: Any, shape:
     families = numbered(learned.dag, score.names)
     score.refit(families)
     assert learned.score == pytest.approx(score.score_structure(families), abs=0.5)
+    for miss in learned.near_misses:  # moves that could be made, and none would have gained
+        assert miss.parent not in learned.dag.descendants(miss.child)
+        assert miss.gain <= 1.0
 
 
 def test_the_page_of_structures_is_made_of_the_runs_that_are_stored(quality: Any) -> None:

@@ -117,12 +117,15 @@ class HiddenStateClimber:
         return None
 
     def known_gains(self) -> dict[tuple[int, int], float]:
-        """Of the additions to this structure that were tried, what they gain at least, or about."""
+        """Of the additions to this structure that can be made and were tried, what they gain at least, or about."""
         gains = {}
+        may_add = SearchGraph(self.constraints, edges_of(self.families)).may_add()
         for (child, parents, wider), gain in self._last_gains.items():
             new = set(wider).difference(parents)
-            if parents == self.families[child] and len(new) == 1 and len(wider) > len(parents):
-                gains[new.pop(), child] = gain
+            if parents == self.families[child] and len(wider) == len(parents) + len(new) == len(parents) + 1:
+                parent = new.pop()
+                if may_add[parent, child]:
+                    gains[parent, child] = gain
         return gains
 
     def move_to(self, families: Families) -> None:
