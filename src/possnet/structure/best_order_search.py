@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
 
-# With 5 orders 3 of 40 runs (asia, alarm, insurance and hailfinder) ended below the best score that 20 reached by more than
-# 8 nats, with 10 orders one did, at two thirds of the time of 20.
-_RANDOM_ORDERS: Final = 10
+_RANDOM_ORDERS: Final = 10  # more hardly raised the score on networks of up to 56 variables
 
 
 def search_best_order(score: DecomposableScore, problem: SearchProblem) -> SearchResult:

@@ -5,7 +5,7 @@ Parents are grown from the required ones, the best addition first while the scor
 are nodes of a tree, each with its additions sorted by score, so that following a path costs no scoring (Andrews, Ramsey,
 Sanchez Romero, Camchong and Kummerfeld 2023). Growing is greedy and misses parents that pay only together. Therefore every
 family that ended a path, or that another search comes to, is kept, and an answer is the best family known that the order
-allows; on 1,000 rows of alarm this is worth 60 nats, where six further random orders were worth none.
+allows.
 """
 
 from __future__ import annotations
