@@ -102,6 +102,7 @@ class Explorer {
       const answer = await ask("/api/answer", question, running.signal);
       if (this.running !== running) return;
       if (answer.revision !== this.network.revision) this.noticed(await ask("/api/network"));
+      if (this.running !== running) return; // what was noticed asks anew
       this.before = answer.before ?? this.before;
       this.answer = answer;
       this.relieve();
