@@ -206,7 +206,7 @@ def parse_evidence(findings: Mapping[str, str], network: pn.Network) -> dict[str
     >>> sorted(parse_evidence({"rash": "spots", "fever": "!none"}, pn.load_example("clinic"))["fever"])
     ['high', 'mild']
     """
-    from possnet.io import CellSyntax
+    from possnet.cells import CellSyntax
 
     evidence = {}
     for name, cell in findings.items():

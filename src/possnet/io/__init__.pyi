@@ -1,6 +1,5 @@
 """The names of `possnet.io`, each listed once: `possnet.io.__init__` loads them from here when they are first used."""
 
-from .cell_syntax import CellSyntax as CellSyntax
 from .data_files import (
     DataStream as DataStream,
     column_names as column_names,

@@ -61,7 +61,7 @@ def read_data(
     options
         Options of the format. CSV takes ``separator`` (``|`` between the states of a cell), ``escape`` (a backslash
         before special characters) and ``delimiter`` (a comma between fields, or ``auto``: a comma, a semicolon or a tab,
-        whichever the first line holds); see `possnet.io.CellSyntax`.
+        whichever the first line holds); see `possnet.cells.CellSyntax`.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -187,7 +187,7 @@ class DataSummary:
 
 def _write_rows(batch: pn.Dataset) -> list[tuple[str, ...]]:
     """The first columns of rows, as they are written in CSV files, cut short."""
-    from possnet.io import CellSyntax
+    from possnet.cells import CellSyntax
 
     syntax = CellSyntax()
     columns = [batch.column(v.name) for v in batch.variables[:_PREVIEW_COLUMNS]]

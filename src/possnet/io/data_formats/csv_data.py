@@ -1,4 +1,4 @@
-"""CSV files of set-valued cells (see `possnet.io.cell_syntax` for how a cell is written).
+"""CSV files of set-valued cells (see `possnet.cells` for how a cell is written).
 
 Columns are dictionary-encoded while they are parsed, and only the distinct texts are looked at: a million rows of a column
 cost as many parses as the column has different cells.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import csv
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import Cell, DomainHints, ProblemReport, TextColumn, first_line, require_distinct
+from possnet.arrow import first_line, require_distinct
+from possnet.cells import CellSyntax, WrittenColumn
 from possnet.errors import InputError
-from possnet.io.cell_syntax import CellSyntax
 from possnet.io.data_source import DataSource, explicit_weights
 from possnet.io.file_access import file_error, replace_file
 from possnet.io.formats import DataFormat
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from possnet.aliases import Words
     from possnet.arrow import RawColumn
+    from possnet.cells import ParsedCell
     from possnet.dataset import Dataset
-    from possnet.io.cell_syntax import ParsedCell
     from possnet.io.passthrough_columns import PlainColumns
     from possnet.variables import Variable
 
@@ -59,7 +56,7 @@ class CsvSource(DataSource):
     def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:
         """A column of texts, parsed as far as that is possible without the domain."""
         texts: Any = super().decode_column(name, table, first_row)
-        return CsvColumn(name, texts.codes, [self._parse_cell(text) for (text,) in texts.cells], first_row)
+        return WrittenColumn(name, texts.codes, [self._parse_cell(text) for (text,) in texts.cells], first_row)
 
     def _parse_cell(self, text: str) -> ParsedCell:
         """The parsed text of a cell; texts are remembered, up to a number that costs a few megabytes."""
@@ -198,44 +195,6 @@ class CsvSource(DataSource):
 
 def _is_undecodable(text: str) -> bool:
     return any("\udc80" <= character <= "\udcff" for character in text)
-
-
-@dataclass(frozen=True, slots=True)
-class CsvColumn:
-    """A column of a CSV file: for every row the number of its text, and the distinct texts, read as far as they can be.
-
-    ``first_row`` is the number of rows before these.
-    """
-
-    name: str
-    codes: NDArray[np.integer[Any]]
-    parsed_cells: list[ParsedCell]
-    first_row: int
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.codes)
-
-    def domain_hints(self) -> DomainHints:
-        """States that the texts name, those of "everything but" included.
-
-        A text with ``..`` names a state, unless it looks like a range of others; that is decided when all are known.
-        """
-        states = set().union(*(parsed.named_states() for parsed in self.parsed_cells))
-        ranges = set()
-        for number, parsed in enumerate(self.parsed_cells):
-            if parsed.possible_ranges():
-                row = self.first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
-                ranges |= {(*part, row) for part in parsed.possible_ranges()}
-        return DomainHints(frozenset(states), ranges=frozenset(ranges))
-
-    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
-        """Bitmaps by look-up, after the distinct texts are read in the domain."""
-        read = [parsed.resolve_states(variable) for parsed in self.parsed_cells]
-        findings = {number: finding for number, (_, finding) in enumerate(read) if finding}
-        cells: list[Cell] = [cell for cell, _ in read]
-        return TextColumn(self.name, self.codes, cells, findings=findings).to_bitmaps(variable, report)
 
 
 def write_csv(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.io import CellSyntax
+from possnet.cells import CellSyntax
 from tests.dataset.test_dataset import FEVER, RASH
 from tests.strategies import cells, variables
 

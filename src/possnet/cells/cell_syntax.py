@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from possnet.arrow import describe_misfit
 from possnet.errors import InputError, listing
@@ -31,61 +31,64 @@ _PRIVATE = 0xF0000
 _HIDDEN = "[\U000f0000-\U0010ffff]"
 
 
+class CellPart(NamedTuple):
+    """A part of a cell: the text of a state, and the two ends if it may mean a range of states."""
+
+    text: str
+    ends: tuple[str, str] | None = None
+
+    def resolve_states(self, variable: Variable) -> tuple[set[str], Finding]:
+        """States of the part in the domain, and what is wrong with it (or nothing)."""
+        if self.text in variable:
+            return {self.text}, ""
+        if self.ends is None:
+            return set(), partial(describe_misfit, (self.text,), variable)
+        for end in self.ends:
+            if end not in variable:
+                return set(), partial(describe_misfit, (end,), variable)
+        if not variable.ordered:
+            finding = (
+                f"{self.text!r} is a range, but the states of {variable.name!r} have no order; list them, or order them"
+            )
+            return set(), finding
+        first, last = self.ends
+        low, high = variable.index(first), variable.index(last)
+        if low > high:
+            return set(), f"the range {self.text!r} runs backwards; expected {last}..{first}"
+        return set(variable.states[low : high + 1]), ""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedCell:
-    """A cell as written: unknown, a set of parts, or everything but those; or a finding if it cannot be read.
+    """A cell as written: unknown, a set of parts, or everything but those; or a finding if it cannot be read."""
 
-    A part is a state, or the two ends of a range with the text it was written as.
-    """
-
-    parts: tuple[str | tuple[str, str, str], ...] = ()
+    parts: tuple[CellPart, ...] = ()
     unknown: bool = False
     all_but: bool = False
     finding: str = ""
 
     def named_states(self) -> set[str]:
         """States that the text names, for a domain made from data; ends of ranges are not among them."""
-        return {part for part in self.parts if isinstance(part, str)}
+        return {part.text for part in self.parts if part.ends is None}
 
     def possible_ranges(self) -> set[tuple[str, str, str]]:
-        """Ranges that the text may mean."""
-        return {part for part in self.parts if not isinstance(part, str)}
+        """Ranges that the text may mean: their ends, and the text."""
+        return {(*part.ends, part.text) for part in self.parts if part.ends is not None}
 
     def resolve_states(self, variable: Variable) -> tuple[Cell, Finding]:
         """States of the cell in the domain, in order, and what is wrong with it (or nothing)."""
         if self.unknown or self.finding:
             return (None if self.unknown else ()), self.finding
-        if len(self.parts) == 1 and not self.all_but and self.parts[0] in variable:
-            return (str(self.parts[0]),), ""
+        if len(self.parts) == 1 and not self.all_but and self.parts[0].text in variable:
+            return (self.parts[0].text,), ""
         named: set[str] = set()
         for part in self.parts:
-            states, finding = _resolve_part(part, variable)
+            states, finding = part.resolve_states(variable)
             if finding:
                 return (), finding
             named |= states
         kept = tuple(s for s in variable.states if (s in named) != self.all_but)
         return kept, "" if kept else f"leaves no state of {listing(variable.states)}; expected at least one"
-
-
-def _resolve_part(part: str | tuple[str, str, str], variable: Variable) -> tuple[set[str], Finding]:
-    text = part if isinstance(part, str) else part[2]
-    if text in variable:
-        return {text}, ""
-    if isinstance(part, str):
-        return set(), partial(describe_misfit, (part,), variable)
-    first, last, _ = part
-    for end in (first, last):
-        if end not in variable:
-            return set(), partial(describe_misfit, (end,), variable)
-    if not variable.ordered:
-        return (
-            set(),
-            f"{text!r} is a range, but the states of {variable.name!r} have no order; list them, or order them",
-        )
-    low, high = variable.index(first), variable.index(last)
-    if low > high:
-        return set(), f"the range {text!r} runs backwards; expected {last}..{first}"
-    return set(variable.states[low : high + 1]), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ class CellSyntax:
             if not bare or bare in _UNKNOWN:
                 return ParsedCell(unknown=True)
             if self.separator not in bare and bare[0] != "!" and ".." not in bare:
-                return ParsedCell((bare,))
+                return ParsedCell((CellPart(bare),))
         escaped: list[str] = []  # while a text is split, letters of a private range stand for these characters
 
         def hide_character(match: re.Match[str]) -> str:
@@ -139,13 +142,13 @@ class CellSyntax:
         plain = re.sub(hidden, hide_character, text, flags=re.DOTALL).strip()
         if plain in {"", *_UNKNOWN}:
             return ParsedCell(unknown=True)
-        parts: list[str | tuple[str, str, str]] = []
+        parts = []
         for piece in map(str.strip, plain.removeprefix("!").split(self.separator)):
             if not piece:
                 return ParsedCell(finding=f"an empty place beside {self.separator!r}; expected a state there")
             ends = _RANGE.fullmatch(piece)
             whole = show_characters(piece)
-            parts.append((show_characters(ends[1]), show_characters(ends[2]), whole) if ends else whole)
+            parts.append(CellPart(whole, (show_characters(ends[1]), show_characters(ends[2])) if ends else None))
         return ParsedCell(tuple(parts), all_but=plain.startswith("!"))
 
     def write(self, cell: Cell, states: Sequence[str] | None = None) -> str:
