@@ -166,7 +166,7 @@ def test_impossible_rows_of_a_stream_are_numbered_through() -> None:
     assert calls[-1] == (5, 0)
     whole = pn.complete(net, data)
     assert whole.impossible.tolist() == [0, 3]
-    assert repr(whole) == "Completion(5 rows, 2 of 2 ambiguous cells resolved, 2 impossible rows)"
+    assert repr(whole) == "Completion(5 rows, 2 of 2 ambiguous cells resolved (mean necessity 1), 2 impossible rows)"
     assert whole.resolved()[[0, 3]] == data[[0, 3]]
     with pytest.raises(pn.InputError, match="row 0 is impossible in this network"):
         whole.of(0, "a")
@@ -247,7 +247,9 @@ def test_an_empty_table_is_complete() -> None:
     asia = pn.load_example("asia")
     calls: list[tuple[int, int]] = []
     found = pn.complete(asia, pn.Dataset.from_rows(asia.variables, []), progress=lambda *now: calls.append(now))
-    assert repr(found) == "Completion(0 rows, 0 of 0 ambiguous cells resolved)"
+    assert repr(found) == (
+        "Completion(0 rows, 0 of 0 ambiguous cells resolved; nothing to complete: there are no rows)"
+    )
     assert len(found.resolved()) == len(found.long_form()["row"]) == 0
     assert calls == [(0, 0)]
     assert found.summary().cells.mean_necessity is None
@@ -315,8 +317,13 @@ def test_the_command_writes_the_resolved_table_and_says_what_it_did(patients: Pa
     assert out.read_text() == (
         "contact,measles,fever,rash\nyes,yes,high,widespread\nno,no,none,none\nno,no,mild,spots\n"
     )
-    assert done.stdout.startswith(f"{patients}: 3 rows, 5 ambiguous cells\n\n  resolved to one state      5  100.0 %")
-    assert "measles           2         2         0     0     0" in done.stdout
+    assert done.stdout.startswith(f"{patients}: 3 rows, 5 ambiguous cells; 5 resolved to one state, ")
+    engine = pn.Inference(pn.load_example("clinic"))
+    sure = (
+        engine.necessity("measles", {"yes"}, {"contact": "yes", "fever": {"mild", "high"}, "rash": "widespread"}) >= 0.5
+    )
+    sure += engine.necessity("measles", {"no"}, {"fever": {"mild", "high"}, "rash": "spots"}) >= 0.5
+    assert f"measles           2         {sure}         2         0     0     0" in done.stdout
     assert done.stderr == "Note: columns that the network lacks were left out: ward; name those to keep with --keep\n"
 
 
@@ -368,7 +375,7 @@ def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> 
         "Note: 21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ... (all of them with --json)\n"
         in done.stderr
     )
-    assert "tied: the row cannot tell  2" in done.stdout
+    assert "tied: the row cannot tell        2" in done.stdout
     assert (tmp_path / "out.csv").read_text().splitlines()[1:4] == ["x,y", "?,?", "y,y"]
 
 

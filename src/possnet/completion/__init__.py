@@ -1,6 +1,6 @@
 """Completing rows: the degrees of the states of ambiguous cells given the rest of their row, and where they tie."""
 
 from possnet.completion.complete_rows import CompletionStream, complete
-from possnet.completion.completion import CellTally, Completion, CompletionSummary
+from possnet.completion.completion import SURE_NECESSITY, CellTally, Completion, CompletionSummary
 
-__all__ = ["CellTally", "Completion", "CompletionStream", "CompletionSummary", "complete"]
+__all__ = ["SURE_NECESSITY", "CellTally", "Completion", "CompletionStream", "CompletionSummary", "complete"]

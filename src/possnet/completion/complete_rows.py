@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from possnet.completion.asked_targets import add_targets
 from possnet.completion.completion import CellDegrees, Completion, check_threshold
 from possnet.dataset import Dataset, group_rows, require_rows
 from possnet.errors import InputError, listing
@@ -14,7 +15,7 @@ from possnet.inference import Inference
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Bools, Progress
     from possnet.dataset import Batches, CodedColumn
@@ -28,14 +29,32 @@ _BATCH_BYTES = 1 << 26  # of degrees, if every cell of a part is unknown
 
 @overload
 def complete(
-    network: Network, data: Dataset, *, limit: int | None = None, progress: Progress | None = None
+    network: Network,
+    data: Dataset,
+    *,
+    targets: Sequence[str] = (),
+    hide: bool = False,
+    limit: int | None = None,
+    progress: Progress | None = None,
 ) -> Completion: ...
 @overload
 def complete(
-    network: Network, data: Batches, *, limit: int | None = None, progress: Progress | None = None
+    network: Network,
+    data: Batches,
+    *,
+    targets: Sequence[str] = (),
+    hide: bool = False,
+    limit: int | None = None,
+    progress: Progress | None = None,
 ) -> CompletionStream: ...
 def complete(
-    network: Network, data: Dataset | Batches, *, limit: int | None = None, progress: Progress | None = None
+    network: Network,
+    data: Dataset | Batches,
+    *,
+    targets: Sequence[str] = (),
+    hide: bool = False,
+    limit: int | None = None,
+    progress: Progress | None = None,
 ) -> Completion | CompletionStream:
     """Infer the ambiguous and unknown cells of every row: Π(x | row) for every state x of such a cell.
 
@@ -48,6 +67,11 @@ def complete(
     ----------
     data
         A data set, for a `Completion`; or a stream of them, for a `CompletionStream`, which holds a batch at a time.
+    targets
+        Variables to predict in every row besides. A target without a column gets one, last, of unknown cells; where the
+        data give its state, that stands, and where they give a set, the states in it compete.
+    hide
+        Whether the targets' own cells are hidden: every one is predicted from the columns that are no targets.
     limit
         Bytes that inference may take, as for `Inference`.
     progress
@@ -62,10 +86,15 @@ def complete(
     (Possibility(flu: yes 1, no 0.1125), Possibility(fever: none 0, mild 1, high 0.8))
     >>> completion.resolved().row(0)["fever"]
     frozenset({'mild'})
+    >>> complete(clinic, data.select(["season", "fever", "cough"]), targets=("flu",)).of(0, "flu")
+    Possibility(flu: yes 1, no 0.1125)
     """
     require_rows(data, "complete")
     engine = Inference(network, limit=limit)
     _own_columns(network, data.variables)
+    if hide and not targets:
+        raise InputError("complete: hide=True hides the cells of targets, and there are none; expected targets=(...)")
+    data = add_targets(network, data, targets, hide=hide)
     if isinstance(data, Dataset):
         _refuse_if_large(network, data, limit)
         return _complete_batch(engine, data, 0, len(data), progress)
@@ -213,7 +242,8 @@ def _complete_batch(
         for array in degrees[name]:
             array.flags.writeable = False
     n_ambiguous = {name: int(column.is_ambiguous.sum()) for name, column in columns.items()}
-    return Completion(data, degrees, np.flatnonzero(~possible), n_ambiguous, first_row)
+    lacking = tuple(v.name for v in engine.network.variables if v.name not in columns)
+    return Completion(data, degrees, np.flatnonzero(~possible), n_ambiguous, first_row, lacking)
 
 
 def _check_precise_rows(network: Network, columns: Mapping[str, CodedColumn], precise: Bools) -> tuple[Bools, Bools]:

@@ -8,13 +8,13 @@ they are *tied*: the network and the row cannot tell them apart, and saying so i
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from possnet.arrow import table_of_arrays
 from possnet.dataset import code_column
-from possnet.errors import InputError, among, require_number
+from possnet.errors import InputError, among, listing, require_number
 from possnet.possibility import Possibility, necessities
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from possnet.dataset import CodedColumn, Dataset
 
 
+SURE_NECESSITY: Final = 0.5  # the next state is at most half as possible
 _ROUNDING = 1.0 - 1e-12  # a degree that misses a threshold by rounding alone reaches it
 
 
@@ -54,10 +55,11 @@ class CellTally:
 
     ``resolved``: one state is left. ``narrowed``: several, but fewer than before. ``unchanged``: all of them. ``tied``:
     several states are most possible. What is ambiguous and none of the first three stands in an impossible row.
-    ``certainty`` is the sum of the necessities of the single states.
+    ``certainty`` is the sum of the necessities of the single states, and ``sure`` counts those of at least
+    `SURE_NECESSITY`: a state may be the only one of degree 1 and yet hardly more possible than the next.
 
     >>> CellTally(ambiguous=3, resolved=1, unchanged=2, tied=2) + CellTally(ambiguous=1, narrowed=1, tied=1)
-    CellTally(ambiguous=4, resolved=1, narrowed=1, unchanged=2, tied=3, certainty=0.0)
+    CellTally(ambiguous=4, resolved=1, narrowed=1, unchanged=2, tied=3, certainty=0.0, sure=0)
     """
 
     ambiguous: int = 0
@@ -66,6 +68,7 @@ class CellTally:
     unchanged: int = 0
     tied: int = 0
     certainty: float = 0.0
+    sure: int = 0
 
     def __add__(self, other: CellTally) -> CellTally:
         return CellTally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
@@ -85,19 +88,21 @@ class CellTally:
 class CompletionSummary:
     """How many cells of every variable were resolved, and which rows are impossible; summaries of batches add.
 
-    ``impossible_rows`` are counted from 0.
+    ``impossible_rows`` are counted from 0; ``lacking`` are the network's variables without a column, which were not asked
+    for.
 
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> data = pn.Dataset.from_rows([clinic.variable("measles"), clinic.variable("rash")], [(None, "spots"), ("no", None)])
     >>> summary = pn.complete(clinic, data).summary()
     >>> summary.rows, summary.cells
-    (2, CellTally(ambiguous=2, resolved=2, narrowed=0, unchanged=0, tied=0, certainty=...))
+    (2, CellTally(ambiguous=2, resolved=2, narrowed=0, unchanged=0, tied=0, certainty=..., sure=2))
     """
 
     rows: int = 0
     impossible_rows: tuple[int, ...] = ()
     variables: Mapping[str, CellTally] = field(default_factory=dict)
+    lacking: tuple[str, ...] = ()
 
     def __add__(self, other: CompletionSummary) -> CompletionSummary:
         names = dict.fromkeys((*self.variables, *other.variables))
@@ -106,6 +111,7 @@ class CompletionSummary:
             self.rows + other.rows,
             (*self.impossible_rows, *other.impossible_rows),
             {name: self.variables.get(name, none) + other.variables.get(name, none) for name in names},
+            tuple(dict.fromkeys((*self.lacking, *other.lacking))),
         )
 
     @property
@@ -118,6 +124,27 @@ class CompletionSummary:
         """All variables together."""
         return sum(self.variables.values(), CellTally())
 
+    def describe_unasked(self, option: str = "targets=") -> str:
+        """A sentence if nothing was asked, or not all that the network could say; else nothing.
+
+        Parameters
+        ----------
+        option
+            What asks for a variable without a column, put before its name.
+
+        >>> CompletionSummary(rows=3, lacking=("income",)).describe_unasked("--target ")
+        'nothing to complete: every cell is a single state; columns that the network has and the data lack: income; ask for
+        them with --target income'
+        """
+        parts = []
+        if not self.cells.ambiguous:
+            parts.append(f"nothing to complete: {'every cell is a single state' if self.rows else 'there are no rows'}")
+        if self.lacking:
+            shown = ",".join(self.lacking) if len(self.lacking) <= 8 else self.lacking[0]
+            parts.append(f"columns that the network has and the data lack: {listing(self.lacking)}")
+            parts.append(f"ask for them with {option}{shown}")
+        return "; ".join(parts)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completion:
@@ -126,14 +153,15 @@ class Completion:
     Made by `possnet.complete`. ``data`` are the rows as they were given; ``impossible`` the positions of the rows that the
     network calls impossible, which stay as they were; ``first_row`` is the number of the first row within a stream.
     ``degrees`` maps a variable to the degrees of its ambiguous cells, and ``ambiguous`` to how many there are, those in
-    impossible rows included.
+    impossible rows included. ``lacking`` are the network's variables without a column: ``complete(..., targets=...)``
+    predicts them.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
     >>> completion = pn.complete(asia, data)
     >>> completion
-    Completion(2 rows, 1 of 3 ambiguous cells resolved, 2 tied)
+    Completion(2 rows, 1 of 3 ambiguous cells resolved (mean necessity 0.6), 2 tied)
     >>> completion.resolved().row(0)["smoke"], completion.of(0, "smoke")
     (frozenset({'no'}), Possibility(smoke: yes 0.4, no 1))
     """
@@ -143,6 +171,7 @@ class Completion:
     impossible: Ints
     ambiguous: Mapping[str, int]
     first_row: int = 0
+    lacking: tuple[str, ...] = ()
 
     def of(self, row: int, name: str) -> Possibility:
         """Degrees of the states of one ambiguous cell given its whole row, Π(x | row).
@@ -208,7 +237,7 @@ class Completion:
         >>> asia = pn.load_example("asia")
         >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
         >>> pn.complete(asia, data).summary().variables["smoke"]
-        CellTally(ambiguous=2, resolved=1, narrowed=0, unchanged=1, tied=1, certainty=0.6)
+        CellTally(ambiguous=2, resolved=1, narrowed=0, unchanged=1, tied=1, certainty=0.6, sure=1)
         """
         check_threshold(threshold)
         tallies = {}
@@ -217,17 +246,18 @@ class Completion:
             left = (table >= threshold * _ROUNDING).sum(axis=1)
             resolved, changed = left == 1, left < self.data.column(name).cell_sizes[before]
             tied = (table == 1.0).sum(axis=1) > 1
-            certainty = necessities(table[resolved]).max(axis=1) @ n_cells[resolved]
+            certainty = necessities(table[resolved]).max(axis=1)
             tallies[name] = CellTally(
                 ambiguous=self.ambiguous[name],
                 resolved=int(n_cells[resolved].sum()),
                 narrowed=int(n_cells[changed & ~resolved].sum()),
                 unchanged=int(n_cells[~changed & ~resolved].sum()),
                 tied=int(n_cells[tied].sum()),
-                certainty=float(certainty),
+                certainty=float(certainty @ n_cells[resolved]),
+                sure=int(n_cells[resolved][certainty >= SURE_NECESSITY * _ROUNDING].sum()),
             )
         impossible = tuple((self.impossible + self.first_row).tolist())
-        return CompletionSummary(len(self.data), impossible, tallies)
+        return CompletionSummary(len(self.data), impossible, tallies, self.lacking)
 
     def long_form(self) -> dict[str, NDArray[Any]]:
         """Every state of every ambiguous cell on a line of its own, as plain arrays.
@@ -271,19 +301,22 @@ class Completion:
 
         summary = self.summary()
         rows = [
-            [name, f"{t.ambiguous:,}", f"{t.resolved:,}", f"{t.narrowed:,}", f"{t.unchanged:,}", f"{t.tied:,}"]
+            [name, *(f"{n:,}" for n in (t.ambiguous, t.sure, t.resolved, t.narrowed, t.unchanged, t.tied))]
             for name, t in summary.variables.items()
             if t.ambiguous
         ]
-        head = ["variable", "ambiguous", "resolved", "narrowed", "left", "tied"]
-        return draw_table(head, rows[:60], caption=repr(self)[11:-1])
+        head = ["variable", "ambiguous", f"N ≥ {SURE_NECESSITY}", "resolved", "narrowed", "left", "tied"]
+        return draw_table(head, rows[:60], caption=repr(self)[11:-1], note=summary.describe_unasked())
 
     def __repr__(self) -> str:
-        cells, rows = self.summary().cells, len(self.data)
+        summary, rows = self.summary(), len(self.data)
+        cells = summary.cells
         text = f"{rows} row{'s' * (rows != 1)}, {cells.resolved} of {cells.ambiguous} ambiguous cells resolved"
+        text += f" (mean necessity {cells.mean_necessity:.2g})" if cells.resolved else ""
         text += f", {cells.tied} tied" if cells.tied else ""
         bad = len(self.impossible)
-        return f"Completion({text}{f', {bad} impossible row' + 's' * (bad != 1) if bad else ''})"
+        text += f", {bad} impossible row{'s' * (bad != 1)}" if bad else ""
+        return f"Completion({text}{'' if cells.ambiguous else f'; {summary.describe_unasked()}'})"
 
     def _long_lines(self) -> dict[str, Any]:
         """Columns of the long form; texts as pairs (codes, texts)."""

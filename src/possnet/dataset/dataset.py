@@ -292,11 +292,13 @@ class Dataset:
         return data
 
     def with_columns(self, columns: Iterable[CodedColumn]) -> Dataset:
-        """The same rows with other cells in some columns.
+        """The same rows with other cells in some columns; columns of new variables come last.
 
         >>> data = Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})
         >>> data.with_columns([data[:1].column("a").take_rows([0, 0])]).row(1)
         {'a': frozenset({'x'}), 'b': frozenset({'v'})}
+        >>> data.select(["a"]).with_columns([data.column("b")]) == data
+        True
         """
         changed = {column.variable.name: column for column in columns}
         words = {name: bitmaps.encode_cells(column.codes, column.cell_sets) for name, column in changed.items()}
@@ -304,7 +306,7 @@ class Dataset:
         for name, column in changed.items():
             if column.unknown is not None:
                 unknown[name] = bitmaps.encode_cells(column.codes, column.unknown_cells[:, np.newaxis])[0]
-        variables = [changed[v.name].variable if v.name in changed else v for v in self.variables]
+        variables = (self._variables | {name: column.variable for name, column in changed.items()}).values()
         data = Dataset.unchecked(variables, self._bitmaps | words, self._rows, unknown=unknown, weights=self._weights)
         data._columns = self._columns | changed
         return data

@@ -10,11 +10,13 @@ import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import open_output, show_progress
-from possnet.cli.parse import COLUMN, DATA, NET, Choice
+from possnet.cli.parse import COLUMN, DATA, NET, VARIABLES, Choice
 from possnet.cli.render import Page, make_table, show
 from possnet.errors import InputError, among, count_noun, did_you_mean, listing, warn_user
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from possnet.cli.outputs import Ability
     from possnet.completion import CellTally
     from possnet.io import DataStream
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
 )
 @click.option("--threshold", type=float, help="For narrowed: a degree from above 0 to 1; 0.5 by default.")
+@click.option("--target", "targets", multiple=True, type=VARIABLES, help="Predict it in every row, column or none.")
+@click.option("--hide", is_flag=True, help="Predict the targets even where their own cells are given.")
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
 @shared.columns_options
 @shared.json_option("Print the summary as JSON.")
@@ -41,6 +45,8 @@ def complete_command(
     out: str,
     form: str,
     threshold: float | None,
+    targets: tuple[list[str], ...],
+    hide: bool,  # noqa: FBT001
     keep: tuple[str, ...],
     binnings: dict[str, pn.Binning],
     weights: str | None,
@@ -51,9 +57,14 @@ def complete_command(
     Where several states are equally possible the row cannot tell, and all of them stay. Rows that NET calls impossible
     are reported and stay as they are. In the long form rows are numbered from 1.
 
+    --target predicts a variable in every row; if DATA lacks its column, that is added. A state that DATA gives stands, and
+    of a set its own states compete, unless --hide hides the cells of the targets: then every one is predicted from the
+    other columns.
+
     \b
     Examples:
       possnet complete clinic patients.csv --out resolved.csv
+      possnet complete learned.json new-rows.csv --target income --out predicted.csv
       possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
       possnet sample clinic --out - | possnet complete clinic - --out -
       possnet complete clinic patients.csv --as long --out degrees.parquet
@@ -64,13 +75,14 @@ def complete_command(
     if threshold is not None and form != "narrowed":
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
+    asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide}
     variables, left_out = choose_columns(data, net, keep, binnings, weights)
-    summary = write_completed(
-        net, data, scan_file(data, variables, weights, binnings), out, form, level, keep=keep, weights=weights
-    )
+    stream = scan_file(data, variables, weights, binnings)
+    summary = write_completed(net, data, stream, out, form, level, asked, keep=keep, weights=weights)
     warn_of_rest(summary, left_out, "" if form == "long" else "; name those to keep with --keep")
-    page = completion_document(summary, form, level) if as_json else completion_page(summary, data.name)
-    show(page, err=out == "-")
+    lines = describe_targets(summary, asked["targets"], hide=hide)
+    page = [*completion_page(summary, data.name), *lines]
+    show(completion_document(summary, form, level) | asked if as_json else page, err=out == "-")
 
 
 def choose_columns(
@@ -97,7 +109,14 @@ def choose_columns(
 
 
 def write_completed(
-    network: pn.Network, data: DataFile, stream: DataStream, out: str, form: str, level: float, **columns: Any
+    network: pn.Network,
+    data: DataFile,
+    stream: DataStream,
+    out: str,
+    form: str,
+    level: float,
+    asked: Mapping[str, Any],
+    **columns: Any,
 ) -> pn.CompletionSummary:
     """Write the completed rows a batch at a time, and sum up what became of their cells."""
     from possnet.io import plain_columns, write_long_form
@@ -110,7 +129,7 @@ def write_completed(
 
     ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
     with open_output(out, "data", ability=ability) as file, show_progress(stream.rows) as advance:
-        completion = pn.complete(network, stream, progress=advance)
+        completion = pn.complete(network, stream, progress=advance, **asked)
         if form == "long":
             write_long_form(completion, file, watch=watch)
         else:
@@ -138,55 +157,87 @@ def completion_document(summary: pn.CompletionSummary, form: str, level: float) 
         "threshold": level,
         **_tally_document(summary.cells),
         "impossible_rows": [row + 1 for row in summary.impossible_rows],
+        "lacking": list(summary.lacking),
+        "unasked": summary.describe_unasked("--target ") or None,
         "variables": {variable: _tally_document(tally) for variable, tally in summary.variables.items()},
     }
 
 
 def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
-    """What became of the ambiguous cells, for people.
+    """What became of the ambiguous cells, for people: how sure it is comes first.
 
     >>> from possnet.cli.render import render_page
     >>> asia = pn.load_example("asia")
     >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
     >>> print(render_page(completion_page(pn.complete(asia, data).summary(), "rows.csv")))
-    rows.csv: 2 rows, 3 ambiguous cells
+    rows.csv: 2 rows, 3 ambiguous cells; 1 resolved to one state, 1 of these with necessity 0.5 or more, mean necessity 0.60
     <BLANKLINE>
-      resolved to one state      1  33.3 %
-      narrowed to fewer states   0   0.0 %
-      left as they were          2  66.7 %
-      tied: the row cannot tell  2  66.7 %
+      resolved to one state, N >= 0.5  1  33.3 %
+      resolved to one state, N < 0.5   0   0.0 %
+      narrowed to fewer states         0   0.0 %
+      left as they were                2  66.7 %
+      tied: the row cannot tell        2  66.7 %
     <BLANKLINE>
-      variable  ambiguous  resolved  narrowed  left  tied  mean N
-      smoke             2         1         0     1     1    0.60
-      bronc             1         0         0     1     1
+      variable  ambiguous  N >= 0.5  resolved  narrowed  left  tied  mean N
+      smoke             2         1         1         0     1     1    0.60
+      bronc             1         0         0         0     1     1
     <BLANKLINE>
-      mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)
+      N, necessity: how certain the one state left is, from 0 (others are as possible) to 1 (nothing else is)
+      Columns that the network has and the data lack: asia, tub, lung, either, xray, dysp; ask for them with --target
+      asia,tub,lung,either,xray,dysp.
     """
-    cells = summary.cells
+    from possnet.completion import SURE_NECESSITY as SURE
+
+    cells, unasked = summary.cells, summary.describe_unasked("--target ")
     title = f"{name}: {count_noun(summary.rows, 'row')}, {count_noun(cells.ambiguous, 'ambiguous cell')}"
     if not cells.ambiguous:
-        return [title]
+        return [f"{title}; {unasked}"]
+    mean = "" if cells.mean_necessity is None else f", mean necessity {cells.mean_necessity:.2f}"
+    head = ("variable", "ambiguous", f"N >= {SURE}", "resolved", "narrowed", "left", "tied", "mean N")
+    return [
+        f"{title}; {cells.resolved:,} resolved to one state, {cells.sure:,} of these with necessity {SURE} or more{mean}",
+        "",
+        make_table(_count_rows(cells, SURE), texts=1),
+        "",
+        make_table([_tally_row(v, tally) for v, tally in summary.variables.items() if tally.ambiguous], head, texts=1),
+        "",
+        "  N, necessity: how certain the one state left is, from 0 (others are as possible) to 1 (nothing else is)",
+        *([f"  {unasked[0].upper()}{unasked[1:]}."] if unasked else []),
+    ]
+
+
+def describe_targets(summary: pn.CompletionSummary, targets: Sequence[str], *, hide: bool) -> list[str]:
+    """What was done where a target's own cell is given, a line for every target that has such cells.
+
+    >>> describe_targets(pn.CompletionSummary(rows=3), ["income"], hide=False)
+    ['  income: given in 3 of 3 rows and kept; --hide predicts it there too.']
+    """
+    if hide:  # the command refuses it without targets
+        return [f"  {listing(dict.fromkeys(targets))}: own cells hidden, every one predicted from the other columns."]
+    given = dict.fromkeys(targets, summary.rows)
+    given |= {name: summary.rows - tally.ambiguous for name, tally in summary.variables.items() if name in given}
+    return [
+        f"  {name}: given in {number:,} of {count_noun(summary.rows, 'row')} and kept; --hide predicts it there too."
+        for name, number in given.items()
+        if number
+    ]
+
+
+def _count_rows(cells: CellTally, sure: float) -> list[tuple[str, ...]]:
+    """What became of the cells: words, number and share."""
     counts = [
-        ("resolved to one state", cells.resolved),
+        (f"resolved to one state, N >= {sure}", cells.sure),
+        (f"resolved to one state, N < {sure}", cells.resolved - cells.sure),
         ("narrowed to fewer states", cells.narrowed),
         ("left as they were", cells.unchanged),
         *([("in impossible rows", cells.in_impossible_rows)] if cells.in_impossible_rows else []),
         ("tied: the row cannot tell", cells.tied),
     ]
-    head = ("variable", "ambiguous", "resolved", "narrowed", "left", "tied", "mean N")
-    return [
-        title,
-        "",
-        make_table([(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts], texts=1),
-        "",
-        make_table([_tally_row(v, tally) for v, tally in summary.variables.items() if tally.ambiguous], head, texts=1),
-        "",
-        "  mean N: how certain the single states are, from 0 (others are as possible) to 1 (nothing else is)",
-    ]
+    return [(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts]
 
 
 def _tally_row(name: str, tally: CellTally) -> tuple[str, ...]:
-    numbers = (tally.ambiguous, tally.resolved, tally.narrowed, tally.unchanged, tally.tied)
+    numbers = (tally.ambiguous, tally.sure, tally.resolved, tally.narrowed, tally.unchanged, tally.tied)
     mean = "" if tally.mean_necessity is None else f"{tally.mean_necessity:.2f}"
     return name, *(f"{number:,}" for number in numbers), mean
 
@@ -195,6 +246,7 @@ def _tally_document(tally: CellTally) -> dict[str, float | None]:
     return {
         "ambiguous": tally.ambiguous,
         "resolved": tally.resolved,
+        "sure": tally.sure,
         "narrowed": tally.narrowed,
         "left": tally.unchanged,
         "in_impossible_rows": tally.in_impossible_rows,
