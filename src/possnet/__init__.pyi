@@ -73,7 +73,7 @@ from .structure import (
     learn_structure as learn_structure,
 )
 from .transforms import to_possibility as to_possibility, to_probability as to_probability
-from .variables import Variable as Variable
+from .variables import Bins as Bins, Variable as Variable
 
 __all__: list[str]
 __version__: str

@@ -24,6 +24,7 @@ from possnet.graph import Dag
 from possnet.kernels.grouping import group_rows
 from possnet.network import Network
 from possnet.parameters import RandomSets
+from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from possnet.aliases import Progress
@@ -144,3 +145,4 @@ def _require_same(given: Variable, expected: Variable, owner: str) -> None:
             f"{given.name!r} has the states {listing(given.states)} in the data and {listing(expected.states)} in the "
             f"{owner}; expected the same: read the data with variables=network"
         )
+    require_same_bins(given, expected, owner)

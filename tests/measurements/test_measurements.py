@@ -94,7 +94,7 @@ def test_an_infinite_error_says_nothing_and_a_missing_one_is_unknown() -> None:
     )
     assert numbers_of(found) == [[0, 1], [1], [0], [0, 1], [], [], [0]]
     assert numbers_of(pn.bin_measurements([inf, 4], edges=[5], relative=0.5)) == [[1], [0, 1]]
-    data = found.to_dataset()
+    data = pn.Dataset.from_table({"measurement": found})
     assert data.missing("measurement").tolist() == [False] * 4 + [True, True, False]
 
 
@@ -169,7 +169,7 @@ def test_a_binned_column_goes_straight_into_a_data_set() -> None:
     fever = pn.bin_measurements([36.9, 37.4, None, ">=39"], edges=[37.5, 38.5], error=0.2, name="fever")
     data = pn.Dataset.from_table({"fever": fever, "rash": ["no", "yes", "no", None]})
     assert data.variable("fever") == fever.variable
-    assert data.select(["fever"]) == fever.to_dataset()
+    assert data.select(["fever"]) == pn.Dataset.from_table({"fever": fever})
     assert data.missing("fever").tolist() == [False, False, True, False]
     rash = pn.Variable("rash", ("no", "yes"))
     assert pn.Dataset.from_rows((fever.variable, rash), zip(fever, ["no", "yes", "no", None], strict=True)) == data

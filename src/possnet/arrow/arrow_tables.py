@@ -98,6 +98,8 @@ def _comes_from(library: str, frame: object) -> bool:
 def _arrow_or_list(values: Any) -> Any:
     import pyarrow as pa
 
+    if hasattr(values, "to_bitmaps"):  # a column already, such as binned measurements
+        return values
     if isinstance(values, str):
         raise InputError(f"table: the cells of a column are one text {values[:40]!r}; expected a list of cells")
     try:
@@ -112,6 +114,8 @@ def _arrow_or_list(values: Any) -> Any:
 def _to_raw_column(name: str, values: Any) -> RawColumn:
     import pyarrow as pa
 
+    if hasattr(values, "to_bitmaps"):
+        return values.with_name(name)  # type: ignore[no-any-return]
     if isinstance(values, list):
         return python_column(name, values)
     if isinstance(values, pa.ChunkedArray):

@@ -19,7 +19,7 @@ import numpy as np
 from possnet.errors import InputError, among
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
-from possnet.variables import Variable
+from possnet.variables import Variable, require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools, Words
+    from possnet.variables import Bins
 
 
 Cell: TypeAlias = tuple[str, ...] | None
@@ -78,12 +79,14 @@ class DomainHints:
     """What a column says of its domain: the states its cells name, and the domain it declares (a category), if any.
 
     ``ranges`` are texts that may be states or ranges of states: first, last, the text itself, and the row it stands in.
+    ``bins`` are where the numbers behind the declared states were cut.
     """
 
     states: frozenset[str]
     declared: tuple[str, ...] | None = None
     ordered: bool = False
     ranges: frozenset[tuple[str, str, str, int]] = frozenset()
+    bins: Bins | None = None
 
 
 class RawColumn(Protocol):
@@ -236,10 +239,11 @@ class MaskColumn:
 
     def domain_hints(self) -> DomainHints:
         """The states of the variable, all declared."""
-        return DomainHints(frozenset(), self.variable.states, self.variable.ordered)
+        return DomainHints(frozenset(), self.variable.states, self.variable.ordered, bins=self.variable.bins)
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps bit by bit if the domain is the column's own and every mask is sound; otherwise as text."""
+        require_same_bins(self.variable, variable, report.owner)
         if variable.states == self.variable.states:
             words, absent = _with_unknown(bitmaps.encode_masks(self.octets, len(variable)), self.unknown)
             covered = np.bitwise_or.reduce(words, axis=0)

@@ -13,6 +13,7 @@ from possnet.dataset import Dataset, group_rows, require_rows
 from possnet.errors import InputError, listing
 from possnet.inference import Inference
 from possnet.limits import refuse_over
+from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -191,6 +192,7 @@ def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]
                 f"complete: column {variable.name!r} has states {listing(variable.states)} and the network "
                 f"{listing(states)}; expected the same. Read the data with variables=network"
             )
+        require_same_bins(variable, known[variable.name], "complete")
     if not own:
         raise InputError(
             f"complete: no column of the data ({listing(v.name for v in variables)}) is a variable of the network "

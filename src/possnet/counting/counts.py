@@ -26,6 +26,7 @@ from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, tally
 from possnet.kernels.grouping import sum_weights
 from possnet.limits import refuse_over
+from possnet.variables import join_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -215,6 +216,7 @@ class Counts:
             return NotImplemented
         if self._by_name != other._by_name or self.dag != other.dag:
             raise InputError("counts of different variables or structures cannot be added; expected the same")
+        variables = [join_bins(v, other._by_name[v.name], "counts that are added") for v in self.variables]
         if (self.focal_families is None) != (other.focal_families is None):
             raise InputError(
                 "counts with and without focal counts cannot be added; expected both with focal=True, or none"
@@ -225,7 +227,7 @@ class Counts:
         if self.focal_families is not None and other.focal_families is not None:
             focal = {name: merge_focal([own, other.focal_families[name]]) for name, own in self.focal_families.items()}
         return Counts(
-            self.variables,
+            variables,
             self.dag,
             {n: tally.merge_tallies([self.families[n], other.families[n]], sizes[n]) for n in self._by_name},
             rows=self.rows + other.rows,

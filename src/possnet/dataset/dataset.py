@@ -21,6 +21,7 @@ from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps
 from possnet.kernels.grouping import group_rows
 from possnet.seeds import seed_of
+from possnet.variables import join_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -158,6 +159,9 @@ class Dataset:
         words, unknown, sizes = {}, {}, {}
         for column in columns:
             if column.name in wanted:
+                own = getattr(column, "variable", None)
+                if own is not None:
+                    wanted[column.name] = join_bins(wanted[column.name], own, owner)
                 words[column.name], absent = column.to_bitmaps(wanted[column.name], report)
                 sizes[column.name] = column.rows
                 if absent is not None:
@@ -170,7 +174,7 @@ class Dataset:
         report.raise_if_any()
         rows = next(iter(sizes.values()))
         checked = None if weights is None else checked_weights(weights, rows, owner)
-        return cls.unchecked(variables, words, rows, unknown=unknown, weights=checked)
+        return cls.unchecked(wanted.values(), words, rows, unknown=unknown, weights=checked)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -339,11 +343,14 @@ class Dataset:
         if not listed:
             raise InputError("concatenate: no data sets; expected at least one")
         first = listed[0]
+        variables = dict(getattr(first, "_variables", {}))
         for part in listed:
             if not isinstance(part, Dataset):
                 raise InputError(f"concatenate: {part!r} is no data set; expected data sets")
             if part._variables != first._variables:
                 raise InputError("concatenate: data sets over different variables; expected the same names and states")
+            for name, variable in part._variables.items():
+                variables[name] = join_bins(variables[name], variable, "concatenate")
         rows = sum(len(part) for part in listed)
         words = {name: bitmaps.concatenate([(p._bitmaps[name], len(p)) for p in listed]) for name in first._variables}
         unknown = {
@@ -358,7 +365,7 @@ class Dataset:
             )
             if sum(part.total for part in listed) >= 2**62:
                 raise InputError("concatenate: weights add up to more than 2**62; expected a smaller total")
-        return cls.unchecked(first.variables, words, rows, unknown=unknown, weights=weights)
+        return cls.unchecked(variables.values(), words, rows, unknown=unknown, weights=weights)
 
     def distinct(self) -> Dataset:
         """Every distinct row once, in order of first appearance, weighted by how often it stands.

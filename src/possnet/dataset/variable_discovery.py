@@ -50,7 +50,7 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
                 f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables= (--variables)"
             )
         try:
-            variables.append(Variable(name, states, ordered=hints.ordered))
+            variables.append(Variable(name, states, ordered=hints.ordered, bins=hints.bins))
         except InputError as error:
             raise InputError(f"{owner}: {error}") from None
     if not variables:

@@ -13,6 +13,7 @@ from possnet.em.e_step import ComponentRows, find_posteriors, run_e_step, split_
 from possnet.em.em_result import EmResult
 from possnet.em.m_step import run_m_step
 from possnet.errors import InputError
+from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,6 +81,7 @@ class EmAlgorithm:
             raise InputError(
                 f"fit_em: the earlier result has no {name!r} with these states; expected one of the same kind"
             )
+        require_same_bins(variable, earlier.network.variable(name), "fit_em")
         cells, table = earlier.masses[name]
         if table.shape[:-1] != family.shape:
             raise InputError(f"fit_em: the earlier result has other parents for {name!r}; expected the same structure")

@@ -27,6 +27,7 @@ from possnet.inference.pruning import query_pruned
 from possnet.inference.row_components import ComponentInference
 from possnet.inference.semirings import MAX_SUM, ROUNDING, Semiring, condition_degrees
 from possnet.possibility import Possibility
+from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -281,6 +282,7 @@ class Inference:
                     f"{owner}: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
                     "expected columns of the network's own variables"
                 )
+            require_same_bins(variable, self.network.variables[self._graph.numbers[variable.name]], owner)
 
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.

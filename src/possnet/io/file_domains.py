@@ -16,6 +16,7 @@ from possnet.errors import InputError, among, did_you_mean, listing
 from possnet.io.file_access import prefix_errors
 from possnet.io.measured_columns import read_measurements
 from possnet.measurements import Binning
+from possnet.variables import join_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,9 @@ def known_domain(sources: Sequence[DataSource], given: tuple[Variable, ...] | No
     if given is not None:
         for source in sources:
             require_columns(source.state_columns(), given, source.owner)
+            known = {v.name: v for v in source.declared_variables() or ()}
+            known |= {name: binning.variable(name) for name, binning in source.binnings.items()}
+            given = tuple(join_bins(v, known[v.name], source.owner) if v.name in known else v for v in given)
         return given
     first = sources[0]
     if not first.state_columns():
@@ -41,7 +45,12 @@ def known_domain(sources: Sequence[DataSource], given: tuple[Variable, ...] | No
                 f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
             )
     declared = first.declared_variables()
-    return declared if all(source.declared_variables() == declared for source in sources) else None
+    if declared is None or any(source.declared_variables() != declared for source in sources):
+        return None
+    for source in sources[1:]:
+        others = source.declared_variables() or ()
+        declared = tuple(join_bins(*pair, source.owner) for pair in zip(declared, others, strict=True))
+    return declared
 
 
 def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> tuple[Variable, ...]:
@@ -57,7 +66,16 @@ def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> t
                 column = read()
                 seen[column.name].add(column.domain_hints())
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
-    return tuple(infer_variables(((name, _merge_hints(name, hints, owner)) for name, hints in seen.items()), owner))
+    variables = infer_variables(((name, _merge_hints(name, hints, owner)) for name, hints in seen.items()), owner)
+    return tuple(_join_hints(variable, seen[variable.name], owner) for variable in variables)
+
+
+def _join_hints(variable: Variable, hints: Iterable[DomainHints], owner: str) -> Variable:
+    """The variable with the bins that some columns of its states know."""
+    for hint in hints:
+        if hint.bins is not None and hint.declared == variable.states:
+            variable = join_bins(variable, replace(variable, bins=hint.bins), owner)
+    return variable
 
 
 def _merge_hints(name: str, hints: Iterable[DomainHints], owner: str) -> DomainHints:

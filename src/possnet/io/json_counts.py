@@ -16,7 +16,7 @@ from possnet.counting import Counts, Focal
 from possnet.errors import InputError
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, read_bytes, write_text
-from possnet.io.json_files import convert_document, parse_object, require_format, restore_variables
+from possnet.io.json_files import convert_document, describe_bins, parse_object, require_format, restore_variables
 from possnet.kernels.tally import Tally
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 _NAME = "possnet-counts"
+_VERSION = 2  # 2 added bins
 _LARGEST = 2**62  # sums of two counts still fit 64 bits
 
 
@@ -47,6 +48,7 @@ def write_counts(counts: Counts, path: str | Path) -> None:
             "name": variable.name,
             "states": variable.states,
             "ordered": variable.ordered,
+            **describe_bins(variable),
             "parents": counts.dag.parents(variable.name),
             "cell_sizes": counts.cell_size_sum(variable.name),
             "contexts": contexts.tolist(),
@@ -57,7 +59,7 @@ def write_counts(counts: Counts, path: str | Path) -> None:
             octets, often = counts.focal_arrays(variable.name)
             entry["focal"] = {"cells": [row.tobytes().hex() for row in octets], "counts": often.tolist()}
         entries.append("    " + json.dumps(entry, ensure_ascii=False))
-    head = f'  "format": "{_NAME}",\n  "version": 1,\n  "rows": {counts.rows},\n'
+    head = f'  "format": "{_NAME}",\n  "version": {_VERSION},\n  "rows": {counts.rows},\n'
     write_text(path, "{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n")
 
 
@@ -71,7 +73,7 @@ def read_counts(path: str | Path) -> Counts:
     """
     owner = str(path)
     document = parse_object(read_bytes(path), owner, "counts as JSON")
-    require_format(document, owner, _NAME, 1)
+    require_format(document, owner, _NAME, _VERSION)
     from possnet.io.json_schema import CountsJson
 
     page = convert_document(document, CountsJson, owner, "expected what write_counts writes")

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from possnet.errors import InputError
-from possnet.io.file_access import locate_offset
-from possnet.variables import Variable
+from possnet.io.file_access import locate_offset, prefix_errors
+from possnet.variables import Bins, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,15 +62,16 @@ def _undecodable(content: bytes) -> bytes:
     return b""
 
 
-def require_format(document: dict[str, Any], owner: str, name: str, number: int) -> None:
-    """Raise an `InputError` unless the object says that it is of a format and a version."""
+def require_format(document: dict[str, Any], owner: str, name: str, newest: int) -> None:
+    """Raise an `InputError` unless the object says that it is of a format and of a version from 1 to the newest."""
     if document.get("format") != name:
         finding = f"format {document['format']!r}" if "format" in document else "no format"
         raise InputError(f'{owner}: {finding}; expected "format": "{name}". Is this {_DESCRIPTIONS[name]} of possnet?')
     version = document.get("version")
-    if version != number or isinstance(version, bool):
-        remedy = "update possnet" if isinstance(version, int) and version > number else "check the file"
-        raise InputError(f"{owner}: version {version!r} of {name}; this possnet reads version {number}; {remedy}")
+    if type(version) is not int or not 1 <= version <= newest:
+        remedy = "update possnet" if type(version) is int and version > newest else "check the file"
+        known = f"version {newest}" if newest == 1 else f"versions 1 to {newest}"
+        raise InputError(f"{owner}: version {version!r} of {name}; this possnet reads {known}; {remedy}")
 
 
 def convert_document(document: dict[str, Any], page: type[Document], owner: str, remedy: str) -> Document:
@@ -92,17 +93,38 @@ def explain_mismatch(message: str) -> str:
 
 def restore_variables(entries: Iterable[VariableJson | FamilyCountsJson]) -> tuple[Variable, ...]:
     """Variables of a document; two of the same name are an `InputError`."""
-    variables = tuple(Variable(entry.name, tuple(entry.states), ordered=entry.ordered) for entry in entries)
+    variables = tuple(
+        Variable(entry.name, tuple(entry.states), ordered=entry.ordered, bins=_restore_bins(entry)) for entry in entries
+    )
     if len({variable.name for variable in variables}) < len(variables):
         raise InputError("two variables have the same name; expected distinct names")
     return variables
+
+
+def _restore_bins(entry: VariableJson | FamilyCountsJson) -> Bins | None:
+    if entry.bins is None:
+        return None
+    with prefix_errors(f"bins of {entry.name!r}"):
+        return Bins(tuple(entry.bins.edges), open_ended=entry.bins.open_ended, unit=entry.bins.unit)
+
+
+def describe_bins(variable: Variable) -> dict[str, Any]:
+    """The field ``bins`` of a variable in JSON; nothing if it has none.
+
+    >>> describe_bins(Variable("temp", ("low", "high"), ordered=True, bins=Bins((37.5,), unit="°C")))
+    {'bins': {'edges': [37.5], 'open_ended': True, 'unit': '°C'}}
+    """
+    bins = variable.bins
+    if bins is None:
+        return {}
+    return {"bins": {"edges": list(bins.edges), "open_ended": bins.open_ended, "unit": bins.unit}}
 
 
 def encode_variables(
     variables: Iterable[Variable], format_name: str, number: int, *, indent: int | None = None, **fields: str | None
 ) -> str:
     """Variables as the text of a JSON object that says its format and version, with other fields beside them."""
-    listed = [{"name": v.name, "states": v.states, "ordered": v.ordered} for v in variables]
+    listed = [{"name": v.name, "states": v.states, "ordered": v.ordered, **describe_bins(v)} for v in variables]
     document = {"format": format_name, "version": number, **fields, "variables": listed}
     return json.dumps(document, ensure_ascii=False, indent=indent)
 
@@ -114,7 +136,10 @@ def decode_variables(content: bytes, name: str, number: int) -> tuple[dict[str, 
         if document["format"] != name or document["version"] != number:
             message = f"{document['format']} {document['version']}; this possnet reads {name} {number}"
             raise InputError(message)
-        variables = [Variable(v["name"], tuple(v["states"]), ordered=v["ordered"]) for v in document["variables"]]
+        variables = [
+            Variable(v["name"], tuple(v["states"]), ordered=v["ordered"], bins=Bins(**v["bins"]) if v.get("bins") else None)
+            for v in document["variables"]
+        ]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(str(error)) from None
     return document, variables

@@ -7,6 +7,14 @@ from typing import Any
 import msgspec
 
 
+class BinsJson(msgspec.Struct, forbid_unknown_fields=True):
+    """Where the numbers behind the states of a variable were cut."""
+
+    edges: list[float]
+    open_ended: bool = True
+    unit: str = ""
+
+
 class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     """A variable and its table."""
 
@@ -15,6 +23,7 @@ class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     parents: list[str]
     degrees: list[Any]
     ordered: bool = False
+    bins: BinsJson | None = None
     support: list[Any] | float | None = None
 
 
@@ -48,6 +57,7 @@ class FamilyCountsJson(msgspec.Struct, forbid_unknown_fields=True):
     contexts: list[list[int]]
     counts: list[list[int]]
     totals: list[int]
+    bins: BinsJson | None = None
     focal: FocalJson | None = None
 
 

@@ -1,6 +1,6 @@
 """Measurements: numbers with a known error, bounds and intervals, as cells of an ordered variable."""
 
-from possnet.measurements.binned_column import BinnedColumn, number_text
+from possnet.measurements.binned_column import BinnedColumn
 from possnet.measurements.binning import Binning, bin_measurements
 from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
 
@@ -9,7 +9,6 @@ __all__ = [
     "Binning",
     "MeasuredIntervals",
     "bin_measurements",
-    "number_text",
     "read_numbers",
     "read_texts",
 ]

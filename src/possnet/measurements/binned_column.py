@@ -6,8 +6,7 @@ cell of an interval is the run of bins that it meets, from one bin to another; a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,12 +14,12 @@ import numpy as np
 from possnet.arrow import DomainHints, ProblemReport, TextColumn, list_array
 from possnet.errors import InputError
 from possnet.kernels.grouping import compress_keys
+from possnet.variables import number_text, require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from possnet.aliases import Floats, Ints, Words
-    from possnet.dataset import Dataset
     from possnet.variables import Variable
 
 
@@ -40,7 +39,6 @@ class BinnedColumn:
     """
 
     variable: Variable
-    edges: tuple[float, ...]
     first: Ints
     last: Ints
     issues: Ints | None = None
@@ -55,6 +53,11 @@ class BinnedColumn:
     def rows(self) -> int:
         """Number of rows."""
         return len(self.first)
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The edges of the bins."""
+        return () if self.variable.bins is None else self.variable.bins.edges
 
     def __len__(self) -> int:
         return len(self.first)
@@ -72,7 +75,7 @@ class BinnedColumn:
         >>> pn.bin_measurements([1], edges=[5]).domain_hints().declared
         ('<5', '>=5')
         """
-        return DomainHints(frozenset(), self.variable.states, self.variable.ordered)
+        return DomainHints(frozenset(), self.variable.states, self.variable.ordered, bins=self.variable.bins)
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and of the unknown cells if there are any; misfits go to the report.
@@ -82,6 +85,7 @@ class BinnedColumn:
         >>> column.to_bitmaps(column.variable, ProblemReport("file"))
         (array([[7], [6]], dtype=uint64), array([4], dtype=uint64))
         """
+        require_same_bins(self.variable, variable, report.owner)
         if self.issues is not None:
             report.add_problems(self.name, self.issues, self.findings)
         return self.to_text_column().to_bitmaps(variable, report)
@@ -99,16 +103,14 @@ class BinnedColumn:
         cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in distinct.tolist()]
         return TextColumn(self.name, codes, cells, states, ordered=True)
 
-    def to_dataset(self) -> Dataset:
-        """A data set of this column alone.
+    def with_name(self, name: str) -> BinnedColumn:
+        """The same column under another name.
 
         >>> import possnet as pn
-        >>> pn.bin_measurements([4, "3..7"], edges=[5], name="dose").to_dataset()
-        Dataset(2 rows, 1 variable, 50 % of the cells imprecise)
+        >>> pn.bin_measurements([4, "3..7"], edges=[5]).with_name("dose").variable
+        Variable('dose', ('<5', '>=5'), ordered=True, bins=Bins((5.0,)))
         """
-        from possnet.dataset import Dataset
-
-        return Dataset.from_columns([self], variables=[self.variable], owner=self.name)
+        return replace(self, variable=replace(self.variable, name=name))
 
     def __arrow_array__(self, type: object = None) -> Any:  # noqa: A002 - Arrow's own name
         """Arrow array of lists of ordered categories."""
@@ -124,26 +126,6 @@ class BinnedColumn:
         states = " < ".join(self.variable.states)
         text = f"{self.rows} cell{'s' * (self.rows != 1)}, {several} of several bins, {unknown} unknown"
         return f"BinnedColumn({self.name!r}: {states}; {text})"
-
-
-def number_text(number: float) -> str:
-    """A number as people write it: the shortest text that reads back as the same number.
-
-    >>> number_text(5.0), number_text(37.5), number_text(-0.0)
-    ('5', '37.5', '0')
-    """
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
-
-
-def default_labels(edges: tuple[float, ...], *, open_ended: bool) -> tuple[str, ...]:
-    """Names of the bins.
-
-    >>> default_labels((5.0, 10.0), open_ended=True), default_labels((5.0, 10.0), open_ended=False)
-    (('<5', '5..10', '>=10'), ('5..10',))
-    """
-    texts = [number_text(edge) for edge in edges]
-    inner = [f"{low}..{high}" for low, high in pairwise(texts)]
-    return (f"<{texts[0]}", *inner, f">={texts[-1]}") if open_ended else tuple(inner)
 
 
 def compute_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int, owner: str) -> tuple[float, ...]:

@@ -27,9 +27,9 @@ import numpy as np
 
 from possnet.arrow import ProblemReport
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.measurements.binned_column import BinnedColumn, compute_edges, default_labels, number_text
+from possnet.measurements.binned_column import BinnedColumn, compute_edges
 from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
-from possnet.variables import Variable
+from possnet.variables import Bins, Variable, number_text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,6 +51,7 @@ def bin_measurements(
     bins: int | None = None,
     labels: Sequence[str] | None = None,
     open_ended: bool = True,
+    unit: str = "",
     name: str = "measurement",
 ) -> BinnedColumn:
     """Set-valued cells of numbers with a known error: {bins that meet [v - e, v + e]}, e = error + relative |v|.
@@ -69,6 +70,8 @@ def bin_measurements(
         Names of the bins, from the lowest on; by default ``<5``, ``5..10``, ``>=10``.
     open_ended
         Whether a bin below the first edge and one above the last are added.
+    unit
+        What the numbers are measured in, for people. The variable remembers it with the edges; see `possnet.Bins`.
 
     >>> import possnet as pn
     >>> fever = bin_measurements([36.9, 37.4, "<37"], edges=[37.5, 38.5], error=0.2, labels=("none", "mild", "high"))
@@ -77,7 +80,7 @@ def bin_measurements(
     >>> list(bin_measurements([1, 2, 3, 4], edges="quantile", bins=2))[0]
     frozenset({'<2.5'})
     """
-    binning = Binning(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended)  # type: ignore[arg-type]
+    binning = Binning(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended, unit=unit)  # type: ignore[arg-type]
     readings = parse_measurements(values, "bin_measurements")
     column = binning.settle_edges(readings.midpoints(), "bin_measurements").bin_intervals(readings, error, name=name)
     report = ProblemReport("bin_measurements")
@@ -93,7 +96,7 @@ class Binning:
     ``error`` may name a column that holds an error for every row, in files.
 
     >>> Binning([36, 37.5], error=0.2)
-    Binning(edges=(36.0, 37.5), bins=None, error=0.2, relative=0.0, labels=None, open_ended=True)
+    Binning(edges=(36.0, 37.5), bins=None, error=0.2, relative=0.0, labels=None, open_ended=True, unit='')
     >>> Binning("quantile")
     Traceback (most recent call last):
         ...
@@ -107,12 +110,13 @@ class Binning:
     relative: float = 0.0
     labels: Sequence[str] | None = None
     open_ended: bool = True
+    unit: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.edges, str):
             self._check_way(self.edges)
         else:
-            object.__setattr__(self, "edges", _check_edges(self.edges, 1 if self.open_ended else 2))
+            object.__setattr__(self, "edges", self._check_edges().edges)
             if self.bins is not None:
                 raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
         if not isinstance(self.error, str):
@@ -125,6 +129,15 @@ class Binning:
             object.__setattr__(self, "labels", tuple(self.labels))
         if not isinstance(self.edges, str):
             self.variable("measurement")
+
+    def _check_edges(self) -> Bins:
+        try:
+            edges = np.asarray(self.edges, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            edges = np.zeros((0, 0))
+        if edges.ndim != 1:
+            raise InputError(f"edges {self.edges!r}; expected increasing numbers, or {' or '.join(_WAYS)}")
+        return Bins(tuple(edges.tolist()), open_ended=self.open_ended, unit=self.unit)
 
     def _check_way(self, way: str) -> None:
         if way not in _WAYS:
@@ -152,17 +165,18 @@ class Binning:
         """The ordered variable of the bins; edges must be known.
 
         >>> Binning([36, 37.5]).variable("temperature")
-        Variable('temperature', ('<36', '36..37.5', '>=37.5'), ordered=True)
+        Variable('temperature', ('<36', '36..37.5', '>=37.5'), ordered=True, bins=Bins((36.0, 37.5)))
         """
         if isinstance(self.edges, str):
             raise InputError(f"binning of {name!r}: edges by {self.edges} are not known yet; expected settled ones")
-        names = default_labels(tuple(self.edges), open_ended=self.open_ended)
+        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)
+        names = bins.labels
         if self.labels is not None and len(self.labels) != len(names):
             raise InputError(
                 f"labels {listing(self.labels)}: {len(self.labels)} for {len(names)} bins ({listing(names)}); "
                 "expected one for each"
             )
-        return Variable(name, tuple(self.labels or names), ordered=True)
+        return Variable(name, tuple(self.labels or names), ordered=True, bins=bins)
 
     def bin_intervals(self, readings: MeasuredIntervals, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
         """Cells of readings; ``error`` (a number, or one for each) stands in for the binning's own.
@@ -177,7 +191,8 @@ class Binning:
         errors = _error_array(self.error if error is None else error, len(readings))
         half = np.where(readings.plain, errors + self._share_of(readings.lower), readings.own)
         lower, upper, slack = _widen_intervals(readings, half)
-        edges = np.array(self.edges if self.open_ended else self.edges[1:-1], dtype=np.float64)
+        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)  # type: ignore[arg-type]
+        edges = np.array(bins.inner_edges, dtype=np.float64)
         first = np.searchsorted(edges, lower, side="right")
         last = np.searchsorted(edges, upper, side="right")
         below = np.flatnonzero(readings.below)
@@ -186,26 +201,26 @@ class Binning:
         issues[(errors < 0) & readings.plain] = _NEGATIVE
         unknown = np.isnan(lower) | np.isnan(upper) | (issues > 0)
         if not self.open_ended:
-            start, end = float(self.edges[0]), float(self.edges[-1])
+            start, end = bins.span
             outside = (upper < start) | (lower - 2.0 * slack > end)
             outside |= (readings.below & (upper <= start)) | (readings.above & (lower >= end))
             issues[outside & ~unknown] = _OUTSIDE
             unknown |= outside
         first[unknown] = last[unknown] = -1
-        return BinnedColumn(variable, tuple(self.edges), first, last, issues, self._describe_findings(readings))  # type: ignore[arg-type]
+        return BinnedColumn(variable, first, last, issues, _describe_findings(readings, bins))
 
     def _share_of(self, numbers: Floats) -> Floats:
         """The relative error as an absolute one; none for what is infinite."""
         finite = np.isfinite(numbers)
         return np.where(finite, self.relative * np.abs(np.where(finite, numbers, 0.0)), 0.0)
 
-    def _describe_findings(self, readings: MeasuredIntervals) -> dict[int, str]:
-        ends = [number_text(float(edge)) for edge in (self.edges[0], self.edges[-1])]
-        return {
-            **readings.findings,
-            _NEGATIVE: "a negative error; expected a number from 0 on",
-            _OUTSIDE: f"lies outside {ends[0]}..{ends[1]}; expected a reading inside, more edges, or open-ended bins",
-        }
+
+def _describe_findings(readings: MeasuredIntervals, bins: Bins) -> dict[int, str]:
+    return {
+        **readings.findings,
+        _NEGATIVE: "a negative error; expected a number from 0 on",
+        _OUTSIDE: bins.outside,
+    }
 
 
 def _widen_intervals(readings: MeasuredIntervals, half: Floats) -> tuple[Floats, Floats, Floats]:
@@ -218,21 +233,6 @@ def _widen_intervals(readings: MeasuredIntervals, half: Floats) -> tuple[Floats,
         slack = 8 * np.finfo(np.float64).eps * (np.abs(readings.lower) + half)
         slack = np.where((half > 0) & np.isfinite(slack), slack, 0.0)
     return lower + slack, upper + slack, slack
-
-
-def _check_edges(given: object, fewest: int) -> tuple[float, ...]:
-    try:
-        edges = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        edges = np.zeros((0, 0))
-    if edges.ndim != 1:
-        raise InputError(f"edges {given!r}; expected increasing numbers, or {' or '.join(_WAYS)}")
-    if len(edges) < fewest or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-        raise InputError(
-            f"edges {listing(number_text(float(edge)) if np.isfinite(edge) else edge for edge in edges) or 'none'}; "
-            f"expected at least {fewest}, finite and increasing"
-        )
-    return tuple(float(edge) + 0.0 for edge in edges)
 
 
 def _check_error(given: object, what: str) -> float:

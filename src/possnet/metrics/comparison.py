@@ -10,6 +10,7 @@ from possnet.errors import InputError, listing
 from possnet.metrics.compared_network import ComparedNetwork, Ignorance, TrueNetwork
 from possnet.metrics.metric import METRICS
 from possnet.network import Network
+from possnet.variables import require_same_bins
 from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
@@ -127,3 +128,5 @@ def _require_same(truth: Network, other: Network, what: str) -> None:
     if left != right:
         odd = sorted(name for name in left.keys() | right.keys() if left.get(name) != right.get(name))
         raise InputError(f"compare: the {what} has other variables or states ({listing(odd)}); expected the same")
+    for variable in truth.variables:
+        require_same_bins(variable, other.variable(variable.name), "compare")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from possnet.errors import count_noun
 from possnet.io import example_names, load_example
 from possnet.learners import label_learner
-from possnet.measurements import number_text
 from possnet.network import random_network
 from possnet.sampling import is_imprecise, label_process
+from possnet.variables import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Networks as JSON: lossless, versioned, and readable as a page.
 
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
-parents, then the variable itself. ``network.schema.json`` in `possnet.io` is the published JSON Schema. Numbers are
+parents, then the variable itself; and, if its states are bins of numbers, where they were cut. ``network.schema.json`` in `possnet.io` is the published JSON Schema. Numbers are
 written in the shortest form that reads back as the same float64.
 """
 
@@ -15,15 +15,16 @@ from possnet.errors import require_known
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, write_text
 from possnet.io.formats import NetworkFormat
-from possnet.io.json_files import convert_document, parse_object, require_format, restore_variables
-from possnet.measurements import number_text
+from possnet.io.json_files import convert_document, describe_bins, parse_object, require_format, restore_variables
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT
+from possnet.variables import number_text
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 _NAME = "possnet-network"
+_VERSION = 2  # 2 added bins
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 
 
@@ -35,10 +36,10 @@ def decode_network(content: bytes, owner: str) -> Network:
     True
     """
     document = parse_object(content, owner, "a network as JSON")
-    require_format(document, owner, _NAME, 1)
+    require_format(document, owner, _NAME, _VERSION)
     from possnet.io.json_schema import NetworkJson
 
-    page = convert_document(document, NetworkJson, owner, f"see the JSON Schema of {_NAME} 1")
+    page = convert_document(document, NetworkJson, owner, f"see the JSON Schema of {_NAME} {_VERSION}")
     build = Network.subnormal if page.subnormal else Network
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     with prefix_errors(owner):
@@ -61,7 +62,7 @@ def encode_network(network: Network) -> str:
     >>> print(encode_network(pn.load_example("asia"))[:120])
     {
       "format": "possnet-network",
-      "version": 1,
+      "version": 2,
       "name": "asia",
       ...
     """
@@ -72,6 +73,7 @@ def encode_network(network: Network) -> str:
             "name": _to_json(variable.name),
             "states": _to_json(variable.states),
             "ordered": _to_json(variable.ordered),
+            **{name: json.dumps(bins, ensure_ascii=False) for name, bins in describe_bins(variable).items()},
             "parents": _to_json(network.dag.parents(variable.name)),
             "degrees": _format_array(network.table(variable.name), "      "),
         }
@@ -80,7 +82,7 @@ def encode_network(network: Network) -> str:
         blocks.append("    {\n" + ",\n".join(f'      "{key}": {value}' for key, value in fields.items()) + "\n    }")
     head = {
         "format": _to_json(_NAME),
-        "version": "1",
+        "version": str(_VERSION),
         "name": _to_json(network.name),
         "description": _to_json(network.description),
         "conjunction": _to_json(network.conjunction.name),

@@ -7,15 +7,14 @@ sets of a 1,000-state variable work as well as sets of a binary one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from possnet.errors import InputError, among, listing
+from possnet.variables.bins import Bins
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
-
-__all__ = ["Variable", "check_text", "for_every_variable"]
 
 T = TypeVar("T")
 
@@ -32,17 +31,24 @@ class Variable:
         Distinct, non-empty texts; their order is the order of every table axis.
     ordered
         Whether the order of the states means something (``none < mild < high``).
+    bins
+        Where numbers were cut if the states are bins of them, one state for each bin, from the lowest on. Knowledge about
+        the states, not part of their identity: variables of the same name, states and order are equal, and
+        `require_same_bins` refuses those whose bins contradict each other where they meet.
 
     >>> fever = Variable("fever", ("none", "mild", "high"), ordered=True)
     >>> fever
     Variable('fever', ('none', 'mild', 'high'), ordered=True)
     >>> len(fever), "mild" in fever, list(fever)
     (3, True, ['none', 'mild', 'high'])
+    >>> Variable("temperature", ("low", "high"), ordered=True, bins=Bins((37.5,), unit="°C"))
+    Variable('temperature', ('low', 'high'), ordered=True, bins=Bins((37.5,), unit='°C'))
     """
 
     name: str
     states: tuple[str, ...]
     ordered: bool = field(default=False, kw_only=True)
+    bins: Bins | None = field(default=None, kw_only=True, compare=False)
     _positions: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
@@ -65,9 +71,22 @@ class Variable:
         object.__setattr__(self, "states", states)
         object.__setattr__(self, "ordered", bool(self.ordered))
         object.__setattr__(self, "_positions", positions)
+        if self.bins is not None:
+            self._check_bins(self.bins)
+
+    def _check_bins(self, bins: object) -> None:
+        if not isinstance(bins, Bins):
+            raise InputError(f"variable {self.name!r}: bins {bins!r}; expected Bins, such as Bins((36, 37.5))")
+        if len(bins) != len(self.states) or not self.ordered:
+            order = "" if self.ordered else ", in no order"
+            raise InputError(
+                f"variable {self.name!r}: {len(bins)} bins ({listing(bins.labels)}) for {len(self.states)} states "
+                f"({listing(self.states)}{order}); expected ordered states, one for each bin"
+            )
 
     def __repr__(self) -> str:
-        return f"Variable({self.name!r}, {self.states!r}{', ordered=True' if self.ordered else ''})"
+        order, bins = ", ordered=True" * self.ordered, f", bins={self.bins!r}" if self.bins is not None else ""
+        return f"Variable({self.name!r}, {self.states!r}{order}{bins})"
 
     def __len__(self) -> int:
         return len(self.states)
@@ -124,6 +143,43 @@ class Variable:
             members.append(self.states[lowest.bit_length() - 1])
             mask ^= lowest
         return frozenset(members)
+
+
+def require_same_bins(given: Variable, expected: Variable, owner: str) -> None:
+    """Raise an `InputError` if two variables of the same states were cut at other edges, or measured in other units.
+
+    What is known on one side only is no contradiction.
+
+    >>> celsius = Variable("temp", ("low", "high"), ordered=True, bins=Bins((37.5,), unit="°C"))
+    >>> require_same_bins(celsius, Variable("temp", ("low", "high"), ordered=True), "fit")
+    >>> require_same_bins(celsius, Variable("temp", ("low", "high"), ordered=True, bins=Bins((99.5,), unit="°F")), "fit")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: fit: 'temp' has bins with edges 37.5 °C and with edges 99.5 °F; expected one unit, ...
+    """
+    left, right = given.bins, expected.bins
+    if left is None or right is None or left == right:
+        return
+    units = left.unit and right.unit and left.unit != right.unit
+    if not units and (left.edges, left.open_ended) == (right.edges, right.open_ended):
+        return
+    remedy = "one unit, with numbers converted to it" if units else "the same edges"
+    raise InputError(
+        f"{owner}: {given.name!r} has bins with {left.describe()} and with {right.describe()}; expected {remedy}"
+    )
+
+
+def join_bins(given: Variable, other: Variable, owner: str) -> Variable:
+    """The variable with what is known of its bins on either side; an `InputError` if that is contradictory.
+
+    >>> temperature = Variable("temp", ("low", "high"), ordered=True)
+    >>> join_bins(temperature, Variable("temp", ("low", "high"), ordered=True, bins=Bins((37.5,))), "data").bins
+    Bins((37.5,))
+    """
+    if other.bins is None or given.bins == other.bins or given != other:
+        return given
+    require_same_bins(given, other, owner)
+    return given if given.bins is not None and given.bins.unit else replace(given, bins=other.bins)
 
 
 def check_text(text: object, owner: str) -> None:
