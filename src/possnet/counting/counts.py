@@ -216,7 +216,7 @@ class Counts:
             return NotImplemented
         if self._by_name != other._by_name or self.dag != other.dag:
             raise InputError("counts of different variables or structures cannot be added; expected the same")
-        variables = [join_bins(v, other._by_name[v.name], "counts that are added") for v in self.variables]
+        variables = tuple(join_bins(v, other._by_name[v.name], "counts that are added") for v in self.variables)
         if (self.focal_families is None) != (other.focal_families is None):
             raise InputError(
                 "counts with and without focal counts cannot be added; expected both with focal=True, or none"

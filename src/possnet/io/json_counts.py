@@ -16,7 +16,14 @@ from possnet.counting import Counts, Focal
 from possnet.errors import InputError
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, read_bytes, write_text
-from possnet.io.json_files import convert_document, describe_bins, parse_object, require_format, restore_variables
+from possnet.io.json_files import (
+    choose_version,
+    convert_document,
+    describe_bins,
+    parse_object,
+    require_format,
+    restore_variables,
+)
 from possnet.kernels.tally import Tally
 
 if TYPE_CHECKING:
@@ -59,7 +66,7 @@ def write_counts(counts: Counts, path: str | Path) -> None:
             octets, often = counts.focal_arrays(variable.name)
             entry["focal"] = {"cells": [row.tobytes().hex() for row in octets], "counts": often.tolist()}
         entries.append("    " + json.dumps(entry, ensure_ascii=False))
-    head = f'  "format": "{_NAME}",\n  "version": {_VERSION},\n  "rows": {counts.rows},\n'
+    head = f'  "format": "{_NAME}",\n  "version": {choose_version(counts.variables)},\n  "rows": {counts.rows},\n'
     write_text(path, "{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n")
 
 

@@ -108,6 +108,15 @@ def _restore_bins(entry: VariableJson | FamilyCountsJson) -> Bins | None:
         return Bins(tuple(entry.bins.edges), open_ended=entry.bins.open_ended, unit=entry.bins.unit)
 
 
+def choose_version(variables: Iterable[Variable]) -> int:
+    """The version of a document of variables: 2 if any has bins, otherwise 1, which older readers know.
+
+    >>> choose_version([Variable("rash", ("yes", "no"))])
+    1
+    """
+    return 2 if any(variable.bins is not None for variable in variables) else 1
+
+
 def describe_bins(variable: Variable) -> dict[str, Any]:
     """The field ``bins`` of a variable in JSON; nothing if it has none.
 
@@ -137,7 +146,9 @@ def decode_variables(content: bytes, name: str, number: int) -> tuple[dict[str, 
             message = f"{document['format']} {document['version']}; this possnet reads {name} {number}"
             raise InputError(message)
         variables = [
-            Variable(v["name"], tuple(v["states"]), ordered=v["ordered"], bins=Bins(**v["bins"]) if v.get("bins") else None)
+            Variable(
+                v["name"], tuple(v["states"]), ordered=v["ordered"], bins=Bins(**v["bins"]) if v.get("bins") else None
+            )
             for v in document["variables"]
         ]
     except (ValueError, KeyError, TypeError, RecursionError) as error:

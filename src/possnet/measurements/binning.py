@@ -29,7 +29,7 @@ from possnet.arrow import ProblemReport
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.measurements.binned_column import BinnedColumn, compute_edges
 from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
-from possnet.variables import Bins, Variable, number_text
+from possnet.variables import Bins, Variable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

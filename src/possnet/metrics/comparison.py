@@ -10,8 +10,8 @@ from possnet.errors import InputError, listing
 from possnet.metrics.compared_network import ComparedNetwork, Ignorance, TrueNetwork
 from possnet.metrics.metric import METRICS
 from possnet.network import Network
-from possnet.variables import require_same_bins
 from possnet.seeds import seed_of
+from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """Networks as JSON: lossless, versioned, and readable as a page.
 
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
-parents, then the variable itself; and, if its states are bins of numbers, where they were cut. ``network.schema.json`` in `possnet.io` is the published JSON Schema. Numbers are
-written in the shortest form that reads back as the same float64.
+parents, then the variable itself; and, if its states are bins of numbers, where these were cut. ``network.schema.json``
+in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from possnet.errors import require_known
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, write_text
 from possnet.io.formats import NetworkFormat
-from possnet.io.json_files import convert_document, describe_bins, parse_object, require_format, restore_variables
+from possnet.io.json_files import (
+    choose_version,
+    convert_document,
+    describe_bins,
+    parse_object,
+    require_format,
+    restore_variables,
+)
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT
 from possnet.variables import number_text
@@ -62,7 +69,7 @@ def encode_network(network: Network) -> str:
     >>> print(encode_network(pn.load_example("asia"))[:120])
     {
       "format": "possnet-network",
-      "version": 2,
+      "version": 1,
       "name": "asia",
       ...
     """
@@ -82,7 +89,7 @@ def encode_network(network: Network) -> str:
         blocks.append("    {\n" + ",\n".join(f'      "{key}": {value}' for key, value in fields.items()) + "\n    }")
     head = {
         "format": _to_json(_NAME),
-        "version": str(_VERSION),
+        "version": str(choose_version(network.variables)),
         "name": _to_json(network.name),
         "description": _to_json(network.description),
         "conjunction": _to_json(network.conjunction.name),
