@@ -241,7 +241,7 @@ def saved(folder: Path) -> tuple[Path, dict[str, Any]]:
     ("place", "value", "message"),
     [
         (["format"], "possnet-network", "Is this a file of counts"),
-        (["version"], 2, "version 2 of possnet-counts; this possnet reads version 1; update possnet"),
+        (["version"], 3, "version 3 of possnet-counts; this possnet reads versions 1 to 2; update possnet"),
         (["rows"], -1, "-1 rows; expected"),
         (["rows"], 0, "the file is damaged"),
         (["variables", 0, "cell_sizes"], 99, "99 states in all"),
