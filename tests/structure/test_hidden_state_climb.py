@@ -32,7 +32,13 @@ def quality() -> Any:
 
 @pytest.mark.parametrize(
     ("shape", "rows", "seed"),
-    [("DAG of 8", 2000, 0), ("DAG of 8", 2000, 2), ("colliders of 8", 5000, 0), ("colliders of 8", 5000, 1)],
+    [
+        ("DAG of 8", 2000, 0),
+        ("DAG of 8", 2000, 2),
+        ("colliders of 8", 5000, 0),
+        ("colliders of 8", 5000, 1),
+        ("colliders of 8", 50_000, 0),  # equal rows are merged, and the climb begins on a sample of them
+    ],
 )
 def test_dags_and_colliders_are_found_with_their_directions(quality: Any, shape: str, rows: int, seed: int) -> None:
     """Where a climb from the empty structure ended up to 1,500 below the score of the true one."""
@@ -48,6 +54,23 @@ def test_dags_and_colliders_are_found_with_their_directions(quality: Any, shape:
     for miss in learned.near_misses:  # moves that could be made, and none would have gained
         assert miss.parent not in learned.dag.descendants(miss.child)
         assert miss.gain <= 1.0
+
+
+def test_a_sample_of_merged_rows_is_one_of_the_rows_of_the_data() -> None:
+    common, rare = {"a": "x", "b": "u"}, [{"a": f"s{k}", "b": f"t{k}"} for k in range(200)]
+    listed = [common] * 1800 + rare
+    data = pn.Dataset.from_table({name: [row[name] for row in listed] for name in ("a", "b")})
+    merged = CodedRows(data)
+    assert (merged.n_rows, merged.total) == (201, 2000)
+    sample = merged.sample_rows(150)
+    assert sample is not None
+    assert sample.weights is not None
+    assert sample.total == 150
+    place = [v.states.index("x") for v in sample.variables if v.name == "a"][0]
+    states = sample.sets[0].argmax(axis=1)[sample.codes[0]]
+    assert sample.weights[states == place].sum() == pytest.approx(135, abs=4 * np.sqrt(150 * 0.9 * 0.1))
+    assert (sample.weights[states != place] == 1).all()
+    assert merged.sample_rows(201) is None
 
 
 def test_the_page_of_structures_is_made_of_the_runs_that_are_stored(quality: Any) -> None:

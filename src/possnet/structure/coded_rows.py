@@ -80,14 +80,23 @@ class CodedRows:
         return [v.name for v, sets in zip(self.variables, self.sets, strict=True) if (sets.sum(axis=1) != 1).any()]
 
     def sample_rows(self, most: int) -> CodedRows | None:
-        """Some of the rows, drawn without replacement and always the same ones; None if there are no more than that."""
+        """Some rows of the data, drawn without replacement and always the same ones; None if there are no more than that.
+
+        Merged rows are drawn as often as they stand in the data: a sample of the *distinct* rows would have most of the
+        weight on the few frequent ones that it happens to hold, and dependences that the data lack.
+        """
         if self.n_rows <= most:
             return None
-        chosen = np.sort(np.random.default_rng(0).permutation(self.n_rows)[:most])
-        sample = copy(self)
-        sample._hold_rows(
-            [codes[chosen] for codes in self.codes], None if self.weights is None else self.weights[chosen]
-        )
+        rng = np.random.default_rng(0)
+        sample, weights = copy(self), None
+        if self.weights is None:
+            chosen = np.sort(rng.permutation(self.n_rows)[:most])
+        else:
+            drawn = rng.choice(self.total, most, replace=False, shuffle=False)
+            chosen, weights = np.unique(
+                np.searchsorted(np.cumsum(self.weights), drawn, side="right"), return_counts=True
+            )
+        sample._hold_rows([codes[chosen] for codes in self.codes], weights)
         return sample
 
     def with_states(self, codes: list[Codes], weights: Ints) -> CodedRows:
