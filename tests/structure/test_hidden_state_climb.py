@@ -66,7 +66,7 @@ def test_a_sample_of_merged_rows_is_one_of_the_rows_of_the_data() -> None:
     assert sample is not None
     assert sample.weights is not None
     assert sample.total == 150
-    place = [v.states.index("x") for v in sample.variables if v.name == "a"][0]
+    place = next(v.states.index("x") for v in sample.variables if v.name == "a")
     states = sample.sets[0].argmax(axis=1)[sample.codes[0]]
     assert sample.weights[states == place].sum() == pytest.approx(135, abs=4 * np.sqrt(150 * 0.9 * 0.1))
     assert (sample.weights[states != place] == 1).all()
