@@ -417,8 +417,8 @@ def contexts(dag: pn.Dag, data: pn.Dataset, name: str) -> list[tuple[str, ...]]:
     return list(product(*(data.variable(p).states for p in dag.parents(name))))
 
 
-def coarsened_step(dag: pn.Dag, tables: Tables, data: pn.Dataset) -> tuple[float, Tables]:
-    """EM of a Bayesian network under coarsening at random, by enumeration: the log-likelihood, and the next tables."""
+def coarsened_counts(dag: pn.Dag, tables: Tables, data: pn.Dataset) -> tuple[float, Tables]:
+    """The E-step of a Bayesian network under coarsening at random, by enumeration: log-likelihood, expected counts."""
     value = 0.0
     counts: Tables = {n: {a: dict.fromkeys(row, 0.0) for a, row in table.items()} for n, table in tables.items()}
     for row, weight in weighted_rows(data):
@@ -429,6 +429,12 @@ def coarsened_step(dag: pn.Dag, tables: Tables, data: pn.Dataset) -> tuple[float
         for world, a, probability in zip(worlds, above, joint, strict=True):
             for n in dag.nodes:
                 counts[n][a[n]][world[n]] += weight * probability / sum(joint)
+    return value, counts
+
+
+def coarsened_step(dag: pn.Dag, tables: Tables, data: pn.Dataset) -> tuple[float, Tables]:
+    """EM of a Bayesian network under coarsening at random, by enumeration: the log-likelihood, and the next tables."""
+    value, counts = coarsened_counts(dag, tables, data)
     following: Tables = {n: {} for n in tables}
     for n, table in counts.items():
         for context, expected in table.items():

@@ -211,7 +211,8 @@ def test_fit_learns_what_the_library_learns(tmp_path: Path) -> None:
         (["--method", "transform", "--transform", "symmetric"], {"method": "transform", "transform": "symmetric"}),
         (["--method", "symmetric"], {"method": "transform", "transform": "symmetric"}),
         (["--method", "likelihood-corrected", "--imprecision", "0.5"], {"imprecision": 0.5}),
-        (["--imprecision", "0.5", "--pseudo", "2"], {"imprecision": 0.5, "pseudo": 2.0}),
+        (["--imprecision", "0.5", "--pseudo", "2"], {"imprecision": 0.5, "prior": "marginal", "pseudo": 2.0}),
+        (["--prior", "ignorance"], {"prior": "ignorance", "pseudo": 1.0}),
     ]:
         assert run("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--out", out, *arguments).returncode == 0
         assert pn.read_network(out) == pn.fit(clinic.dag, data, **how)  # type: ignore[arg-type]

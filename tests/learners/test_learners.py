@@ -62,7 +62,14 @@ def test_learners_that_need_the_imprecision_are_told_it(nothing: Learner) -> Non
 def test_every_learner_takes_the_options_and_data_that_its_entry_names(name: str) -> None:
     learner, asia = LEARNERS[name], pn.load_example("asia")
     data = pn.sample(asia, 30, rng=1)
-    values = {"imprecision": 0.5, "normalise": True, "pseudo": 1.0, "total": 1.0, "transform": "symmetric"}
+    values = {
+        "imprecision": 0.5,
+        "normalise": True,
+        "prior": "marginal",
+        "pseudo": 1.0,
+        "total": 1.0,
+        "transform": "symmetric",
+    }
     values |= {"unknown": "focal", "options": None, "name": "learned", "progress": None}
     for option in learner.options & values.keys():
         assert learner.fit(asia.dag, data, conjunction=pn.MIN, **{option: values[option]}) is not None

@@ -181,7 +181,8 @@ def test_transform_shares_every_row_among_what_it_contains(
 @given(strategies.counted(), st.floats(0.1, 5.0))
 def test_pseudo_counts_are_rows_of_ignorance(given_data: tuple[pn.Dag, pn.Dataset], pseudo: float) -> None:
     dag, data = given_data
-    net, raw = pn.fit(dag, data, pseudo=pseudo), pn.fit(dag, data, method="histogram", pseudo=pseudo)
+    net = pn.fit(dag, data, prior="ignorance", pseudo=pseudo)
+    raw = pn.fit(dag, data, method="histogram", prior="ignorance", pseudo=pseudo)
     for name in dag.nodes:
         assert net.table(name) == pytest.approx(
             per_context(dag, data, name, lambda _, n: [(k + pseudo) / (max(n) + pseudo) for k in n])
@@ -317,7 +318,8 @@ def test_a_pseudo_row_of_transform_holds_every_state() -> None:
     a = pn.Variable("a", ("x", "y"))
     dag = pn.Dag({"a": ()})
     rows = [("x",), ("x",)]
-    imagined = pn.fit(dag, pn.Dataset.from_rows((a,), rows), method="transform", transform="ratio", pseudo=1)
+    data = pn.Dataset.from_rows((a,), rows)
+    imagined = pn.fit(dag, data, method="transform", transform="ratio", prior="ignorance", pseudo=1)
     real = pn.fit(dag, pn.Dataset.from_rows((a,), [*rows, (None,)]), method="transform", transform="ratio")
     assert imagined.table("a") == pytest.approx(real.table("a"))
 

@@ -92,6 +92,20 @@ def transform_option(help: str) -> Option:  # noqa: A002
     return choice_option("--transform", ("optimal", "symmetric", "ratio", "klir", "variable"), help)
 
 
+def prior_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Imagined rows: ``prior`` and ``pseudo``."""
+    prior = click.option(
+        "--prior",
+        type=Choice(("marginal", "ignorance", "none")),
+        help="Imagined rows in every context: as the column itself (contexts without rows then take a smaller context), of "
+        "whole domains, or none.",
+    )
+    pseudo = click.option(
+        "--pseudo", type=float, help="How many imagined rows: 1 by default; without --prior, marginal ones."
+    )
+    return prior(pseudo(function))
+
+
 bin_option = pairs_option(
     "--bin",
     "binnings",

@@ -13,6 +13,7 @@ from possnet.em.e_step import ComponentRows, find_posteriors, run_e_step, split_
 from possnet.em.em_result import EmResult
 from possnet.em.m_step import run_m_step
 from possnet.errors import InputError
+from possnet.parameters import NO_PRIOR
 from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from possnet.em.em_rows import EmRows
     from possnet.em.hidden_states import HiddenComponent, HiddenStateModel
     from possnet.em.squarem import Masses
+    from possnet.parameters import Prior
 
 
 class EmAlgorithm:
@@ -30,16 +32,18 @@ class EmAlgorithm:
 
     Parameters
     ----------
-    pseudo
-        Pseudo-rows added to every context, whose cell is the whole domain (which is then one of the distinct cells).
+    prior
+        Imagined rows added to every context: of the variable's own cells, or of the whole domain (which is then one of the
+        distinct cells); see `possnet.parameters.Prior`.
     executor
         A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
     """
 
     def __init__(
-        self, model: HiddenStateModel, rows: EmRows, *, pseudo: float = 0.0, executor: Executor | None = None
+        self, model: HiddenStateModel, rows: EmRows, *, prior: Prior = NO_PRIOR, executor: Executor | None = None
     ) -> None:
-        self.model, self.rows, self.pseudo, self.executor = model, rows, pseudo, executor
+        self.model, self.rows, self.executor = model, rows, executor
+        self.imagined = {name: self._imagine_rows(name, prior) for name in model.families} if prior.weight else {}
         n_cells = {name: len(f.cells) + f.has_missing for name, f in model.families.items()}
         distinct = rows.group_rows([component.columns for component in model.components])
         self.parts: list[ComponentRows] = []
@@ -48,6 +52,14 @@ class EmAlgorithm:
         self._constant = -sum(
             float(rows.cell_counts[name] @ np.log(model.families[name].cells.sum(axis=1))) for name in model.active
         )
+
+    def _imagine_rows(self, name: str, prior: Prior) -> Floats:
+        """Imagined rows with each cell of a variable, in every context."""
+        counts = self.rows.cell_counts[name].astype(np.float64)
+        if prior.kind == "ignorance":
+            whole = (1 << len(self.rows.variables[name])) - 1
+            return prior.weight * np.array([mask == whole for mask in self.rows.masks[name]], dtype=np.float64)
+        return prior.weight * (counts / counts.sum() if counts.any() else np.full(len(counts), 1.0 / len(counts)))
 
     def equal_masses(self) -> Masses:
         """The default starting point: equal masses for the cells that occur, perturbed by up to 2 % at a saddle point."""
@@ -107,12 +119,9 @@ class EmAlgorithm:
     def take_step(self, masses: Masses) -> tuple[float, Masses]:
         """One EM step: the (penalised) log-likelihood at a point, and the next point."""
         value, counts = self.expected_counts(masses)
-        if self.pseudo > 0.0:
-            for name, family_counts in counts.items():
-                whole = self.rows.masks[name].index((1 << len(self.rows.variables[name])) - 1)
-                counts[name] = family_counts.copy()
-                counts[name][:, whole] += self.pseudo
-                value += self.pseudo * float(np.log(masses[name][:, whole]).sum())
+        for name, rows in self.imagined.items():
+            counts[name] = counts[name] + rows
+            value += float((rows * np.log(np.where(rows > 0.0, masses[name], 1.0))).sum())
         return value, run_m_step(counts, masses)
 
     def expected_counts(self, masses: Masses) -> tuple[float, Masses]:

@@ -12,17 +12,19 @@ import numpy as np
 
 from possnet.em.coarsening import CoarsenedNetwork
 from possnet.em.em_rows import code_em_rows
+from possnet.em.fitting import NO_ROW
 from possnet.errors import require_number
 from possnet.network import Network
-from possnet.parameters import normalise_rows
+from possnet.parameters import PriorName, back_off, normalise_rows, read_prior
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 
 if TYPE_CHECKING:
     from possnet.aliases import Progress
     from possnet.dataset import Batches, Dataset
+    from possnet.em.squarem import Masses
     from possnet.graph import Dag
+    from possnet.parameters import Prior
 
-_NO_ROW: Final = 1e-6  # expected rows up to which a context counts as never visited
 _STEPS: Final = 10_000
 
 
@@ -31,6 +33,8 @@ def fit_coarsened(
     data: Dataset | Batches,
     *,
     tolerance: float = 0.1,
+    prior: PriorName | None = None,
+    pseudo: float | None = None,
     conjunction: Conjunction = PRODUCT,
     name: str = "",
     progress: Progress | None = None,
@@ -48,6 +52,13 @@ def fit_coarsened(
         A data set, or a stream of batches with its columns; columns that are no nodes are ignored.
     tolerance
         Stop when the estimated remaining gain in total log-likelihood (Aitken), in nats, is below this.
+    prior, pseudo
+        Imagined rows added to every context, and their number (1 for a prior without it; a number alone is of
+        ``marginal`` rows). EM then maximises the likelihood plus the sum over contexts a and states x of
+        pseudo * M(x) ln theta(x | a). ``marginal``: M is the most likely law of the variable's state by its cells alone; a
+        context without rows takes the expected rows of the next smaller context that has some, the last parents dropped
+        first, and is flagged in `Network.backed_off`. ``ignorance``: M is 1/r for each of r states, and contexts without
+        rows stay all 1. ``none``: no such rows.
     conjunction
         Conjunction of the learned network; the tables do not depend on it.
     name
@@ -68,7 +79,10 @@ def fit_coarsened(
     array([[1., 0.], [0., 1.]])
     >>> pn.fit(dag, data).table("b").round(2)
     array([[1.  , 0.29], [0.  , 1.  ]])
+    >>> fit_coarsened(dag, data, prior="marginal", pseudo=1).table("b").round(2)
+    array([[1.  , 0.08], [0.14, 1.  ]])
     """
+    imagined = read_prior(prior, pseudo, "fit_coarsened")
     require_number(tolerance, "fit_coarsened: tolerance", "a number >= 0", 0.0)
     check_conjunction(conjunction)
     rows = code_em_rows(dag, data, "focal")
@@ -77,16 +91,33 @@ def fit_coarsened(
     parents = [tuple(names.index(parent) for parent in dag.parents(node)) for node in names]
     codes = list(np.ascontiguousarray(distinct.T))
     model = CoarsenedNetwork(parents, [rows.cell_sets(node) for node in names], codes, weights)
-    run = model.fit(model.equal_tables(), tolerance=tolerance, max_steps=_STEPS, progress=progress)
+    added = _imagine_rows(model, imagined)
+    run = model.fit(model.equal_tables(), imagined=added, tolerance=tolerance, max_steps=_STEPS, progress=progress)
     tables, support = {}, {}
-    for node, counts in zip(names, model.expected_counts(run.masses)[1].values(), strict=True):
+    for node, (number, counts) in zip(names, model.expected_counts(run.masses)[1].items(), strict=True):
         shape = [len(rows.variables[parent]) for parent in dag.parents(node)]
         visited = counts.sum(axis=1)
-        degrees = normalise_rows(counts)
-        degrees[visited <= _NO_ROW] = 1.0
+        seen = visited > NO_ROW
+        if imagined.backs_off:
+            smaller = back_off(counts.reshape(*shape, -1), seen.reshape(shape)).reshape(counts.shape)
+            degrees = normalise_rows(smaller + added.get(number, 0.0))
+            visited = np.where(seen, visited, 0.0)
+        else:
+            degrees = normalise_rows(counts + added.get(number, 0.0))
+            degrees[~seen] = 1.0
         snap_tops(degrees, axis=-1)
         tables[node] = degrees.reshape(*shape, -1)
         support[node] = visited.reshape(shape)
     return Network.unchecked(
         tuple(rows.variables.values()), dag, tables, conjunction=conjunction, support=support, name=name
     )
+
+
+def _imagine_rows(model: CoarsenedNetwork, prior: Prior) -> Masses:
+    """Imagined rows with each state, in every context of a column."""
+    if not prior.weight:
+        return {}
+    laws = model.fit_marginals()
+    if prior.kind == "ignorance":
+        laws = {name: np.full(len(law), 1.0 / len(law)) for name, law in laws.items()}
+    return {name: prior.weight * law for name, law in laws.items()}

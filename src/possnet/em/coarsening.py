@@ -105,15 +105,39 @@ class CoarsenedNetwork:
         }
 
     def fit(
-        self, start: Masses, *, tolerance: float = 0.1, max_steps: int = 1000, progress: Progress | None = None
+        self,
+        start: Masses,
+        *,
+        imagined: Masses | None = None,
+        tolerance: float = 0.1,
+        max_steps: int = 1000,
+        progress: Progress | None = None,
     ) -> EmRun:
-        """EM from a starting point."""
-        return run_squarem(start, self.take_step, tolerance=tolerance, max_steps=max_steps, progress=progress)
+        """EM from a starting point; ``imagined`` rows with each state are added in every context of a column."""
+        return run_squarem(
+            start,
+            lambda tables: self.take_step(tables, imagined),
+            tolerance=tolerance,
+            max_steps=max_steps,
+            progress=progress,
+        )
 
-    def take_step(self, tables: Masses) -> tuple[float, Masses]:
-        """One EM step: the log-likelihood at a point, and the next point."""
+    def take_step(self, tables: Masses, imagined: Masses | None = None) -> tuple[float, Masses]:
+        """One EM step: the (penalised) log-likelihood at a point, and the next point."""
         value, counts = self.expected_counts(tables)
+        for name, rows in (imagined or {}).items():
+            counts[name] = counts[name] + rows
+            value += float((rows * np.log(np.where(rows > 0.0, tables[name], 1.0))).sum())
         return value, run_m_step(counts, tables)
+
+    def fit_marginals(self) -> Masses:
+        """The most likely probabilities of every column's states, by its cells alone."""
+        marginals = {}
+        for k, (cells, codes) in enumerate(zip(self._cells, self._codes, strict=True)):
+            counts = sum_weights(codes, self._weights, len(cells))
+            column = CoarsenedNetwork([()], [cells], [np.arange(len(cells))], counts)
+            marginals[str(k)] = column.fit(column.equal_tables()).masses["0"][0]
+        return marginals
 
     def expected_counts(self, tables: Masses) -> tuple[float, Masses]:
         """The E-step: the log-likelihood at a point, and the expected number of rows by context and state."""

@@ -30,11 +30,12 @@ class EmResult:
     Attributes
     ----------
     network
-        The learned network; contexts that the rows do not identify are all 1 (see ``unvisited`` and ``confounded``).
+        The learned network; contexts that the rows do not identify are all 1 (see ``unvisited`` and ``confounded``), unless
+        there is a marginal prior (see ``backed_off``).
     masses
         Name -> the cells A that occur, and m(A | a).
     log_likelihood
-        At every accepted step, from the start on; with pseudo-rows the penalised one. It never falls.
+        At every accepted step, from the start on; with a prior the penalised one. It never falls.
     steps
         Number of E-steps over all runs, those of rejected extrapolations included.
     stopped
@@ -45,6 +46,8 @@ class EmResult:
         Name -> contexts that no row visits, and contexts that the rows visit but cannot tell apart from others.
     consonant
         Name -> in which contexts the focal sets are nested.
+    backed_off
+        Name -> contexts without rows that took the masses of a smaller context; their support is 0.
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}], "b": ["u", "u", "v"]})
@@ -62,10 +65,15 @@ class EmResult:
     unvisited: dict[str, Bools]
     confounded: dict[str, Bools]
     consonant: dict[str, Bools]
+    backed_off: dict[str, Bools]
 
     def __repr__(self) -> str:
         text = f"{self.steps} steps, {self.stopped.replace('_', ' ')}, log-likelihood {self.log_likelihood[-1]:.6g}"
-        for what, flags in (("unvisited", self.unvisited), ("confounded", self.confounded)):
+        for what, flags in (
+            ("unvisited", self.unvisited),
+            ("confounded", self.confounded),
+            ("backed off", self.backed_off),
+        ):
             number = sum(int(flag.sum()) for flag in flags.values())
             text += f", {number} contexts {what}" if number else ""
         return f"EmResult({self.network!r}, {text})"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from possnet.em.identifiability import find_identified_contexts
 from possnet.em.squarem import run_squarem
 from possnet.errors import InputError, require_known, require_number, require_whole
 from possnet.network import Network
-from possnet.parameters import normalise_rows, read_thetas, undo_thinning
+from possnet.parameters import PriorName, back_off, normalise_rows, read_prior, read_thetas, undo_thinning
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.seeds import seed_of
 
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from possnet.dataset import Batches, Dataset
     from possnet.em.squarem import EmRun
     from possnet.graph import Dag
+    from possnet.parameters import Prior
+
+NO_ROW: Final = 1e-6  # expected rows up to which a context counts as never visited
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ def fit_em(
     *,
     tolerance: float = 0.1,
     unknown: Unknown = "missing",
-    pseudo: float = 0.0,
+    prior: PriorName | None = None,
+    pseudo: float | None = None,
     imprecision: float | Mapping[str, float] | None = None,
     conjunction: Conjunction = PRODUCT,
     options: EmOptions | None = None,
@@ -112,8 +116,13 @@ def fit_em(
     unknown
         Cells that were given as unknown are ``missing`` (not observed; with the other cells precise this is EM for Bayesian
         networks with missing data) or ``focal`` (the whole domain is what was observed).
-    pseudo
-        Pseudo-rows added to every context, whose cell is the whole domain: a prior of ignorance.
+    prior, pseudo
+        Imagined rows added to every context, and their number (1 for a prior without it; a number alone is of
+        ``marginal`` rows). EM then maximises the likelihood plus the sum over contexts a and cells A of
+        pseudo * M(A) ln m(A | a). ``marginal``: M(A) is the share of the variable's observed cells that are A; a context
+        without rows takes the expected rows of the next smaller context that has some, the last parents dropped first
+        (``EmResult.backed_off``), and contexts that the rows confound keep what EM ended with. ``ignorance``: M is 1 for
+        the whole domain, and contexts that the rows do not identify are all 1. ``none``: no such rows.
     imprecision
         Theta of the rows, if known: degrees are divided by it before they are normalised (see `possnet.fit`).
     conjunction
@@ -144,13 +153,14 @@ def fit_em(
     """
     chosen = EmOptions() if options is None else options
     require_number(tolerance, "fit_em: tolerance", "a number >= 0", 0.0)
-    if 0.0 < require_number(pseudo, "fit_em: pseudo", "a number >= 0", 0.0) < 1e-9:
+    imagined = read_prior(prior, pseudo, "fit_em")
+    if 0.0 < imagined.weight < 1e-9:
         raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
     require_known(unknown, get_args(Unknown), "fit_em: unknown")
     check_conjunction(conjunction)
-    rows = code_em_rows(dag, data, unknown, whole_domains=pseudo > 0.0)
+    rows = code_em_rows(dag, data, unknown, whole_domains=imagined.kind == "ignorance" and imagined.weight > 0.0)
     thetas = read_thetas(imprecision, rows.variables.values(), "fit_em")
-    algorithm = EmAlgorithm(HiddenStateModel(dag, rows, chosen.limit), rows, pseudo=pseudo, executor=executor)
+    algorithm = EmAlgorithm(HiddenStateModel(dag, rows, chosen.limit), rows, prior=imagined, executor=executor)
     rng = np.random.default_rng(0 if chosen.rng is None else seed_of(chosen.rng))
     runs = []
     for number in range(chosen.starts):
@@ -169,7 +179,7 @@ def fit_em(
             )
         )
     best = max(runs, key=lambda run: run.log_likelihood[-1])
-    return _to_result(algorithm, best, sum(run.steps for run in runs), thetas, conjunction, chosen)
+    return _to_result(algorithm, best, sum(run.steps for run in runs), thetas, conjunction, chosen, imagined)
 
 
 def _to_result(
@@ -179,25 +189,33 @@ def _to_result(
     thetas: Mapping[str, float],
     conjunction: Conjunction,
     options: EmOptions,
+    prior: Prior,
 ) -> EmResult:
     """The network, masses and diagnostics of a finished run."""
     rows = algorithm.rows
     _, counts = algorithm.expected_counts(run.masses)
     contexts = _classify_contexts(algorithm)
-    tables, masses, support, unvisited, confounded, consonant = {}, {}, {}, {}, {}, {}
+    tables, masses, support, unvisited, confounded, consonant, backed_off = {}, {}, {}, {}, {}, {}, {}
     for name, family in algorithm.model.families.items():
         variable, values = rows.variables[name], run.masses[name]
         visited, identified = contexts[name]
+        support[name] = np.asarray(counts[name].sum(axis=1).reshape(family.shape))
+        backed_off[name] = np.zeros(family.shape, dtype=np.bool_)
+        if prior.backs_off:
+            visited_here = visited.reshape(family.shape) & (support[name] > NO_ROW)
+            values = _back_off_masses(counts[name], values, visited_here, algorithm.imagined.get(name))
+            backed_off[name] = ~visited_here & visited_here.any()
+            support[name] = np.where(backed_off[name], 0.0, support[name])
         degrees = values @ family.cells
         if name in thetas:
             degrees = undo_thinning(np.minimum(degrees, 1.0), thetas[name])
         degrees = np.minimum(normalise_rows(degrees), 1.0)
-        degrees[~visited if options.pooled else ~identified] = 1.0
+        known = backed_off[name].ravel() | visited if prior.backs_off else visited if options.pooled else identified
+        degrees[~known] = 1.0
         snap_tops(degrees, axis=-1)
         tables[name] = degrees.reshape(*family.shape, len(variable))
         cells = tuple(variable.states_in(mask) for mask in rows.masks[name])
         masses[name] = CellMasses(cells, values.reshape(*family.shape, len(cells)))
-        support[name] = np.asarray(counts[name].sum(axis=1).reshape(family.shape))
         unvisited[name] = np.asarray(~visited.reshape(family.shape))
         confounded[name] = np.asarray((visited & ~identified).reshape(family.shape))
         consonant[name] = np.asarray(_find_consonant(values, family.cells).reshape(family.shape))
@@ -210,7 +228,16 @@ def _to_result(
         name=options.name,
     )
     trace = tuple(run.log_likelihood)
-    return EmResult(network, masses, trace, steps, run.stopped, support, unvisited, confounded, consonant)
+    return EmResult(network, masses, trace, steps, run.stopped, support, unvisited, confounded, consonant, backed_off)
+
+
+def _back_off_masses(counts: Floats, masses: Floats, seen: Bools, imagined: Floats | None) -> Floats:
+    """Masses, contexts that were not seen with those of the next smaller one that was; all (contexts, cells)."""
+    smaller = back_off(counts.reshape(*seen.shape, -1), seen).reshape(masses.shape)
+    smaller = smaller + (0.0 if imagined is None else imagined)
+    sums = smaller.sum(axis=1, keepdims=True)
+    shares = np.divide(smaller, sums, out=masses.copy(), where=sums > 0.0)
+    return np.where(seen.reshape(-1, 1), masses, shares)
 
 
 def _classify_contexts(algorithm: EmAlgorithm) -> dict[str, tuple[Bools, Bools]]:

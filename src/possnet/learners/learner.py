@@ -101,9 +101,10 @@ def limit_of_counting(network: Network, process: str, imprecision: float) -> Net
 LEARNERS: Final = Registry[Learner]("learner")
 """Learners of tables by name; ``-corrected`` ones are given the imprecision of the rows."""
 
-_COUNTING: Final = frozenset({"imprecision", "name", "normalise", "progress", "pseudo", "total"})
-_SHARING: Final = frozenset({"name", "normalise", "progress", "pseudo", "transform"})
-_EM: Final = frozenset({"imprecision", "options", "progress", "pseudo", "unknown"})
+_COUNTING: Final = frozenset({"imprecision", "name", "normalise", "prior", "progress", "pseudo", "total"})
+_SHARING: Final = frozenset({"name", "normalise", "prior", "progress", "pseudo", "transform"})
+_EM: Final = frozenset({"imprecision", "options", "prior", "progress", "pseudo", "unknown"})
+_COARSENED: Final = frozenset({"name", "prior", "progress", "pseudo"})
 for _learner in (
     Learner("likelihood", "counting", fit, _COUNTING, limit=limit_of_counting),
     Learner("histogram", "histogram", partial(fit, method="histogram", normalise=True), _COUNTING - {"total"},
@@ -116,7 +117,7 @@ for _learner in (
     Learner("likelihood-corrected", "counting, corrected for imprecision", fit, _COUNTING, needs_imprecision=True),
     Learner("em", "EM", fit_em, _EM),
     Learner("em-corrected", "EM, corrected for imprecision", fit_em, _EM, needs_imprecision=True),
-    Learner("coarsened", "EM under coarsening at random", fit_coarsened, frozenset({"name", "progress"})),
+    Learner("coarsened", "EM under coarsening at random", fit_coarsened, _COARSENED),
 ):  # fmt: skip
     LEARNERS.register(_learner)
 

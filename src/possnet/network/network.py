@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from possnet.aliases import Floats
+    from possnet.aliases import Bools, Floats
     from possnet.graph import Dag
     from possnet.variables import Variable
 
@@ -197,6 +197,16 @@ class Network:
     def support(self) -> dict[str, Floats] | None:
         """Name -> observations behind each row of the table, for a learned network; otherwise None."""
         return None if self._support is None else dict(self._support)
+
+    @property
+    def backed_off(self) -> dict[str, Bools] | None:
+        """Name -> which contexts without observations took the degrees of a smaller context; None without support.
+
+        By a marginal prior (`possnet.fit`) they do; otherwise such contexts are all 1.
+        """
+        if self._support is None:
+            return None
+        return {name: (rows == 0.0) & (self._tables[name] < 1.0).any(axis=-1) for name, rows in self._support.items()}
 
     @property
     def is_normalised(self) -> bool:

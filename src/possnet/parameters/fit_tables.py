@@ -18,6 +18,7 @@ from possnet.kernels import tally
 from possnet.limits import refuse_over
 from possnet.network import Network
 from possnet.parameters.estimates import capped_maximum, histogram, normalise_rows, proposition_1, undo_thinning
+from possnet.parameters.priors import ContextCounts, PriorName, read_prior
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction, snap_tops
 from possnet.transforms import Transform, to_possibility
 from possnet.variables import for_every_variable
@@ -25,7 +26,9 @@ from possnet.variables import for_every_variable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.aliases import Floats, Progress
+    from numpy.typing import NDArray
+
+    from possnet.aliases import Floats, Ints, Progress
     from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
@@ -47,7 +50,8 @@ def fit(
     total: Total = None,
     normalise: bool | None = None,
     imprecision: float | Mapping[str, float] | None = None,
-    pseudo: float = 0.0,
+    prior: PriorName | None = None,
+    pseudo: float | None = None,
     transform: Transform = "optimal",
     conjunction: Conjunction = PRODUCT,
     name: str = "",
@@ -70,7 +74,7 @@ def fit(
         ``histogram``: N_ijk / N_ij, equation (5) of [HLB], not normalised.
         ``transform``: conditional frequencies, every row shared equally among the configurations it contains, turned into
         possibilities by ``transform`` (the route of Sangüesa et al.).
-        A context without rows is all 1: nothing is known there.
+        A context without rows is all 1 unless there is a marginal prior: nothing is known there.
     total
         S_i, the sum of the degrees, for ``likelihood`` and ``capped``: a number for all variables; a mapping from every
         variable to a number, or to one for each of its states; or ``"data"``, the mean cell size of the variable. It is 1
@@ -80,8 +84,12 @@ def fit(
     imprecision
         Theta, if the cells were thinned with a known probability: degrees are min(1, (N_ijk / N_ij) / theta), then
         divided by the largest (``likelihood`` and ``histogram``).
-    pseudo
-        Pseudo-rows added to every context, whose cell is the whole domain: a prior of ignorance.
+    prior, pseudo
+        Imagined rows added to every context, and their number (1 for a prior without it; a number alone is of
+        ``marginal`` rows). ``marginal``: their cells are those of the variable itself, N_ijk + pseudo * M_ik with
+        M_ik = sum_j N_ijk / sum_j N_ij, and N_ij + pseudo; a context without rows takes the counts of the next smaller
+        context that has some, the last parents dropped first, and is flagged in `Network.backed_off`. ``ignorance``: their
+        cell is the whole domain, N_ijk + pseudo, and contexts without rows stay all 1. ``none``: no such rows.
     transform
         The transformation of method ``transform``: see `possnet.to_possibility`.
 
@@ -97,8 +105,14 @@ def fit(
     array([0.75, 1. ])
     >>> fit(pn.Dag({"fever": ()}), data).support
     {'fever': array(4.)}
+    >>> fever, rash = pn.Variable("fever", ("none", "high")), pn.Variable("rash", ("no", "yes"))
+    >>> seen = pn.Dataset.from_rows((fever, rash), [("none", "no")] * 3 + [("none", "yes")])
+    >>> smoothed = fit(pn.Dag({"fever": (), "rash": ("fever",)}), seen, prior="marginal", pseudo=1)
+    >>> smoothed.table("rash").round(2), smoothed.backed_off["rash"]
+    (array([[1. , 0.33], [1. , 0.33]]), array([False, True]))
     """
-    _check_options(method, total, imprecision, pseudo, transform)
+    _check_options(method, total, imprecision, transform)
+    imagined = read_prior(prior, pseudo, "fit")
     check_conjunction(conjunction)
     counts = counts_of(dag, data, "fit", focal=method == "transform", progress=progress)
     totals = _read_totals(total, counts)
@@ -106,40 +120,57 @@ def fit(
     divide = method == "likelihood" or imprecision is not None if normalise is None else normalise
     tables, support = {}, {}
     for variable in counts.variables:
-        family = counts.family(variable.name)
-        numbers: Floats = family.counts.astype(np.float64) + pseudo
-        rows: Floats = family.totals.astype(np.float64) + pseudo
+        sizes = _refuse_if_large(counts, variable)
+        rows = _count_contexts(counts, variable, method).add_prior(
+            imagined, sizes, 1.0 / len(variable) if method == "transform" else 1.0
+        )
         if variable.name in thetas:
-            degrees = undo_thinning(histogram(numbers, rows), thetas[variable.name])
+            degrees = undo_thinning(histogram(rows.counts, rows.totals), thetas[variable.name])
         elif method == "histogram":
-            degrees = histogram(numbers, rows)
+            degrees = histogram(rows.counts, rows.totals)
         elif method == "transform":
-            degrees = _transform_frequencies(counts, variable, pseudo, transform)
+            degrees = to_possibility(_round_shares(rows.counts), method=transform) if len(rows.counts) else rows.counts
         else:
             total_of_degrees = totals.get(variable.name, 1.0)
             if method == "likelihood":
-                degrees = _maximise_likelihood(numbers, total_of_degrees, variable, divide=divide)
+                degrees = _maximise_likelihood(rows.counts, total_of_degrees, variable, divide=divide)
             else:
-                degrees = _maximise_capped(numbers, total_of_degrees)
+                degrees = _maximise_capped(rows.counts, total_of_degrees)
         if divide:
             degrees = normalise_rows(degrees)
-        tables[variable.name], support[variable.name] = _fill_table(counts, variable, degrees)
+        tables[variable.name] = _fill_table(rows.contexts, degrees, (*sizes, len(variable)))
+        family = counts.family(variable.name)
+        support[variable.name] = _fill_table(family.contexts, family.totals, sizes, 0.0)
     return Network.unchecked(counts.variables, dag, tables, conjunction=conjunction, support=support, name=name)
 
 
-def _fill_table(counts: Counts, variable: Variable, degrees: Floats) -> tuple[Floats, Floats]:
-    """Table and support of one variable; contexts that no row shows are all 1."""
+def _refuse_if_large(counts: Counts, variable: Variable) -> tuple[int, ...]:
+    """Numbers of states of the parents of a variable, if its table fits into memory."""
     sizes = tuple(len(counts.variable(parent)) for parent in counts.dag.parents(variable.name))
     needed = 8 * prod(sizes) * (len(variable) + 1)
     refuse_over(needed, f"the table of {variable.name!r}", "use fewer parents or states")
-    table, support = np.ones((*sizes, len(variable))), np.zeros(sizes)
+    return sizes
+
+
+def _count_contexts(counts: Counts, variable: Variable, method: FitMethod) -> ContextCounts:
+    """What is counted in the contexts that occur: rows whose cell contains a state, or shares of rows."""
     family = counts.family(variable.name)
-    if len(family.contexts):
-        place = tuple(family.contexts.T)
-        table[place] = degrees if sizes else degrees[0]
-        support[place] = family.totals if sizes else family.totals[0]
-    snap_tops(table, axis=-1)
-    return table, support
+    totals = family.totals.astype(np.float64)
+    if method == "transform":
+        return ContextCounts(family.contexts, _share_rows(counts, variable), totals)
+    return ContextCounts(family.contexts, family.counts.astype(np.float64), totals)
+
+
+def _fill_table(
+    contexts: NDArray[np.integer], values: Floats | Ints, shape: tuple[int, ...], unseen: float = 1.0
+) -> Floats:
+    """A table from its values in some contexts; by default others are all 1, and tops are exactly 1."""
+    table = np.full(shape, unseen)
+    if len(contexts):
+        table[tuple(contexts.T)] = values if contexts.shape[1] else values[0]
+    if unseen:
+        snap_tops(table, axis=-1)
+    return table
 
 
 def _maximise_likelihood(numbers: Floats, total: float | Floats, variable: Variable, *, divide: bool) -> Floats:
@@ -160,17 +191,15 @@ def _maximise_capped(numbers: Floats, total: float | Floats) -> Floats:
     return capped_maximum(numbers, total)
 
 
-def _transform_frequencies(counts: Counts, variable: Variable, pseudo: float, transform: Transform) -> Floats:
-    """Conditional frequencies in the contexts that occur, as possibilities."""
+def _share_rows(counts: Counts, variable: Variable) -> Floats:
+    """Rows in the contexts that occur, each shared equally among the configurations that it contains."""
     columns, sets, numbers = counts.focal_codes(variable.name)
     each = 16 * len(columns) + 64
 
     def refuse_entries(entries: int) -> None:
         refuse_over(entries * each, f"sharing the rows of {variable.name!r}", "use fewer parents or states")
 
-    _, shares = tally.share_rows(np.column_stack(columns), numbers, sets, refuse_entries)
-    weights = shares + pseudo / len(variable)  # a row that holds every state, shared among them
-    return to_possibility(_round_shares(weights), method=transform) if len(weights) else weights
+    return tally.share_rows(np.column_stack(columns), numbers, sets, refuse_entries)[1]
 
 
 def _round_shares(weights: Floats) -> Floats:
@@ -181,14 +210,13 @@ def _round_shares(weights: Floats) -> Floats:
     return np.where(rounded > 0, rounded, weights)
 
 
-def _check_options(method: str, total: object, imprecision: object, pseudo: object, transform: object) -> None:
+def _check_options(method: str, total: object, imprecision: object, transform: object) -> None:
     require_known(transform, get_args(Transform), "fit: transform")
     require_known(method, get_args(FitMethod), "fit: method")
     if total is not None and method not in {"likelihood", "capped"}:
         raise InputError(f"fit: total with method {method!r}; expected method 'likelihood' or 'capped'")
     if imprecision is not None and (method not in {"likelihood", "histogram"} or total is not None):
         raise InputError("fit: imprecision corrects method 'likelihood' or 'histogram', without total")
-    require_number(pseudo, "fit: pseudo", "a number >= 0", 0.0)
 
 
 def _read_totals(total: Total, counts: Counts) -> dict[str, float | Floats]:

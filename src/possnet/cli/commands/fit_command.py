@@ -25,7 +25,7 @@ from possnet.errors import InputError, listing, warn_user
     help="Divide every row by its largest degree, or not; by default as the method does.",
 )
 @click.option("--imprecision", type=float, help="Undo a known imprecision of the cells.")
-@click.option("--pseudo", type=float, default=0.0, help="Imagined rows of ignorance in every context.")
+@shared.prior_options
 @shared.transform_option("For --method transform.")
 @shared.choice_option(
     "--unknown", ("missing", "focal"), "For em: unknown cells were not observed, or observed as whole domains."
@@ -89,10 +89,12 @@ def write_fitted(result: Any, file: str) -> None:
         return
     if result.stopped != "converged":
         warn_user(f"EM has not converged within {result.steps} steps")
+    smoothed = any(flag.any() for flag in result.backed_off.values())
     for flags, reason in (
-        (result.unvisited, "never seen"),
-        (result.confounded, "that the rows do not distinguish from others"),
+        (result.backed_off, "without rows, taken from smaller contexts"),
+        ({} if smoothed else result.unvisited, "never seen, left ignorant"),
+        ({} if smoothed else result.confounded, "that the rows do not distinguish from others, left ignorant"),
     ):
         counts = [f"{name} ({flag.sum()})" for name, flag in flags.items() if flag.any()]
         if counts:
-            warn_user(f"contexts {reason}, left ignorant: {listing(counts)}")
+            warn_user(f"contexts {reason}: {listing(counts)}")
