@@ -97,10 +97,10 @@ def test_other_domains_and_structures_are_refused() -> None:
     a, b = pn.Variable("a", ("x", "y")), pn.Variable("a", ("x", "z"))
     dag = pn.Dag({"a": ()})
     net = pn.Network((a,), dag, {"a": [1, 0.5]})
-    data = pn.Dataset.from_rows((b,), [("x",)])
-    with pytest.raises(pn.InputError, match="'a' has the states x, z in the data and x, y in the network"):
+    data = pn.Dataset.from_rows((b,), [("x",), ("z",)])
+    with pytest.raises(pn.InputError, match=r"log_likelihood, row 2, column 'a': 'z' is not a state \(x, y\)"):
         pn.log_likelihood(net, data)
-    with pytest.raises(pn.InputError, match="in the model"):
+    with pytest.raises(pn.InputError, match="random_set_log_likelihood, row 2, column 'a'"):
         pn.random_set_log_likelihood(pn.fit_random_sets(dag, pn.Dataset.from_rows((a,), [("x",)])), data)
     two = pn.Dataset.from_table({"a": ["x"], "c": ["u"]})
     counts = pn.count(pn.Dag({"c": ()}), two, focal=True)

@@ -46,7 +46,12 @@ from .likelihood import (
 )
 from .measurements import BinnedColumn as BinnedColumn, Binning as Binning, bin_measurements as bin_measurements
 from .metrics import Comparison as Comparison, compare as compare, information_affinity as information_affinity
-from .network import Network as Network, normalise_tables as normalise_tables, random_network as random_network
+from .network import (
+    Network as Network,
+    align_network as align_network,
+    normalise_tables as normalise_tables,
+    random_network as random_network,
+)
 from .parameters import RandomSets as RandomSets, fit as fit, fit_random_sets as fit_random_sets
 from .plots import draw_difference as draw_difference, draw_network as draw_network
 from .possibility import MIN as MIN, PRODUCT as PRODUCT, Conjunction as Conjunction, Possibility as Possibility

@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.counting import counts_of
-from possnet.errors import InputError, listing
+from possnet.counting import Counts, counts_of
+from possnet.dataset import align_rows, require_rows
+from possnet.errors import InputError
 from possnet.graph import Dag
 from possnet.kernels.grouping import group_rows
 from possnet.network import Network
 from possnet.parameters import RandomSets
-from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from possnet.aliases import Progress
-    from possnet.counting import Counts
     from possnet.dataset import Batches, Dataset
     from possnet.variables import Variable
 
@@ -65,9 +64,7 @@ def log_likelihood_by_family(
     given: object = network
     if not isinstance(given, Network):
         raise InputError(f"log_likelihood: {network!r} is not a network; expected one")
-    counts = counts_of(network.dag, data, "log_likelihood", progress=progress)
-    for variable in counts.variables:
-        _require_same(variable, network.variable(variable.name), "network")
+    counts = _count_over(network.dag, network.variables, data, "log_likelihood", progress=progress)
     scores = {}
     for variable in counts.variables:
         contexts, numbers, _ = counts.family(variable.name)
@@ -111,12 +108,11 @@ def random_set_log_likelihood_by_family(
             "is network.dag) or what fit_random_sets gives"
         )
     dag = model if isinstance(model, Dag) else model.dag
-    counts = counts_of(dag, data, "random_set_log_likelihood", focal=True, progress=progress)
+    owner = "random_set_log_likelihood"
     if isinstance(model, Dag):
+        counts = counts_of(dag, data, owner, focal=True, progress=progress)
         return {variable.name: _score_maximum(counts, variable) for variable in counts.variables}
-    domains = {variable.name: variable for variable in model.variables}
-    for variable in counts.variables:
-        _require_same(variable, domains[variable.name], "model")
+    counts = _count_over(dag, model.variables, data, owner, focal=True, progress=progress)
     return {variable.name: _score_masses(model, counts, variable) for variable in counts.variables}
 
 
@@ -139,10 +135,17 @@ def _score_masses(model: RandomSets, counts: Counts, variable: Variable) -> floa
     return score
 
 
-def _require_same(given: Variable, expected: Variable, owner: str) -> None:
-    if given.states != expected.states:
-        raise InputError(
-            f"{given.name!r} has the states {listing(given.states)} in the data and {listing(expected.states)} in the "
-            f"{owner}; expected the same: read the data with variables=network"
-        )
-    require_same_bins(given, expected, owner)
+def _count_over(
+    dag: Dag,
+    variables: tuple[Variable, ...],
+    data: Dataset | Batches | Counts,
+    owner: str,
+    *,
+    focal: bool = False,
+    progress: Progress | None = None,
+) -> Counts:
+    """Counts over the variables of a model, whose names and states decide; their order in the data does not matter."""
+    if isinstance(data, Counts):
+        return data.with_order(variables, dag, owner, ("the model", "the counts"))
+    require_rows(data, owner)
+    return counts_of(dag, align_rows(data, variables, owner), owner, focal=focal, progress=progress)

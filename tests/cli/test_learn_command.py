@@ -46,6 +46,24 @@ def test_the_command_learns_what_the_library_learns(tmp_path: Path) -> None:
     assert all(0 <= e["confidence"] <= 1 for e in document["edges"])
 
 
+def test_a_network_learned_from_a_file_of_text_is_compared_with_the_one_that_drew_it(tmp_path: Path) -> None:
+    """A CSV file has no order of states: those that are read from it are sorted, unlike the network's own."""
+    rows, found = tmp_path / "p.csv", tmp_path / "found.json"
+    assert run("sample", "clinic", "--rows", 500, "--seed", 1, "--process", "precise", "--out", rows).returncode == 0
+    assert run("learn", rows, "--out", found).returncode == 0
+    clinic, learned = pn.load_example("clinic"), pn.read_network(found)
+    assert {v.name: v.states for v in learned.variables} != {v.name: v.states for v in clinic.variables}
+    shown = run("compare", "clinic", found, "--json")
+    assert shown.returncode == 0, shown.stderr
+    same_order = pn.fit(learned.dag, pn.read_data(rows, variables=clinic))
+    expected = pn.compare(clinic, same_order)
+    assert json.loads(shown.stdout)["mean_error"]["value"] == expected["mean_error"].value
+    assert run("score", found, rows, "--json").returncode == 0
+    other = run("compare", "clinic", "asia")
+    assert other.returncode == 1
+    assert "'asia', 'tub', 'smoke', 'lung', ... (8 in all) only in the learned network" in other.stderr
+
+
 def test_the_command_fits_tables_by_em_for_traced_bic_and_keeps_constraints(tmp_path: Path) -> None:
     net = random_tables(pn.Dag.from_edges(SHAPES["chain"], nodes=NAMES), 2, 2)
     data = pn.sample(net, 3000, process="traced", rng=1)

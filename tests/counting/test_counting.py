@@ -195,7 +195,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
         counts["rash"]
     with pytest.raises(pn.InputError, match="focal=True"):
         counts.focal("fever")
-    with pytest.raises(pn.InputError, match="different variables or structures"):
+    with pytest.raises(pn.InputError, match="of another structure: 'fever' only in the first"):
         counts + pn.count(pn.Dag({"rash": ()}), data)
     with pytest.raises(pn.InputError, match="with and without focal"):
         counts + pn.count(pn.Dag({"fever": ()}), data, focal=True)

@@ -88,7 +88,7 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         with pytest.raises(pn.InputError, match="expected a whole number from 1 on"):
             engine.most_possible_k(wrong)
     odd = pn.Dataset.from_table({"weather": ["rain"]})
-    with pytest.raises(pn.InputError, match=r"column 'weather' \(rain\) and the network has no such variable"):
+    with pytest.raises(pn.InputError, match="column 'weather', and the network has no such variable"):
         engine.query_many("lung", odd)
-    with pytest.raises(pn.InputError, match=r"column 'smoke' \(no\) and the network has states yes, no"):
-        engine.query_many("lung", pn.Dataset.from_table({"smoke": ["no"]}))
+    with pytest.raises(pn.InputError, match=r"query_many, row 2, column 'smoke': 'nope' is not a state \(yes, no\)"):
+        engine.query_many("lung", pn.Dataset.from_table({"smoke": ["no", "nope"]}))

@@ -100,6 +100,23 @@ def test_an_order_that_grows_from_file_to_file_is_kept_and_a_contradiction_is_to
         pn.scan_data([tmp_path / "o0.parquet", tmp_path / "o2.parquet"])
 
 
+def test_files_whose_columns_and_states_stand_in_another_order_are_one_stream(tmp_path: Path) -> None:
+    a, b = pn.Variable("a", ("x", "y", "z")), pn.Variable("b", ("u", "v"), ordered=True)
+    turned = pn.Variable("a", ("z", "x", "y")), pn.Variable("b", ("v", "u"))
+    pn.write_data(pn.Dataset.from_rows((a, b), [({"x", "y"}, "u"), ("z", None)]), tmp_path / "1.parquet")
+    pn.write_data(pn.Dataset.from_rows(turned[::-1], [("u", {"x", "y"}), (None, "z")]), tmp_path / "2.parquet")
+    (tmp_path / "3.csv").write_text("b,a\nu,x|y\n?,z\n")
+    for files in (["1", "2"], ["1", "2", "3"], ["2", "1"]):
+        paths = [tmp_path / f"{k}.{'csv' if k == '3' else 'parquet'}" for k in files]
+        stream = pn.scan_data(paths)
+        assert {v.name: set(v.states) for v in stream.variables} == {"a": {"x", "y", "z"}, "b": {"u", "v"}}
+        assert {v.name: v.ordered for v in stream.variables} == {"a": False, "b": True}
+        data = pn.Dataset.concatenate(stream)
+        assert [data.row(k) for k in range(len(data))] == [
+            {"a": {"x", "y"}, "b": {"u"}}, {"a": {"z"}, "b": {"u", "v"}}
+        ] * len(files)  # fmt: skip
+
+
 def masks_file(path: Path, **changes: Any) -> None:
     """A masks file with something wrong in it."""
     pn.write_data(DATA, path)

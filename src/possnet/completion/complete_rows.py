@@ -9,11 +9,10 @@ import numpy as np
 
 from possnet.completion.asked_targets import add_targets
 from possnet.completion.completion import CellDegrees, Completion, check_threshold
-from possnet.dataset import Dataset, group_rows, require_rows
+from possnet.dataset import Dataset, align_rows, group_rows, require_rows
 from possnet.errors import InputError, listing
 from possnet.inference import Inference
 from possnet.limits import refuse_over
-from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,8 +60,9 @@ def complete(
 
     Π(x | row) is the possibility of x given all cells of the row, its own included, conditioned by the network's
     conjunction ((1) or (2) of [HLB]); columns that the network lacks are carried along untouched, and variables without
-    a column count as unknown. Precise rows cost next to nothing, equal rows are computed once, and all cells of a row
-    come from one pass up and one down the junction tree. A row of possibility 0 is reported and left as it is.
+    a column count as unknown. States are matched by name, and a column that lacks some of them gets the network's.
+    Precise rows cost next to nothing, equal rows are computed once, and all cells of a row come from one pass up and one
+    down the junction tree. A row of possibility 0 is reported and left as it is.
 
     Parameters
     ----------
@@ -95,6 +95,8 @@ def complete(
     _own_columns(network, data.variables)
     if hide and not targets:
         raise InputError("complete: hide=True hides the cells of targets, and there are none; expected targets=(...)")
+    shown = [v for v in network.variables if not hide or v.name not in targets]
+    data = align_rows(data, shown, "complete")
     data = add_targets(network, data, targets, hide=hide)
     if isinstance(data, Dataset):
         _refuse_if_large(network, data, limit)
@@ -182,23 +184,15 @@ class _NarrowedBatches:
 
 
 def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]:
-    """Columns that the network knows; their states must be the network's."""
-    known = {variable.name: variable for variable in network.variables}
-    own = [variable for variable in variables if variable.name in known]
-    for variable in own:
-        states = known[variable.name].states
-        if variable.states != states:
-            raise InputError(
-                f"complete: column {variable.name!r} has states {listing(variable.states)} and the network "
-                f"{listing(states)}; expected the same. Read the data with variables=network"
-            )
-        require_same_bins(variable, known[variable.name], "complete")
+    """Columns that the network knows; at least one."""
+    known = [variable.name for variable in network.variables]
+    own = [variable.name for variable in variables if variable.name in known]
     if not own:
         raise InputError(
             f"complete: no column of the data ({listing(v.name for v in variables)}) is a variable of the network "
             f"({listing(known)}); expected at least one"
         )
-    return [variable.name for variable in own]
+    return own
 
 
 def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.counting.counts import Counts, Focal, merge_focal, refuse_rows
+from possnet.counting.counts import Counts, refuse_rows
+from possnet.counting.focal_counts import Focal, merge_focal
 from possnet.counting.kernel_choice import Kernel, estimate_costs
 from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, RowBlock, split_blocks
 from possnet.dataset import Dataset, batches_of, group_rows, require_rows
@@ -114,21 +115,20 @@ def counts_of(
     focal: bool = False,
     progress: Progress | None = None,
 ) -> Counts:
-    """Counts of the rows, or given counts unchanged; an `InputError` if they were made for another structure.
+    """Counts of the rows, or given counts with parents in the order of the structure; an `InputError` for another one.
 
     >>> import possnet as pn
     >>> counts = count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x"]}))
     >>> counts_of(pn.Dag({"a": (), "b": ()}), counts, "fit")
     Traceback (most recent call last):
         ...
-    possnet.errors.InputError: fit: the counts are of another structure; expected counts made with the same dag
+    possnet.errors.InputError: fit: the counts are of another structure: 'b' only in the structure; expected counts made
+    with the same dag
     """
     require_structure(dag, owner)
     if not isinstance(data, Counts):
         return count(dag, data, focal=focal, progress=progress)
-    if data.dag != dag:
-        raise InputError(f"{owner}: the counts are of another structure; expected counts made with the same dag")
-    return data
+    return data if data.dag == dag else data.with_order(data.variables, dag, owner)
 
 
 def nodes_in(dag: Dag, data: Dataset | Batches, owner: str) -> dict[str, Variable]:

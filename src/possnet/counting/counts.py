@@ -18,13 +18,19 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from possnet.counting.focal_counts import Focal, merge_focal
+from possnet.counting.permuted_counts import (
+    permute_focal,
+    permute_tally,
+    require_same_parents,
+    require_same_states,
+)
 from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, tally
-from possnet.kernels.grouping import sum_weights
 from possnet.limits import refuse_over
 from possnet.variables import join_bins
 
@@ -41,28 +47,10 @@ if TYPE_CHECKING:
     Arrays: TypeAlias = tuple[NDArray[np.generic], ...]
 
 
-class Focal(NamedTuple):
-    """Distinct combinations of a family's cells, as masks (combinations, bytes) in sorted order, and their counts.
-
-    The masks of the parents and then of the child follow each other, each of whole bytes, low bits first.
-    """
-
-    octets: NDArray[np.uint8]
-    counts: Ints
-
-
 def refuse_rows(rows: int) -> None:
     """Raise an `InputError` for more rows than counts can hold: none is larger than the number of rows."""
     if rows >= 2**62:
         raise InputError(f"counts of {rows:,} rows in all; expected fewer than 2**62, so that every count is exact")
-
-
-def merge_focal(parts: Iterable[Focal]) -> Focal:
-    """One sorted list of the combinations of several lists, without those that only rows of weight 0 have."""
-    octets, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    codes, distinct = bitmaps.distinct_rows(octets)
-    totals = sum_weights(codes, counts, len(distinct))
-    return Focal(distinct[totals > 0], totals[totals > 0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,11 +199,11 @@ class Counts:
         return self.focal_families[self.variable(name).name]
 
     def __add__(self, other: Counts) -> Counts:
-        """Counts of the rows of both."""
+        """Counts of the rows of both, variables, states and parents matched by name."""
         if not isinstance(other, Counts):
             return NotImplemented
         if self._by_name != other._by_name or self.dag != other.dag:
-            raise InputError("counts of different variables or structures cannot be added; expected the same")
+            other = other.with_order(self.variables, self.dag, "adding counts", ("the first", "the second"))
         variables = tuple(join_bins(v, other._by_name[v.name], "counts that are added") for v in self.variables)
         if (self.focal_families is None) != (other.focal_families is None):
             raise InputError(
@@ -233,6 +221,41 @@ class Counts:
             rows=self.rows + other.rows,
             cell_sizes={name: self.cell_sizes[name] + other.cell_sizes[name] for name in self._by_name},
             focal_families=focal,
+        )
+
+    def with_order(
+        self,
+        variables: Iterable[Variable],
+        dag: Dag,
+        owner: str = "counts",
+        sides: tuple[str, str] = ("the structure", "the counts"),
+    ) -> Counts:
+        """The same counts in the order of given variables and a structure, matched by name.
+
+        Unlike rows, counts do not tell unknown cells from others, so that a domain that lacks a state cannot be extended:
+        other variables, states or parents are refused. ``sides`` is what the two are called then.
+
+        >>> import possnet as pn
+        >>> dag = pn.Dag({"a": ()})
+        >>> counts = pn.count(dag, pn.Dataset.from_table({"a": ["x", "y", "y"]}))
+        >>> counts.with_order([pn.Variable("a", ("y", "x"))], dag)["a"]
+        array([2, 1])
+        """
+        known = {variable.name: variable for variable in variables}
+        require_same_parents(self.dag, dag, owner, sides)
+        require_same_states(self.variables, known.values(), owner, sides)
+        ordered = tuple(known[node] for node in dag.nodes)
+        if self.dag == dag and self.variables == ordered:
+            return self
+        scopes = {name: (self._scope(name), [known[n] for n in (*dag.parents(name), name)]) for name in dag.nodes}
+        focal = self.focal_families
+        return Counts(
+            ordered,
+            dag,
+            {name: permute_tally(self.families[name], *scope) for name, scope in scopes.items()},
+            rows=self.rows,
+            cell_sizes={name: self.cell_sizes[name] for name in scopes},
+            focal_families=None if focal is None else {n: permute_focal(focal[n], *scopes[n]) for n in scopes},
         )
 
     def __eq__(self, other: object) -> bool:

@@ -3,7 +3,7 @@
 from possnet.dataset.coded_column import CodedColumn, code_column
 from possnet.dataset.dataset import Dataset
 from possnet.dataset.row_weights import weights_of_column
-from possnet.dataset.streams import Batches, batches_of, require_rows
+from possnet.dataset.streams import Batches, align_rows, batches_of, require_rows
 from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
 from possnet.kernels.grouping import RowGroups, group_rows
 
@@ -12,6 +12,7 @@ __all__ = [
     "CodedColumn",
     "Dataset",
     "RowGroups",
+    "align_rows",
     "batches_of",
     "code_column",
     "group_rows",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow import ProblemReport, TextColumn, columns_of_table, python_column, table_of_columns
+from possnet.dataset.aligned_columns import align_words, find_strangers, require_order, widest_variables
 from possnet.dataset.coded_column import decode_column
 from possnet.dataset.row_weights import checked_weights, weights_of_column
 from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
@@ -21,7 +22,7 @@ from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps
 from possnet.kernels.grouping import group_rows
 from possnet.seeds import seed_of
-from possnet.variables import join_bins
+from possnet.variables import join_bins, require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -315,6 +316,41 @@ class Dataset:
         data._columns = self._columns | changed
         return data
 
+    def with_domains(self, variables: Iterable[Variable], owner: str = "data", first_row: int = 0) -> Dataset:
+        """The same rows over given variables, such as a network's, where the names of columns and states are the same.
+
+        A column may have its states in another order, or lack some, as the column of a small file lacks a rare state; an
+        unknown cell is the whole of the new domain, and any other cell keeps the states that it names. A cell with a
+        state that the variable lacks is refused, by row and column. Other columns are left as they are.
+
+        >>> import possnet as pn
+        >>> data = Dataset.from_table({"fever": ["mild", None]})
+        >>> fever = pn.Variable("fever", ("none", "mild", "high"))
+        >>> [sorted(data.with_domains([fever]).row(k)["fever"]) for k in (0, 1)]
+        [['mild'], ['high', 'mild', 'none']]
+        """
+        wanted = {variable.name: variable for variable in variables}
+        domains = {name: wanted.get(name, own) for name, own in self._variables.items()}
+        for name, variable in domains.items():
+            require_same_bins(self._variables[name], variable, owner)
+        changed = {name: v for name, v in domains.items() if v != self._variables[name]}
+        if not changed:
+            return self
+        words, strangers = {}, []
+        for name, variable in changed.items():
+            own = self._variables[name]
+            require_order(own, variable, owner)
+            if own.states != variable.states:
+                column = self._bitmaps[name], self._unknown.get(name)
+                strangers += find_strangers(*column, self._rows, own, variable)
+                words[name] = align_words(*column, own, variable)
+        if strangers:
+            lines = [f"{owner}, row {first_row + row + 1}, {finding}" for row, finding in sorted(strangers)[:10]]
+            raise InputError("\n".join(lines))
+        return Dataset.unchecked(
+            domains.values(), self._bitmaps | words, self._rows, unknown=self._unknown, weights=self._weights
+        )
+
     def split(self, share: float, *, rng: np.random.Generator | int | None = None) -> tuple[Dataset, Dataset]:
         """Two parts, the first with the given share of the rows; drawn with ``rng``, or cut in order without it.
 
@@ -335,6 +371,8 @@ class Dataset:
     def concatenate(cls, parts: Iterable[Dataset]) -> Dataset:
         """Rows of several data sets over the same variables, one after the other.
 
+        Variables and states are matched by name; a domain may lack states that another one has. The order is the first's.
+
         >>> data = Dataset.from_table({"a": ["x", "y"]})
         >>> len(Dataset.concatenate([data, data[:1]]))
         3
@@ -342,13 +380,16 @@ class Dataset:
         listed = list(parts)
         if not listed:
             raise InputError("concatenate: no data sets; expected at least one")
-        first = listed[0]
-        variables = dict(getattr(first, "_variables", {}))
         for part in listed:
             if not isinstance(part, Dataset):
                 raise InputError(f"concatenate: {part!r} is no data set; expected data sets")
-            if part._variables != first._variables:
-                raise InputError("concatenate: data sets over different variables; expected the same names and states")
+        first = listed[0]
+        if any(part._variables != first._variables for part in listed[1:]):
+            domains = widest_variables([part.variables for part in listed], "concatenate")
+            listed = [part.with_domains(domains, "concatenate") for part in listed]
+            first = listed[0]
+        variables = dict(first._variables)
+        for part in listed[1:]:
             for name, variable in part._variables.items():
                 variables[name] = join_bins(variables[name], variable, "concatenate")
         rows = sum(len(part) for part in listed)

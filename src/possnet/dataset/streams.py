@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, overload
 
+from possnet.dataset.aligned_columns import require_order
 from possnet.dataset.dataset import Dataset
 from possnet.errors import InputError
+from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,12 +36,60 @@ class Batches(Protocol):
 
 
 def batches_of(data: Dataset | Batches) -> Iterable[Dataset]:
-    """The batches of a stream; a data set is one batch.
+    """The batches of a stream, each over the variables of the stream; a data set is one batch.
 
     >>> [len(batch) for batch in batches_of(Dataset.from_table({"a": ["x", "y"]}))]
     [2]
     """
-    return [data] if isinstance(data, Dataset) else data
+    return [data] if isinstance(data, Dataset) else AlignedBatches(data, tuple(data.variables), "stream")
+
+
+@overload
+def align_rows(data: Dataset, variables: Iterable[Variable], owner: str) -> Dataset: ...
+@overload
+def align_rows(data: Batches, variables: Iterable[Variable], owner: str) -> Batches: ...
+def align_rows(data: Dataset | Batches, variables: Iterable[Variable], owner: str) -> Dataset | Batches:
+    """Rows, or a stream of them, over given variables where the names are the same; see `Dataset.with_domains`.
+
+    >>> from possnet.variables import Variable
+    >>> align_rows(Dataset.from_table({"fever": ["mild"]}), [Variable("fever", ("none", "high"))], "score")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: score, row 1, column 'fever': 'mild' is not a state (none, high)
+    """
+    if isinstance(data, Dataset):
+        return data.with_domains(variables, owner)
+    known = {variable.name: variable for variable in variables}
+    own = tuple(known.get(variable.name, variable) for variable in data.variables)
+    for before, after in zip(data.variables, own, strict=True):
+        require_order(before, after, owner)
+        require_same_bins(before, after, owner)
+    return data if own == tuple(data.variables) else AlignedBatches(data, own, owner)
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedBatches:
+    """A stream whose batches are aligned one by one, as `Batches` describes them."""
+
+    stream: Batches
+    variables: tuple[Variable, ...]
+    owner: str
+
+    @property
+    def rows(self) -> int | None:
+        """Number of rows in all, if known."""
+        return self.stream.rows
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows may have weights."""
+        return self.stream.weighted
+
+    def __iter__(self) -> Iterator[Dataset]:
+        first_row = 0
+        for batch in self.stream:
+            yield batch.with_domains(self.variables, self.owner, first_row)
+            first_row += len(batch)
 
 
 def require_rows(given: object, owner: str) -> None:

@@ -12,9 +12,10 @@ import numpy as np
 from possnet.em.e_step import ComponentRows, find_posteriors, run_e_step, split_rows
 from possnet.em.em_result import EmResult
 from possnet.em.m_step import run_m_step
-from possnet.errors import InputError
+from possnet.errors import InputError, listing
+from possnet.network import permute_axes
 from possnet.parameters import NO_PRIOR
-from possnet.variables import require_same_bins
+from possnet.variables import list_differences, require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,15 +90,20 @@ class EmAlgorithm:
 
     def _continue_family(self, name: str, earlier: EmResult) -> Floats:
         variable, family = self.rows.variables[name], self.model.families[name]
-        if name not in earlier.masses or earlier.network.variable(name) != variable:
-            raise InputError(
-                f"fit_em: the earlier result has no {name!r} with these states; expected one of the same kind"
-            )
-        require_same_bins(variable, earlier.network.variable(name), "fit_em")
-        cells, table = earlier.masses[name]
-        if table.shape[:-1] != family.shape:
+        if name not in earlier.masses:
+            raise InputError(f"fit_em: the earlier result has no {name!r}; expected one of the same structure")
+        parents = earlier.network.dag.parents(name)
+        if set(parents) != set(family.parents):
             raise InputError(f"fit_em: the earlier result has other parents for {name!r}; expected the same structure")
-        flat = table.reshape(-1, len(cells))
+        before = [earlier.network.variable(parent) for parent in parents]
+        after = [self.rows.variables[parent] for parent in family.parents]
+        require_same_bins(variable, earlier.network.variable(name), "fit_em")
+        sides = ("the earlier result", "the data")
+        differences = list_differences([*before, earlier.network.variable(name)], [*after, variable], sides)
+        if differences:
+            raise InputError(f"fit_em: {listing(differences, 6)}; expected the same states")
+        cells, table = earlier.masses[name]
+        flat = permute_axes(table, before, after).reshape(-1, len(cells))
         place = {variable.mask(cell): k for k, cell in enumerate(cells)}
         known = np.zeros((family.n_contexts, len(family.cells)))
         for k, mask in enumerate(self.rows.masks[name]):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, listing, require_whole
+from possnet.dataset import align_rows
+from possnet.errors import ImpossibleEvidence, InputError, among, require_whole
 from possnet.inference.batched import RowInference, condition_rows
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.factor_graph import FactorGraph, to_semiring
@@ -27,7 +28,6 @@ from possnet.inference.pruning import query_pruned
 from possnet.inference.row_components import ComponentInference
 from possnet.inference.semirings import MAX_SUM, ROUNDING, Semiring, condition_degrees
 from possnet.possibility import Possibility
-from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,7 +174,7 @@ class Inference:
         array([[1. , 0.1], [1. , 1. ]])
         """
         number = self._graph.find_number(target)
-        self._require_own(data, "query_many")
+        data = self._align_rows(data, "query_many", target)
         columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables if v.name != target}
         answers = np.empty((len(data), self._graph.sizes[number]))
         wanted = {number: np.ones(len(data), dtype=np.bool_)}
@@ -218,7 +218,7 @@ class Inference:
         >>> [(start, stop, degrees["bronc"], possible) for start, stop, degrees, possible in blocks]
         [(0, 2, array([[1. , 0.1]]), array([ True,  True]))]
         """
-        self._require_own(data, "marginal_blocks")
+        data = self._align_rows(data, "marginal_blocks")
         columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables}
         if rows is not None:
             columns = {number: column.take_rows(rows) for number, column in columns.items()}
@@ -272,17 +272,15 @@ class Inference:
             self._row_trees = {key: RowInference(plan, scopes, tables, semiring, target, self._budget)}
         return self._row_trees[key]
 
-    def _require_own(self, data: Dataset, owner: str) -> None:
+    def _align_rows(self, data: Dataset, owner: str, ignored: str = "") -> Dataset:
+        """The rows over the network's variables, an ignored column left as it is; columns that it lacks are refused."""
         for variable in data.variables:
-            number = self._graph.numbers.get(variable.name)
-            states = () if number is None else self.network.variables[number].states
-            if states != variable.states:
-                what = f"states {listing(states)}" if states else "no such variable"
+            if variable.name not in self._graph.numbers:
                 raise InputError(
-                    f"{owner}: column {variable.name!r} ({listing(variable.states)}) and the network has {what}; "
-                    "expected columns of the network's own variables"
+                    f"{owner}: column {variable.name!r}, and the network has no such variable; expected columns of the "
+                    f"network's own variables{among(variable.name, self._graph.names)}"
                 )
-            require_same_bins(variable, self.network.variables[self._graph.numbers[variable.name]], owner)
+        return align_rows(data, [v for v in self.network.variables if v.name != ignored], owner)
 
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.

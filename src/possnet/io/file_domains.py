@@ -44,13 +44,28 @@ def known_domain(sources: Sequence[DataSource], given: tuple[Variable, ...] | No
             raise InputError(
                 f"{source.owner}: columns differ from those of {first.owner} ({listing(odd)}); expected the same"
             )
-    declared = first.declared_variables()
-    if declared is None or any(source.declared_variables() != declared for source in sources):
-        return None
-    for source in sources[1:]:
-        others = source.declared_variables() or ()
-        declared = tuple(join_bins(*pair, source.owner) for pair in zip(declared, others, strict=True))
-    return declared
+    declared = [source.declared_variables() for source in sources]
+    complete = [variables for variables in declared if variables is not None]
+    return _merge_declared(complete, f"{len(sources)} files") if len(complete) == len(sources) else None
+
+
+def _merge_declared(files: Sequence[tuple[Variable, ...]], owner: str) -> tuple[Variable, ...]:
+    """Variables that files declare, matched by name, in the order of the first file.
+
+    A domain that has the states of all others stands for them, whatever their order; see `_merge_hints`.
+    """
+    by_name = [{variable.name: variable for variable in variables} for variables in files]
+    merged = []
+    for name, variable in by_name[0].items():
+        domains = [domain[name] for domain in by_name]
+        joined = variable
+        if any(other != variable for other in domains):
+            hint = _merge_hints(name, [DomainHints(frozenset(), v.states, v.ordered) for v in domains], owner)
+            (joined,) = infer_variables([(name, hint)], owner)
+        for other in domains:
+            joined = join_bins(joined, other, owner)
+        merged.append(joined)
+    return tuple(merged)
 
 
 def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> tuple[Variable, ...]:
@@ -59,12 +74,12 @@ def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> t
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
     """
     first, _ = files[0]
-    seen: dict[str, set[DomainHints]] = {name: set() for name in first.state_columns()}
+    seen: dict[str, dict[DomainHints, None]] = {name: {} for name in first.state_columns()}
     for _, batches in files:
         for batch in batches:
             for read in batch.columns:
                 column = read()
-                seen[column.name].add(column.domain_hints())
+                seen[column.name][column.domain_hints()] = None
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
     variables = infer_variables(((name, _merge_hints(name, hints, owner)) for name, hints in seen.items()), owner)
     return tuple(_join_hints(variable, seen[variable.name], owner) for variable in variables)
@@ -79,27 +94,25 @@ def _join_hints(variable: Variable, hints: Iterable[DomainHints], owner: str) ->
 
 
 def _merge_hints(name: str, hints: Iterable[DomainHints], owner: str) -> DomainHints:
-    """One hint of many: the declared states if all declare the same, or if the order of one extends all others.
+    """One hint of many: the first declared domain that has all states, an ordered one before others.
 
-    Ordered domains that contradict each other are refused; any others become all states that occur.
+    Ordered domains that contradict each other are refused; without a domain that has all states, those that occur are it.
     """
     listed = list(hints)
     states = frozenset().union(*(hint.states | set(hint.declared or ()) for hint in listed))
     ranges = frozenset().union(*(hint.ranges for hint in listed))
-    declared = {(hint.declared, hint.ordered) for hint in listed}
-    if len(declared) == 1:
-        return DomainHints(states, *declared.pop(), ranges=ranges)
-    orders = sorted((d for d, ordered in declared if d is not None and ordered), key=len)
-    if len(orders) == len(declared):
-        longest = orders[-1]
-        for order in orders:
-            if [state for state in longest if state in order] != list(order):
-                raise InputError(
-                    f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(longest)}; "
-                    "expected one order, or variables="
-                )
-        return DomainHints(states, longest, ordered=True, ranges=ranges)
-    return DomainHints(states, ranges=ranges)
+    declared = {(hint.declared, hint.ordered) for hint in listed if hint.declared is not None}
+    orders = sorted((domain for domain, ordered in declared if ordered), key=len)
+    for order in orders:
+        if [state for state in orders[-1] if state in order] != [state for state in order if state in orders[-1]]:
+            raise InputError(
+                f"{owner}: column {name!r} is ordered as {' < '.join(order)} and as {' < '.join(orders[-1])}; "
+                "expected one order, or variables="
+            )
+    complete = [(h.declared, h.ordered) for h in listed if h.declared is not None and states <= set(h.declared)]
+    if not complete:
+        return DomainHints(states, ranges=ranges)
+    return DomainHints(states, *max(complete, key=lambda domain: domain[1]), ranges=ranges)
 
 
 def settle_binnings(

@@ -6,12 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from possnet.drawing import draw_table, text_table
-from possnet.errors import InputError, listing
 from possnet.metrics.compared_network import ComparedNetwork, Ignorance, TrueNetwork
 from possnet.metrics.metric import METRICS
-from possnet.network import Network
+from possnet.network import Network, align_network
 from possnet.seeds import seed_of
-from possnet.variables import require_same_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +72,8 @@ def compare(
 ) -> Comparison:
     """Compute every metric of `possnet.metrics.METRICS` between a true and a learned network over the same variables.
 
+    Variables, states and parents are matched by name, whatever their order; see `possnet.align_network`.
+
     Parameters
     ----------
     limit
@@ -88,9 +88,9 @@ def compare(
     >>> comparison["affinity"].value > comparison["affinity"].vacuous, comparison["hamming"].value
     (True, 0.0)
     """
-    _require_same(truth, learned, "learned network")
+    learned = align_network(learned, truth, owner="compare", sides=("the true network", "the learned network"))
     if limit is not None:
-        _require_same(truth, limit, "limit")
+        limit = align_network(limit, truth, owner="compare", sides=("the true network", "the limit"))
     seed = seed_of(rng)
     reference = _prepare_truth(truth)
     sample = None if reference.exact else reference.draw_configurations(seed)
@@ -117,16 +117,3 @@ def _compare_limit(truth: Network, limit: Network, seed: int | None) -> Compared
     compared = ComparedNetwork(reference, limit, None if seed is None else reference.draw_configurations(seed))
     compared.limit = compared
     return compared
-
-
-def _require_same(truth: Network, other: Network, what: str) -> None:
-    given: tuple[object, ...] = (truth, other)
-    for value in given:
-        if not isinstance(value, Network):
-            raise InputError(f"compare: {value!r} is not a network; expected one")
-    left, right = ({v.name: v.states for v in net.variables} for net in (truth, other))
-    if left != right:
-        odd = sorted(name for name in left.keys() | right.keys() if left.get(name) != right.get(name))
-        raise InputError(f"compare: the {what} has other variables or states ({listing(odd)}); expected the same")
-    for variable in truth.variables:
-        require_same_bins(variable, other.variable(variable.name), "compare")

@@ -9,6 +9,7 @@ import numpy as np
 
 from possnet.errors import InputError
 from possnet.metrics import compare
+from possnet.network import align_network
 from possnet.plots.figure_style import COLOURS, new_figure, tidy_axes
 
 if TYPE_CHECKING:
@@ -78,17 +79,17 @@ def support_calibration(truth: Network, learned: Network) -> Figure:
 
 def _pair_contexts(truth: Network, learned: Network) -> tuple[Floats, Floats]:
     """Support and mean error of every context that both networks have and some row is behind."""
+    learned = align_network(learned, truth, owner="support_calibration")
     support = learned.support
     if support is None:
         raise InputError(
             "support_calibration: the network was not learned, or its tables were changed; expected support"
         )
-    pairs = []
-    for name, errors in compare(truth, learned).contexts.items():
-        parents, own = truth.dag.parents(name), learned.dag.parents(name)
-        if set(parents) == set(own):
-            rows = support[name].transpose([own.index(parent) for parent in parents])
-            pairs.append(np.array([rows.ravel(), errors.ravel()]))
+    pairs = [
+        np.array([support[name].ravel(), errors.ravel()])
+        for name, errors in compare(truth, learned).contexts.items()
+        if truth.dag.parents(name) == learned.dag.parents(name)
+    ]
     both = np.concatenate([np.empty((2, 0)), *pairs], axis=1)
     both = both[:, (both[0] >= 1.0) & ~np.isnan(both[1])]
     if not both.size:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from possnet.drawing import Bar, Card, Drawing, draw_graph
-from possnet.errors import InputError
 from possnet.inference import Inference
+from possnet.network import align_network
 from possnet.possibility import necessities
 
 if TYPE_CHECKING:
@@ -52,9 +52,8 @@ def draw_difference(first: Network, second: Network, *, detail: Detail | None = 
     ...     {v.name: [1] * len(v) for v in asia.variables}))
     True
     """
-    left, right = ({v.name: v.states for v in net.variables} for net in (first, second))
-    if left != right:
-        raise InputError("draw_difference: the networks have different variables or states; expected the same")
+    sides = ("the first network", "the second network")
+    second = align_network(second, first, owner="draw_difference", sides=sides)
     marginals, others = (Inference(network).marginals() for network in (second, first))
     cards = {name: _marginal_card(marginal, other=others[name]) for name, marginal in marginals.items()}
     names = " and ".join(net.name or "network" for net in (first, second))

@@ -144,6 +144,21 @@ class Variable:
             mask ^= lowest
         return frozenset(members)
 
+    def follows_order(self, other: Variable) -> bool:
+        """Whether the states of both stand in one order, as far as both have them and both orders mean something.
+
+        >>> dose = Variable("dose", ("low", "middle", "high"), ordered=True)
+        >>> dose.follows_order(Variable("dose", ("low", "high"), ordered=True))
+        True
+        >>> dose.follows_order(Variable("dose", ("high", "low"), ordered=True))
+        False
+        >>> dose.follows_order(Variable("dose", ("high", "low")))
+        True
+        """
+        if not (self.ordered and other.ordered):
+            return True
+        return [s for s in self.states if s in other] == [s for s in other.states if s in self]
+
 
 def require_same_bins(given: Variable, expected: Variable, owner: str) -> None:
     """Raise an `InputError` if two variables of the same states were cut at other edges, or measured in other units.
@@ -209,3 +224,34 @@ def for_every_variable(given: Mapping[str, T], names: Collection[str], owner: st
     if lacking:
         raise InputError(f"{owner}: no {what} for {listing(lacking)}; expected one for every variable")
     return {name: given[name] for name in names}
+
+
+def list_differences(
+    first: Iterable[Variable], second: Iterable[Variable], sides: tuple[str, str] = ("the first", "the second")
+) -> list[str]:
+    """What keeps two lists of variables from being matched by name; empty if the order of names or states is all.
+
+    Names and states that only one side has are differences, and so are two orders of states that both mean something and
+    contradict each other. ``sides`` is what the two are called.
+
+    >>> list_differences([Variable("rash", ("yes", "no"))], [Variable("rash", ("no", "yes"))])
+    []
+    >>> list_differences([Variable("rash", ("yes", "no"))], [Variable("rash", ("no", "maybe")), Variable("age", ("old",))])
+    ["'age' only in the second", "'rash' is yes only in the first", "'rash' is maybe only in the second"]
+    """
+    left, right = ({variable.name: variable for variable in given} for given in (first, second))
+    found = []
+    for own_names, other_names, side in ((left, right, sides[0]), (right, left, sides[1])):
+        lonely = [repr(name) for name in own_names if name not in other_names]
+        found += [f"{listing(lonely, 4)} only in {side}"] if lonely else []
+    for name, one in left.items():
+        if name not in right:
+            continue
+        other = right[name]
+        for own, foreign, side in ((one, other, sides[0]), (other, one, sides[1])):
+            strangers = [state for state in own.states if state not in foreign]
+            found += [f"{name!r} is {listing(strangers, 4)} only in {side}"] if strangers else []
+        if not one.follows_order(other):
+            orders = " and ".join(" < ".join(variable.states) for variable in (one, other))
+            found.append(f"{name!r} is ordered {orders}")
+    return found
