@@ -8,6 +8,12 @@ from .completion import (
     complete as complete,
 )
 from .counting import Counts as Counts, count as count
+from .cuts import (
+    CutResult as CutResult,
+    IdentifiedDegrees as IdentifiedDegrees,
+    fit_cut as fit_cut,
+    identify_degrees as identify_degrees,
+)
 from .dataset import Dataset as Dataset
 from .em import (
     EmOptions as EmOptions,

@@ -14,7 +14,9 @@ assessments, 2003.
 S. Chanas, M. Nowakowski: Single value simulation of fuzzy variable, 1988.
 """
 
+from possnet.sampling.cell_laws import thinning_weights
 from possnet.sampling.exact_limits import sampling_law, sampling_limit
+from possnet.sampling.family_laws import FamilyLaw, family_laws
 from possnet.sampling.processes import PROCESSES, Law, Parents, Process, is_imprecise, label_process
 from possnet.sampling.sample_rows import SampleStream, chanas, guyonnet, sample, sample_batches
 from possnet.sampling.sampling_spec import Imprecision, SamplingOptions
@@ -22,6 +24,7 @@ from possnet.sampling.simulated_limits import SimulatedLimit, simulated_limit
 
 __all__ = [
     "PROCESSES",
+    "FamilyLaw",
     "Imprecision",
     "Law",
     "Parents",
@@ -30,6 +33,7 @@ __all__ = [
     "SamplingOptions",
     "SimulatedLimit",
     "chanas",
+    "family_laws",
     "guyonnet",
     "is_imprecise",
     "label_process",
@@ -38,4 +42,5 @@ __all__ = [
     "sampling_law",
     "sampling_limit",
     "simulated_limit",
+    "thinning_weights",
 ]

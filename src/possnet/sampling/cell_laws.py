@@ -114,7 +114,7 @@ def full_cut_bonus(theta: float, free: int) -> Floats:
     return np.concatenate([[0.0], (theta - powers) / (1.0 + theta - powers)])
 
 
-def _thinning_weights(theta: float, law: Law, free: int) -> Floats:
+def thinning_weights(theta: float, law: Law, free: int) -> Floats:
     """Probability w[j, m] of one subset of size m when j states are free, m <= j."""
     sizes = np.arange(free + 1)
     kept = theta ** sizes[np.newaxis, :]
@@ -189,7 +189,7 @@ def _enumerate_outcomes(
     for k in range(len(free)):
         np.maximum(deepest, np.where(subsets[:, k], rank[:, k : k + 1] + 1, 0), out=deepest)
     sets, sizes = _add_core(subsets, free, core), subsets.sum(axis=1)
-    weights = _thinning_weights(theta, law, len(free))
+    weights = thinning_weights(theta, law, len(free))
     if not cut_matters:
         weighted = (steps[:, :, np.newaxis] * weights)[:, ::-1]
         deep = np.cumsum(weighted, axis=1)[:, ::-1]  # sum over the cuts that reach so deep

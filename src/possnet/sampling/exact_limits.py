@@ -58,7 +58,7 @@ def sampling_law(
     """
     variable = network.variable(child)
     spec = SamplingSpec.from_options(network, **options)
-    _require_known_law(spec.process)
+    require_known_law(spec.process)
     cells = _read_parent_cells(network, child, given or {})
     if not spec.process.imprecise and any(int(cell.sum()) > 1 for cell in cells.values()):
         raise InputError(
@@ -108,11 +108,11 @@ def sampling_limit(
         if value is not None:
             require_whole(value, 1, f"sampling_limit: {what}")
     spec = SamplingSpec.from_options(network, **options)
-    _require_known_law(spec.process)
+    require_known_law(spec.process)
     names = [variable.name for variable in network.variables]
     try:
-        outcomes = _all_outcomes(spec, names, limit)
-        scopes, tree = _build_junction_tree(spec, names, outcomes, limit)
+        outcomes = list_outcomes(spec, names, limit)
+        scopes, tree = build_junction_tree(spec, names, outcomes, limit)
     except TooLarge as error:
         if simulate is None:
             raise TooLarge(f"{error}. Or estimate the limit from drawn rows: simulate=ROWS") from None
@@ -175,7 +175,8 @@ def _mass_function(variable: Variable, cells: Bools, probabilities: Floats) -> M
     return MassFunction.unchecked(variable, masses)
 
 
-def _require_known_law(process: Process) -> None:
+def require_known_law(process: Process) -> None:
+    """Raise an `InputError` for a process whose exact law cannot be computed."""
     if not process.limit_known:
         raise InputError(
             f"the exact law of process {process.name!r} is not known; expected another process. Or estimate its limit from "
@@ -196,7 +197,8 @@ def _refuse_large(name: str, entries: int, size: str, limit: int | None) -> None
     refuse_over(entries * _BYTES_AN_ENTRY, what, "use fewer states or parents", limit=limit)
 
 
-def _all_outcomes(spec: SamplingSpec, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
+def list_outcomes(spec: SamplingSpec, names: Iterable[str], limit: int | None) -> dict[str, Outcomes]:
+    """Law of every variable in every combination of its parents' signals, parents first."""
     wanted = set(names)
     outcomes: dict[str, Outcomes] = {}
     for name in spec.network.dag.topological_order():
@@ -210,7 +212,7 @@ def _all_outcomes(spec: SamplingSpec, names: Iterable[str], limit: int | None) -
     return outcomes
 
 
-def _build_junction_tree(
+def build_junction_tree(
     spec: SamplingSpec, names: list[str], outcomes: dict[str, Outcomes], limit: int | None
 ) -> tuple[list[tuple[int, ...]], JunctionTree]:
     """Junction tree of the Bayesian network over outcomes."""
@@ -233,8 +235,8 @@ def _hidden_law(spec: SamplingSpec, variable: Variable, cells: dict[str, Bools])
     dag = spec.network.dag
     kept = {variable.name} | dag.ancestors({variable.name})
     names = [v.name for v in spec.network.variables if v.name in kept]
-    outcomes = _all_outcomes(spec, names, None)
-    _, tree = _build_junction_tree(spec, names, outcomes, None)
+    outcomes = list_outcomes(spec, names, None)
+    _, tree = build_junction_tree(spec, names, outcomes, None)
     evidence = {
         names.index(name): (outcomes[name].cells == cell).all(axis=1).astype(np.float64) for name, cell in cells.items()
     }

@@ -1,0 +1,25 @@
+"""Learning from alpha-cut rows by their own law: identified degrees, and exact bounds of the others.
+
+`fit_cut` learns a network (see `possnet.cuts.cut_fitting`), `identify_degrees` says what endless rows would tell. A score
+of structures needs one family at a time: `count_family` counts its cells, `fit_family` gives bounds and log-likelihood.
+"""
+
+from possnet.cuts.ancestor_bounds import ContextDegrees
+from possnet.cuts.cut_fitting import fit_cut
+from possnet.cuts.cut_result import CutResult
+from possnet.cuts.family_cells import FamilyCells, count_cells, count_family
+from possnet.cuts.family_fitting import FamilyFit, fit_family
+from possnet.cuts.identified_degrees import IdentifiedDegrees, identify_degrees
+
+__all__ = [
+    "ContextDegrees",
+    "CutResult",
+    "FamilyCells",
+    "FamilyFit",
+    "IdentifiedDegrees",
+    "count_cells",
+    "count_family",
+    "fit_cut",
+    "fit_family",
+    "identify_degrees",
+]

@@ -1,0 +1,188 @@
+"""The cut likelihood of one family: from counts of its cells to bounds of its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from possnet.cuts.ancestor_bounds import ContextDegrees
+from possnet.cuts.cell_likelihood import cell_log_likelihood, undo_inclusion
+from possnet.cuts.family_bounds import TableBounds, bound_table, contexts_in_cells, find_forced, greatest_solution
+from possnet.cuts.presence_ascent import PresenceProblem, find_needed, fit_levels
+from possnet.possibility import PRODUCT, Conjunction, snap_tops
+
+if TYPE_CHECKING:
+    from possnet.aliases import Bools, Floats
+    from possnet.cuts.family_cells import FamilyCells
+    from possnet.sampling import Law
+
+_SMALLEST: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFit:
+    """The table of one family, as far as the cut likelihood tells it.
+
+    Attributes
+    ----------
+    bounds
+        Lower and upper end of every degree, and which are identified, (contexts, states).
+    error
+        Standard error of the ends of every degree that are estimated, (contexts, states); 0 for states of the core.
+    support
+        Rows whose parents' cells contain each context.
+    core
+        States that lie in every cell.
+    degrees
+        g_A, the degrees that the cell is cut from under every combination of the parents' cells, (combinations, states).
+    marginal, marginal_error
+        Marginal possibility of every state, max over A of g_A, and its standard error.
+    log_likelihood
+        Of the family's cells given its parents' cells, by the full law of a cell (see `possnet.cuts.cell_likelihood`).
+    """
+
+    bounds: TableBounds
+    error: Floats
+    support: Floats
+    core: Bools
+    degrees: Floats
+    marginal: Floats
+    marginal_error: Floats
+    log_likelihood: float
+
+
+def fit_family(
+    family: FamilyCells,
+    imprecision: float = 1.0,
+    *,
+    law: Law = "independent",
+    contexts: ContextDegrees | None = None,
+    pseudo: float = 0.5,
+    conjunction: Conjunction = PRODUCT,
+    core: Bools | None = None,
+) -> FamilyFit:
+    """Bounds of a conditional table, and its log-likelihood, from counts of the cells of a family.
+
+    Parameters
+    ----------
+    contexts
+        How possible each context is. Nothing is known by default: that suits comparing likelihoods, but leaves the upper
+        ends at 1.
+    core
+        States that lie in every cell, if known.
+
+    >>> import possnet as pn
+    >>> from possnet.cuts import count_family
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}] * 50, "b": ["u", "u", "u", {"u", "v"}] * 25})
+    >>> half = np.array([1.0, 0.5])
+    >>> fit = fit_family(count_family(data, "b", ["a"]), contexts=ContextDegrees(half, half, np.zeros(2)), pseudo=0.0)
+    >>> fit.bounds.lower.round(2), fit.bounds.upper.round(2)
+    (array([[1., 0.], [0., 1.]]), array([[1., 0.], [1., 1.]]))
+    >>> round(fit.log_likelihood, 1)
+    -34.8
+    """
+    inside = contexts_in_cells(family.parent_cells, family.combinations)
+    known = ContextDegrees.unknown(inside.shape[1]) if contexts is None else contexts
+    top = family.core if core is None else core
+    counts = count_states(family, top, imprecision, law)
+    fit = fit_states(inside, counts, top, known, pseudo, conjunction)
+    value = cell_log_likelihood(family, fit.degrees, top, imprecision, law)
+    return replace(fit, log_likelihood=value)
+
+
+class StateCounts(NamedTuple):
+    """Presence of the states off the core: n_A and k_A(x), (combinations, states), k_A(x) ~ Bin(n_A, kept g_A(x))."""
+
+    rows: Floats
+    presence: Floats
+    kept: float
+
+
+def count_states(family: FamilyCells, core: Bools, imprecision: float, law: Law) -> StateCounts:
+    """Presence of every state off the core under each combination of the parents' cells.
+
+    By the text's law how often a state is kept depends on the others of its cut: n_A then counts the rows in which it
+    would have been kept, which are known up to the shares themselves.
+    """
+    presence = family.presence[:, ~core].astype(np.float64)
+    rows = np.repeat(family.rows.astype(np.float64)[:, np.newaxis], presence.shape[1], axis=1)
+    if law == "independent" or imprecision == 1.0:
+        return StateCounts(rows, presence, imprecision)
+    degrees = np.minimum(undo_inclusion(presence / rows, imprecision, law), 1.0)
+    return StateCounts(np.divide(presence, degrees, out=imprecision * rows, where=degrees > 0.0), presence, 1.0)
+
+
+def fit_states(
+    inside: Bools, counts: StateCounts, core: Bools, known: ContextDegrees, pseudo: float, conjunction: Conjunction
+) -> FamilyFit:
+    """Bounds of a table from the presence of its states; the log-likelihood is left at 0.
+
+    Contexts that no combination contains have bounds 0 and 1. An entry is forced if leaving it out, all others fitted
+    again, costs more than (ln N) / 2 of log-likelihood.
+    """
+    seen = np.asarray(inside.any(axis=0))
+    states, free = len(core), np.flatnonzero(~core)
+    degrees, errors = np.ones((len(inside), states)), np.zeros((len(inside), states))
+    needed = np.zeros((inside.shape[1], states), dtype=np.bool_)
+    if len(free) and len(inside):
+        ceiling = np.maximum(counts.kept * known.ceiling[seen], _SMALLEST)
+        caps = np.repeat(ceiling[:, np.newaxis], len(free), axis=1)
+        problem = PresenceProblem(inside[:, seen], counts.rows, counts.presence, caps, pseudo)
+        levels = fit_levels(problem)
+        shares, share_errors = estimate_shares(problem, levels)
+        degrees[:, free], errors[:, free] = np.minimum(shares / counts.kept, 1.0), share_errors / counts.kept
+        price = 0.5 * np.log(max(float(counts.rows.sum(axis=0).max()), 2.0))
+        needed[np.ix_(seen, free)] = find_needed(problem, levels, price)
+    solution = greatest_solution(inside, degrees, known.ceiling)
+    needed[:, core] = find_forced(inside, degrees[:, core], solution[:, core])
+    joint_error = spread_errors(inside, degrees, errors, solution, known.error)
+    slack = 3.0 * np.hypot(joint_error, known.error[:, np.newaxis])
+    bounds = bound_table(solution, needed, known.floor, known.ceiling, conjunction, seen, slack)
+    snap_tops(bounds.upper, axis=-1)
+    # The largest of many estimates is too large: those that are less sure count less.
+    best = (degrees - 2.0 * errors).argmax(axis=0) if len(degrees) else np.zeros(states, dtype=np.int64)
+    each = np.arange(states)
+    return FamilyFit(
+        bounds,
+        np.where(core | ~seen[:, np.newaxis], 0.0, _conditional_errors(solution, joint_error, known, conjunction)),
+        inside.T.astype(np.float64) @ counts.rows.max(axis=1, initial=0.0),
+        core,
+        degrees,
+        degrees[best, each] if len(degrees) else np.ones(states),
+        errors[best, each] if len(degrees) else np.zeros(states),
+        0.0,
+    )
+
+
+def estimate_shares(problem: PresenceProblem, levels: Floats) -> tuple[Floats, Floats]:
+    """c_A of every set, and its standard error: binomial, over the rows of all sets that the same context decides."""
+    held = np.where(problem.inside[:, :, np.newaxis], levels, -1.0)
+    which, shares = held.argmax(axis=1), held.max(axis=1)
+    pooled = np.zeros_like(levels)
+    for sets, rows in zip(which, problem.rows, strict=True):
+        np.add.at(pooled, (sets, np.arange(len(sets))), rows)
+    rows = np.take_along_axis(pooled, which, axis=0)
+    smoothed = (shares * rows + 0.5) / (rows + 1.0)
+    return shares, np.sqrt(smoothed * (1.0 - smoothed) / (rows + 1.0))
+
+
+def spread_errors(inside: Bools, degrees: Floats, errors: Floats, solution: Floats, context_error: Floats) -> Floats:
+    """Standard error of every J̄(x, a): that of the set which decides it, or of ρ(a) where that does."""
+    spread = np.repeat(context_error[:, np.newaxis], degrees.shape[1], axis=1)
+    for members, row, error in zip(inside, degrees, errors, strict=True):
+        decides = members[:, np.newaxis] & (solution == row) & (error > 0.0)
+        spread = np.where(decides, error, spread)
+    return spread
+
+
+def _conditional_errors(
+    solution: Floats, joint_error: Floats, known: ContextDegrees, conjunction: Conjunction
+) -> Floats:
+    """Standard errors of the ends: for the product those of J / ρ (delta method), at most 1."""
+    if conjunction is not PRODUCT:
+        return joint_error
+    whole = np.maximum(known.ceiling, _SMALLEST)[:, np.newaxis]
+    ratio = np.minimum(solution / whole, 1.0)
+    return np.minimum(np.hypot(joint_error, ratio * known.error[:, np.newaxis]) / whole, 1.0)
