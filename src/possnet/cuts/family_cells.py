@@ -137,7 +137,7 @@ def count_family(data: Dataset | Batches, child: str, parents: Sequence[str]) ->
     array([1, 1])
     """
     variables = {variable.name: variable for variable in data.variables}
-    counter = _FamilyCounter(variables[child], tuple(variables[parent] for parent in parents))
+    counter = _CellCounter(variables[child], tuple(variables[parent] for parent in parents))
     for batch in batches_of(data):
         counter.add_batch(_BatchColumns(batch))
     return counter.to_cells()
@@ -148,7 +148,7 @@ def count_cells(
 ) -> dict[str, FamilyCells]:
     """Count the cells of every family of a structure, in one pass over the rows."""
     variables = nodes_in(dag, data, owner)
-    counters = [_FamilyCounter(v, tuple(variables[p] for p in dag.parents(name))) for name, v in variables.items()]
+    counters = [_CellCounter(v, tuple(variables[p] for p in dag.parents(name))) for name, v in variables.items()]
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     done = 0
     for batch in batches_of(data):
@@ -183,7 +183,7 @@ class _BatchColumns:
         return columns if prod(len(column.octets) for column in columns) <= _BITMAPS else None
 
 
-class _FamilyCounter:
+class _CellCounter:
     """Counts of one family, added up batch by batch: combinations of cells as masks, unknown cells as empty ones."""
 
     def __init__(self, child: Variable, parents: tuple[Variable, ...]) -> None:

@@ -92,7 +92,7 @@ def fit_family(
     return replace(fit, log_likelihood=value)
 
 
-class StateCounts(NamedTuple):
+class PresenceCounts(NamedTuple):
     """Presence of the states off the core: n_A and k_A(x), (combinations, states), k_A(x) ~ Bin(n_A, kept g_A(x))."""
 
     rows: Floats
@@ -100,7 +100,7 @@ class StateCounts(NamedTuple):
     kept: float
 
 
-def count_states(family: FamilyCells, core: Bools, imprecision: float, law: Law) -> StateCounts:
+def count_states(family: FamilyCells, core: Bools, imprecision: float, law: Law) -> PresenceCounts:
     """Presence of every state off the core under each combination of the parents' cells.
 
     By the text's law how often a state is kept depends on the others of its cut: n_A then counts the rows in which it
@@ -109,13 +109,13 @@ def count_states(family: FamilyCells, core: Bools, imprecision: float, law: Law)
     presence = family.presence[:, ~core].astype(np.float64)
     rows = np.repeat(family.rows.astype(np.float64)[:, np.newaxis], presence.shape[1], axis=1)
     if law == "independent" or imprecision == 1.0:
-        return StateCounts(rows, presence, imprecision)
+        return PresenceCounts(rows, presence, imprecision)
     degrees = np.minimum(undo_inclusion(presence / rows, imprecision, law), 1.0)
-    return StateCounts(np.divide(presence, degrees, out=imprecision * rows, where=degrees > 0.0), presence, 1.0)
+    return PresenceCounts(np.divide(presence, degrees, out=imprecision * rows, where=degrees > 0.0), presence, 1.0)
 
 
 def fit_states(
-    inside: Bools, counts: StateCounts, core: Bools, known: ContextDegrees, pseudo: float, conjunction: Conjunction
+    inside: Bools, counts: PresenceCounts, core: Bools, known: ContextDegrees, pseudo: float, conjunction: Conjunction
 ) -> FamilyFit:
     """Bounds of a table from the presence of its states; the log-likelihood is left at 0.
 
