@@ -1,6 +1,7 @@
 """The public names of possnet, each listed once: `possnet.__init__` loads them from here when they are first used."""
 
 from . import plots as plots
+from .checking import CellCheck as CellCheck, Check as Check, Recipe as Recipe, check as check
 from .completion import (
     Completion as Completion,
     CompletionStream as CompletionStream,

@@ -1,0 +1,219 @@
+"""The results of a hold-out check: how often completed cells were right, and what their degrees keep of a promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from possnet.checking.check_text import describe_check, draw_check, state_verdict
+from possnet.errors import InputError, among
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from possnet.checking.cell_tallies import CheckScales, CheckTally
+
+
+@dataclass(frozen=True, slots=True)
+class CutPoint:
+    """The cut {x : Π(x) >= level}: the share of cells whose truth it holds, and its mean number of states."""
+
+    level: float
+    coverage: float
+    size: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPoint:
+    """The states of at least a necessity: the share of cells that have one, and how often it is right."""
+
+    necessity: float
+    claimed: float
+    right: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CellCheck:
+    """What became of the cells of one variable, or of all: shares, rows counted with their weights.
+
+    Attributes
+    ----------
+    rows, sets
+        Cells whose truth is one known state, and cells of which only a set is known. Accuracy and claims are of the
+        first alone; a cut holds a set if it meets it, so that coverage is an upper bound where there are sets.
+    impossible
+        Cells in rows whose evidence has possibility 0: wrong, and held by no cut.
+    accuracy
+        How often the most possible state is the truth; a cell in which k states tie counts 1/k. None without ``rows``.
+    baseline, random
+        The same of the state (for ambiguous cells, the candidate) that is most frequent in the rows learned from, and of
+        one drawn at random.
+    margin
+        Twice the standard error of accuracy - baseline, as if rows were independent.
+    coverage, size
+        For every level asked for: the share of cells whose truth the cut {x : Π(x) >= level} holds, which calibrated
+        degrees keep at 1 - level or more; and its mean number of states, impossible rows left out.
+    claimed, right
+        For every necessity asked for: the share of cells with a state of at least that necessity, and how often that
+        state is the truth (None if it is never claimed).
+    cut_curve, claim_curve
+        The same at many levels, for reliability curves.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> result = pn.check(asia, pn.sample(asia, 100, process="precise", rng=1), targets=("bronc",))
+    >>> result["bronc"].rows, sorted(result["bronc"].coverage)
+    (100, [0.05, 0.1, 0.2, 0.5])
+    """
+
+    rows: int
+    sets: int
+    impossible: int
+    accuracy: float | None
+    baseline: float | None
+    random: float | None
+    margin: float | None
+    coverage: dict[float, float]
+    size: dict[float, float | None]
+    claimed: dict[float, float | None]
+    right: dict[float, float | None]
+    cut_curve: tuple[CutPoint, ...]
+    claim_curve: tuple[ClaimPoint, ...]
+
+    @property
+    def gain(self) -> float | None:
+        """How much more often than the most frequent state it is right."""
+        return None if self.accuracy is None or self.baseline is None else self.accuracy - self.baseline
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Check:
+    """A hold-out check: of every variable, of all together, and how it was made. Print it, or index it by a variable.
+
+    Made by `possnet.check`; ``str(check)`` is a page for people, ``dataclasses.asdict(check)`` one for machines, and
+    `possnet.write_check` a page with reliability curves.
+
+    Attributes
+    ----------
+    variables, overall
+        Cells that were hidden, by variable and in all.
+    resolved, overall_resolved
+        Ambiguous cells that were resolved and whose truth stands in another column (``truth=``), by variable and in all.
+    subject, seen
+        What was checked, and whether it was learned from the rows that it was checked on.
+    rows, folds, groups
+        Rows in all; folds in which the network was learned (None for a network that was given); the column of groups.
+    skipped
+        Variables that were left out because none of their cells is known.
+    seconds, learning_seconds
+        Time in all, and for learning; not compared.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> result = pn.check(asia, pn.sample(asia, 100, process="precise", rng=1), targets=("bronc",))
+    >>> result.seen, result.folds, result.accuracy == result["bronc"].accuracy
+    ('rows that the network was not learned from (as you say)', None, True)
+    """
+
+    variables: dict[str, CellCheck]
+    overall: CellCheck
+    resolved: dict[str, CellCheck]
+    overall_resolved: CellCheck | None
+    subject: str
+    seen: str
+    rows: int
+    folds: int | None
+    groups: str | None
+    seed: int
+    skipped: tuple[str, ...]
+    seconds: float = field(compare=False)
+    learning_seconds: float = field(compare=False)
+
+    def __getitem__(self, name: str) -> CellCheck:
+        if name not in self.variables:
+            raise InputError(f"check: {name!r} was not checked{among(name, self.variables)}")
+        return self.variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    @property
+    def accuracy(self) -> float | None:
+        """How often the most possible state of a hidden cell is right, over all variables."""
+        return self.overall.accuracy
+
+    @property
+    def baseline(self) -> float | None:
+        """How often the most frequent state of a hidden cell is right, over all variables."""
+        return self.overall.baseline
+
+    @property
+    def coverage(self) -> dict[float, float]:
+        """Level -> how often the cut holds the truth, over all variables."""
+        return self.overall.coverage
+
+    @property
+    def size(self) -> dict[float, float | None]:
+        """Level -> mean number of states of the cut, over all variables."""
+        return self.overall.size
+
+    @property
+    def verdict(self) -> str:
+        """The check in one line."""
+        return state_verdict(self)
+
+    def __str__(self) -> str:
+        return describe_check(self)
+
+    def __repr__(self) -> str:
+        return f"Check({self.verdict})"
+
+    def _repr_html_(self) -> str:
+        """The verdict and the tables, for notebooks."""
+        return draw_check(self)
+
+
+def summarise_tally(
+    tally: CheckTally, scales: CheckScales, levels: Sequence[float], claims: Sequence[float]
+) -> CellCheck:
+    """Shares of the sums of a tally, at the levels and necessities asked for and at all of them."""
+    cells, answered = tally.precise + tally.sets, tally.precise + tally.sets - tally.impossible
+    cuts = tuple(
+        CutPoint(level, held / max(cells, 1.0), _share(size, answered))
+        for level, held, size in zip(scales.levels.tolist(), tally.held.tolist(), tally.sizes.tolist(), strict=True)
+    )
+    counts = zip(scales.claims.tolist(), tally.claimed.tolist(), tally.claimed_right.tolist(), strict=True)
+    points = tuple(
+        ClaimPoint(necessity, claimed / max(tally.precise, 1.0), _share(right, claimed))
+        for necessity, claimed, right in counts
+    )
+    by_level, by_necessity = {p.level: p for p in cuts}, {p.necessity: p for p in points}
+    return CellCheck(
+        rows=round(tally.precise),
+        sets=round(tally.sets),
+        impossible=round(tally.impossible),
+        accuracy=_share(tally.right, tally.precise),
+        baseline=_share(tally.baseline, tally.precise),
+        random=_share(tally.random, tally.precise),
+        margin=_margin_of(tally),
+        coverage={level: by_level[level].coverage for level in levels},
+        size={level: by_level[level].size for level in levels},
+        claimed={n: by_necessity[n].claimed if tally.precise else None for n in claims},
+        right={n: by_necessity[n].right for n in claims},
+        cut_curve=cuts,
+        claim_curve=points,
+    )
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _margin_of(tally: CheckTally) -> float | None:
+    """Twice the standard error of the mean of right - baseline."""
+    if not tally.precise:
+        return None
+    mean = (tally.right - tally.baseline) / tally.precise
+    variance = max(tally.gain_squares / tally.precise - mean * mean, 0.0)
+    return 2.0 * sqrt(variance / tally.precise)

@@ -1,0 +1,110 @@
+"""A recipe: how a network is learned from rows, so that it can be learned again from a part of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from possnet.errors import InputError
+from possnet.learners import LEARNERS
+from possnet.network import Network
+from possnet.possibility import PRODUCT, Conjunction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from possnet.dataset import Dataset
+    from possnet.graph import Dag
+
+Learn: TypeAlias = "Callable[[Dataset], Any]"
+"""From rows to a network, or to a result that has one as ``.network``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A structure, given or learned, and then its tables: what `possnet learn` and `possnet fit` do.
+
+    Attributes
+    ----------
+    method, measure
+        Of `possnet.learn_structure`; its defaults if not given. Not used with a ``dag``.
+    learner
+        A name of `possnet.learners.LEARNERS`; by default the learner that goes with the measure, or with a ``dag``
+        ``"likelihood"``.
+    dag
+        The structure, if it is given.
+    options
+        Of the learner, such as ``{"pseudo": 1}``.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> recipe = Recipe(learner="em", dag=asia.dag)
+    >>> recipe.learn(pn.sample(asia, 100, rng=1)).dag == asia.dag, recipe.describe()
+    (True, 'tables by EM on a given structure')
+    """
+
+    method: str = "auto"
+    measure: str | None = None
+    learner: str | None = None
+    dag: Dag | None = None
+    conjunction: Conjunction = PRODUCT
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.learner is not None:
+            LEARNERS.require(self.learner, "recipe")
+
+    def learn(self, data: Dataset) -> Network:
+        """The network that the recipe learns from rows.
+
+        >>> import possnet as pn
+        >>> data = pn.sample(pn.load_example("pump"), 200, process="precise", rng=1)
+        >>> Recipe("mwst", "mutual-information").learn(data).variables == data.variables
+        True
+        """
+        from possnet.structure import MEASURES, learn_structure  # a given structure need not load it
+
+        dag, learner = self.dag, self.learner
+        if dag is None:
+            structure = learn_structure(data, self.method, measure=self.measure, conjunction=self.conjunction)
+            dag, learner = structure.dag, learner or MEASURES[structure.measure].learner
+        return take_network(
+            LEARNERS[learner or "likelihood"].fit(dag, data, conjunction=self.conjunction, **self.options)
+        )
+
+    def describe(self) -> str:
+        """The recipe in words.
+
+        >>> Recipe("greedy", "traced-bic").describe()
+        'structure by greedy, traced-bic, tables by the learner of the measure'
+        """
+        label = "" if self.learner is None else LEARNERS[self.learner].label
+        if self.dag is not None:
+            return f"tables by {label or LEARNERS['likelihood'].label} on a given structure"
+        measure = f", {self.measure}" if self.measure else ""
+        return f"structure by {self.method}{measure}, tables by {label or 'the learner of the measure'}"
+
+
+def take_network(result: object) -> Network:
+    """The network that a learner gave, itself or in a result; an `InputError` if there is none.
+
+    >>> take_network(3)
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: check: the recipe gave a int; expected a Network, or a result that has one as .network
+    """
+    network = getattr(result, "network", result)
+    if not isinstance(network, Network):
+        raise InputError(
+            f"check: the recipe gave a {type(result).__name__}; expected a Network, or a result that has one as .network"
+        )
+    return network
+
+
+def describe_recipe(recipe: Recipe | Learn) -> str:
+    """A recipe in words: its own, or the name of the function.
+
+    >>> describe_recipe(sorted)
+    'sorted'
+    """
+    return recipe.describe() if isinstance(recipe, Recipe) else str(getattr(recipe, "__name__", type(recipe).__name__))
