@@ -134,7 +134,7 @@ def test_a_check_prints_a_verdict_first_and_goes_to_json() -> None:
     assert "fold by fold (5 folds); 200 rows" in text
     html = found._repr_html_()
     assert found.verdict[1:] in html
-    assert html.count("<table") == 4
+    assert html.count("<table") == 3
     document = json.loads(json.dumps(asdict(found), allow_nan=False))
     assert document["variables"]["lung"]["coverage"]["0.5"] == found["lung"].coverage[0.5]
     assert document["variables"]["lung"]["cut_curve"][0] == {

@@ -1,16 +1,15 @@
-"""A hold-out check in words and tables: the verdict first, then every variable."""
+"""Checked cells in words and tables: one line for all, and every variable."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from possnet.drawing import draw_table, text_table
-from possnet.errors import count_noun, listing
+from possnet.errors import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from possnet.checking.check_results import CellCheck, Check
+    from possnet.checking.cell_check import CellCheck
 
 _SHOWN: Final = 60
 _CUT_NOTE: Final = (
@@ -19,12 +18,19 @@ _CUT_NOTE: Final = (
 _CLAIM_NOTE: Final = "how often a state of that necessity is right, and (for which share of the cells one is claimed)"
 
 
-def state_verdict(check: Check) -> str:
+class TableParts(NamedTuple):
+    """A table: its head, its rows and a note below."""
+
+    head: list[str]
+    rows: list[list[str]]
+    note: str
+
+
+def state_verdict(cells: CellCheck, resolved: CellCheck | None) -> str:
     """The check in one line: how often it is right, against the baselines, and what its cuts keep."""
-    cells = check.overall
     parts = [_state_accuracy(cells, "hidden cell", "state"), _state_coverage(cells)]
-    if check.overall_resolved is not None:
-        parts.insert(1, _state_accuracy(check.overall_resolved, "ambiguous cell", "candidate"))
+    if resolved is not None:
+        parts.insert(1, _state_accuracy(resolved, "ambiguous cell", "candidate"))
     if cells.impossible:
         parts.append(f"{count_noun(cells.impossible, 'cell')} in rows that it calls impossible")
     return "; ".join(parts)
@@ -52,37 +58,10 @@ def _state_coverage(cells: CellCheck) -> str:
     return f"the cut at {level:g} {verb} the truth in {coverage:.3f}, {words} ({1 - level:g}){states}"
 
 
-def describe_check(check: Check) -> str:
-    """The whole check as text: the verdict, tables, and how it was made."""
-    lines = [check.verdict[0].upper() + check.verdict[1:] + ".", ""]
-    for title, head, rows, note in list_tables(check):
-        lines += [title] if title else []
-        lines += [*text_table([head, *rows], texts=1), *([f"  {note}"] if note else []), ""]
-    return "\n".join([*lines, *describe_method(check)])
-
-
-def draw_check(check: Check) -> str:
-    """The whole check as HTML, for notebooks."""
-    verdict = check.verdict[0].upper() + check.verdict[1:] + "."
-    tables = list_tables(check)
-    drawn = [draw_table(head, rows, caption=title, note=note) for title, head, rows, note in tables[1:]]
-    _, head, rows, note = tables[0]
-    below = " ".join(line.strip() for line in describe_method(check))
-    return "".join([draw_table(head, rows, caption=verdict, note=note), *drawn, draw_table([""], [], note=below)])
-
-
-def list_tables(check: Check) -> list[tuple[str, list[str], list[list[str]], str]]:
-    """Title, head, rows and note of every table: accuracy, cuts, claims, and the same of ambiguous cells."""
-    tables = [
-        ("", *_accuracy_table(check.variables, check.overall, "state")),
-        ("", *_cut_table(check.variables, check.overall)),
-        ("", *_claim_table(check.variables, check.overall)),
-    ]
-    if check.overall_resolved is not None:
-        resolved = check.resolved, check.overall_resolved
-        title = "Ambiguous cells resolved among their candidates, against the truth in another column:"
-        tables += [(title, *_accuracy_table(*resolved, "candidate")), ("", *_cut_table(*resolved))]
-    return tables
+def list_tables(variables: Mapping[str, CellCheck], overall: CellCheck, what: str, *, claims: bool) -> list[TableParts]:
+    """Tables of some cells: accuracy, cuts, and claims if wanted; ``what`` competes, states or candidates."""
+    tables = [_accuracy_table(variables, overall, what), _cut_table(variables, overall)]
+    return [*tables, *([_claim_table(variables, overall)] if claims else [])]
 
 
 def _list_cells(variables: Mapping[str, CellCheck], overall: CellCheck) -> list[tuple[str, CellCheck]]:
@@ -91,9 +70,7 @@ def _list_cells(variables: Mapping[str, CellCheck], overall: CellCheck) -> list[
     return [*shown, *([("all", overall)] if len(variables) > 1 else [])]
 
 
-def _accuracy_table(
-    variables: Mapping[str, CellCheck], overall: CellCheck, what: str
-) -> tuple[list[str], list[list[str]], str]:
+def _accuracy_table(variables: Mapping[str, CellCheck], overall: CellCheck, what: str) -> TableParts:
     with_sets = any(cells.sets for cells in variables.values())
     head = ["variable", "cells", *(["sets"] if with_sets else []), "right", "±", f"most frequent {what}", "random"]
     rows = []
@@ -104,24 +81,24 @@ def _accuracy_table(
     left = len(variables) - _SHOWN
     more = [f"{left} more variables"] if left > 0 else []
     notes = [*more, *(["sets: cells of which only a set is known; a cut holds it if it meets it"] if with_sets else [])]
-    return head, rows, "; ".join(notes)
+    return TableParts(head, rows, "; ".join(notes))
 
 
-def _cut_table(variables: Mapping[str, CellCheck], overall: CellCheck) -> tuple[list[str], list[list[str]], str]:
+def _cut_table(variables: Mapping[str, CellCheck], overall: CellCheck) -> TableParts:
     levels = list(overall.coverage)
     rows = [["promised", *(f"{1 - level:.3f}" for level in levels)]]
     for name, cells in _list_cells(variables, overall):
         rows.append([name, *(_pair_text(cells.coverage[a], cells.size[a], "{:.1f}") for a in levels)])
-    return ["cut at", *(f"{level:g}" for level in levels)], rows, _CUT_NOTE
+    return TableParts(["cut at", *(f"{level:g}" for level in levels)], rows, _CUT_NOTE)
 
 
-def _claim_table(variables: Mapping[str, CellCheck], overall: CellCheck) -> tuple[list[str], list[list[str]], str]:
+def _claim_table(variables: Mapping[str, CellCheck], overall: CellCheck) -> TableParts:
     claims = list(overall.right)
     rows = [
         [name, *(_pair_text(cells.right[n], cells.claimed[n], "{:.3f}") for n in claims)]
         for name, cells in _list_cells(variables, overall)
     ]
-    return ["necessity", *(f">= {n:g}" for n in claims)], rows, _CLAIM_NOTE
+    return TableParts(["necessity", *(f">= {n:g}" for n in claims)], rows, _CLAIM_NOTE)
 
 
 def _format_share(share: float | None) -> str:
@@ -131,19 +108,3 @@ def _format_share(share: float | None) -> str:
 def _pair_text(first: float | None, second: float | None, form: str) -> str:
     words = "-" if first is None else f"{first:.3f}"
     return words if second is None else f"{words} ({form.format(second)})"
-
-
-def describe_method(check: Check) -> list[str]:
-    """How the check was made: what was checked, on which rows, and the time."""
-    seconds = (
-        f"{check.seconds:.2g} s, {check.learning_seconds:.2g} s of them learning"
-        if check.folds
-        else (f"{check.seconds:.2g} s")
-    )
-    lines = [f"  {check.subject}: checked on {check.seen}; {count_noun(check.rows, 'row')}, {seconds}."]
-    if check.skipped:
-        lines.append(f"  Not checked, for no cell of them is known: {listing(check.skipped)}.")
-    lines.append(
-        "  States that tie share the cell: 1/k right for k of them. ±: two standard errors of right - most frequent."
-    )
-    return lines

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from possnet.checking.cell_check import CellCheck, summarise_tally
 from possnet.checking.cell_tallies import CheckScales, CheckTally, as_weights, empty_tally, tally_cells
-from possnet.checking.check_results import CellCheck, Check, summarise_tally
+from possnet.checking.check_results import Check
 from possnet.checking.fold_rows import number_groups, split_folds
 from possnet.checking.hidden_cells import choose_targets, count_states, find_known_cells, require_columns_of
 from possnet.checking.recipes import Learn, Recipe, describe_recipe, take_network
