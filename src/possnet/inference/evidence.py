@@ -3,17 +3,20 @@
 - hard, ``{"fever": "high"}``: one state;
 - set-valued, ``{"fever": {"mild", "high"}}``: one of several states;
 - virtual, ``{"fever": {"mild": 1.0, "high": 0.4}}``: uncertain, a degree for each state (0 where none is given),
-  combined with the network by its own conjunction.
+  combined with the network by its own conjunction;
+- a number, ``{"age": 30}``, where the variable has bins: the bin that it lies in. An interval, ``(30, 40)``, and the text of
+  a reading, ``">40"`` or ``"35±2"``, are the bins that they meet, and may be members of a set or keys of a mapping too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from possnet.errors import InputError, among, listing, require_number
+from possnet.measurements import states_of_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
-Observation: TypeAlias = str | set[str] | frozenset[str] | Mapping[str, float]
+Value: TypeAlias = "str | float | np.number[Any] | tuple[float | None, float | None]"
+Observation: TypeAlias = "Value | Set[Any] | list[Any] | Mapping[Any, float]"
 Evidence: TypeAlias = Mapping[str, Observation]
 
 
@@ -42,6 +46,8 @@ def read_evidence(evidence: Evidence | None, variables: Sequence[Variable]) -> d
 
 def _observation_degrees(variable: Variable, observation: object) -> Floats:
     degrees = np.zeros(len(variable))
+    if variable.bins is not None:
+        return _number_degrees(variable, observation)
     if isinstance(observation, str):
         degrees[variable.index(observation)] = 1.0
     elif isinstance(observation, Mapping):
@@ -62,6 +68,29 @@ def _observation_degrees(variable: Variable, observation: object) -> Floats:
     return degrees
 
 
+def _number_degrees(variable: Variable, observation: object) -> Floats:
+    """Degrees of the bins that an observation speaks of: a value, several in a set or a list, or a degree for each."""
+    degrees = np.zeros(len(variable))
+    several = observation if isinstance(observation, Mapping | set | frozenset | list) else [observation]
+    for value in several:
+        owner = f"evidence on {variable.name!r}"
+        degree = 1.0
+        if isinstance(observation, Mapping):
+            degree = require_number(
+                observation[value], f"{owner}: degree of {value!r}", "a number from 0 to 1", 0.0, 1.0
+            )
+        try:
+            states = states_of_value(value, variable)
+        except InputError as error:
+            raise InputError(f"{owner}: {error}") from None
+        for state in variable.states if states is None else states:
+            place = variable.index(state)
+            degrees[place] = max(degrees[place], degree)
+    if not several:
+        raise InputError(f"evidence on {variable.name!r}: nothing in it; expected at least one state, or no evidence")
+    return degrees
+
+
 def describe_evidence(evidence: Evidence | None) -> str:
     """Evidence in words, for messages."""
     parts = []
@@ -70,6 +99,8 @@ def describe_evidence(evidence: Evidence | None) -> str:
             parts.append(f"{name}={observation}")
         elif isinstance(observation, Mapping):
             parts.append(f"{name}={{{', '.join(f'{s}: {d:g}' for s, d in observation.items())}}}")
+        elif isinstance(observation, Set | list):
+            parts.append(f"{name}={'|'.join(sorted(map(str, observation)))}")
         else:
-            parts.append(f"{name}={'|'.join(sorted(observation))}")
+            parts.append(f"{name}={observation}")
     return listing(parts) or "nothing"

@@ -24,7 +24,7 @@ def measured_column(name: str, binning: Binning, table: Any) -> BinnedColumn:
     errors = read_measurements(binning.error, table.column(binning.error))
     column = binning.bin_intervals(readings, np.where(errors.plain, errors.lower, np.nan), name=name)
     wrong = (errors.issues > 0) | (~errors.plain & ~np.isnan(errors.lower))
-    if column.issues is None or not wrong.any():
+    if not wrong.any():
         return column
     finding = f"its error, in column {binning.error!r}, is not a number; expected a number from 0 on"
     issues = np.where(wrong, _NOT_AN_ERROR, column.issues)

@@ -3,12 +3,15 @@
 from possnet.measurements.binned_column import BinnedColumn
 from possnet.measurements.binning import Binning, bin_measurements
 from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
+from possnet.measurements.number_cells import bin_texts, states_of_value
 
 __all__ = [
     "BinnedColumn",
     "Binning",
     "MeasuredIntervals",
     "bin_measurements",
+    "bin_texts",
     "read_numbers",
     "read_texts",
+    "states_of_value",
 ]

@@ -41,7 +41,7 @@ class BinnedColumn:
     variable: Variable
     first: Ints
     last: Ints
-    issues: Ints | None = None
+    issues: Ints
     findings: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -86,8 +86,7 @@ class BinnedColumn:
         (array([[7], [6]], dtype=uint64), array([4], dtype=uint64))
         """
         require_same_bins(self.variable, variable, report.owner)
-        if self.issues is not None:
-            report.add_problems(self.name, self.issues, self.findings)
+        report.add_problems(self.name, self.issues, self.findings)
         return self.to_text_column().to_bitmaps(variable, report)
 
     def to_text_column(self) -> TextColumn:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def bin_measurements(
     readings = parse_measurements(values, "bin_measurements")
     column = binning.settle_edges(readings.midpoints(), "bin_measurements").bin_intervals(readings, error, name=name)
     report = ProblemReport("bin_measurements")
-    report.add_problems(name, column.issues, column.findings)  # type: ignore[arg-type]
+    report.add_problems(name, column.issues, column.findings)
     report.raise_if_any()
     return column
 
@@ -129,6 +129,20 @@ class Binning:
             object.__setattr__(self, "labels", tuple(self.labels))
         if not isinstance(self.edges, str):
             self.variable("measurement")
+
+    @classmethod
+    def from_variable(cls, variable: Variable, error: float | str = 0.0, relative: float = 0.0) -> Binning:
+        """The binning that a variable with bins was made by, with an error of its own.
+
+        >>> Binning.from_variable(Binning([36, 37.5], unit="°C").variable("temperature"))
+        Binning(edges=(36.0, 37.5), ..., labels=('<36', '36..37.5', '>=37.5'), open_ended=True, unit='°C')
+        """
+        bins = variable.bins
+        if bins is None:
+            raise InputError(f"binning of {variable.name!r}: it has no bins; expected a variable made from numbers")
+        labels = variable.states
+        options: dict[str, Any] = {"labels": labels, "open_ended": bins.open_ended, "unit": bins.unit}
+        return cls(bins.edges, error=error, relative=relative, **options)
 
     def _check_edges(self) -> Bins:
         try:
