@@ -21,6 +21,7 @@ from possnet.arrow.raw_columns import (
     TextColumn,
     describe_misfit,
 )
+from possnet.arrow.scalar_values import scalar_values
 
 __all__ = [
     "Cell",
@@ -38,6 +39,7 @@ __all__ = [
     "list_array",
     "python_column",
     "require_distinct",
+    "scalar_values",
     "table_of_arrays",
     "table_of_columns",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,15 +16,21 @@ from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
 from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
+Reader: TypeAlias = "Callable[[Any], RawColumn | None]"
+"""From an Arrow array, or a list of Python cells, to a column."""
 _INDEX_COLUMN = re.compile(r"__index_level_\d+__")
 
 
-def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list[RawColumn]:
+def columns_of_table(
+    frame: object, wanted: Iterable[str] | None = None, readers: Mapping[str, Reader] | None = None
+) -> list[RawColumn]:
     """Columns of anything that speaks Arrow, or of a mapping or frame of Python cells.
+
+    ``readers`` make columns of their own from the values of some; from a reader that makes none they are columns of states.
 
     >>> columns_of_table({"rash": ["yes", {"yes", "no"}, None]})[0].rows
     3
@@ -36,7 +42,12 @@ def columns_of_table(frame: object, wanted: Iterable[str] | None = None) -> list
     chosen = set(names) if asked is None else asked
     for name in sorted(chosen.difference(names)):
         raise InputError(f"table: no column {name!r}{among(name, names)}")
-    return [_to_raw_column(name, values) for name, values in columns if name in chosen]
+    own = readers or {}
+    return [
+        (own[name](values) if name in own else None) or _to_raw_column(name, values)
+        for name, values in columns
+        if name in chosen
+    ]
 
 
 def _as_frame(frame: object) -> object:

@@ -21,6 +21,7 @@ from possnet.errors import InputError, PossnetError, did_you_mean, listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+_BOUND = re.compile(r"([^=]*?)([<>]=?|[≤≥])([^=]*[^=\s]\s*)")
 BINNING_EXAMPLE = "'temp: edges=36,37.5,38.5 error=.2'"
 
 
@@ -174,10 +175,10 @@ def _list_columns(ctx: click.Context) -> Sequence[str]:
 
 
 class Finding(Text):
-    """What is known of a variable, as ``fever=mild|high``: its name, and a cell as in CSV files.
+    """What is known of a variable, as ``fever=mild|high``: its name, and a cell as in CSV files; or as ``age>40``.
 
-    >>> FINDING.convert("fever = mild|high", None, None)
-    ('fever', 'mild|high')
+    >>> FINDING.convert("fever = mild|high", None, None), FINDING.convert("age >= 40", None, None)
+    (('fever', 'mild|high'), ('age', '>=40'))
     """
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -193,6 +194,9 @@ class Finding(Text):
 
 def _read_finding(text: str) -> tuple[str, str]:
     name, equals, cell = (part.strip() for part in text.partition("="))
+    bound = _BOUND.fullmatch(text)
+    if bound and (not equals or name.endswith(("<", ">"))):
+        return bound[1].strip(), bound[2] + bound[3].strip()
     if not equals:
         raise ValueError
     if not cell:
@@ -207,10 +211,16 @@ def parse_evidence(findings: Mapping[str, str], network: pn.Network) -> dict[str
     ['high', 'mild']
     """
     from possnet.cells import CellSyntax
+    from possnet.measurements import bin_texts
 
     evidence = {}
     for name, cell in findings.items():
-        states, problem = CellSyntax().parse(cell).resolve_states(network.variable(name))
+        variable = network.variable(name)
+        states, problem = CellSyntax().parse(cell).resolve_states(variable)
+        if variable.bins is not None:
+            (numbers,), problems = bin_texts([cell], variable)
+            if problem or not problems:
+                states, problem = numbers, problems.get(0, "")
         if problem:
             raise InputError(f"--given '{name}={cell}': {problem if isinstance(problem, str) else problem()}")
         if states is not None:
@@ -302,7 +312,7 @@ VARIABLES = Text("a,b,...", read_names, words=_name_variables, separator=",")
 COLUMN = Text("column", words=_list_columns)
 COLUMNS = Text("a,b,...", read_names, words=_list_columns, separator=",")
 EDGE = Text("a->b", _read_edge, "parent->child, such as 'fever->rash'", _list_columns, "->")
-FINDING = Finding("x=a|b", _read_finding, "VARIABLE=STATE, for example 'fever=mild|high'")
+FINDING = Finding("x=a|b", _read_finding, "VARIABLE=STATE, for example 'fever=mild|high', or 'age>40'")
 IMPRECISION = Text(
     "number",
     _read_imprecision,

@@ -21,6 +21,7 @@ from possnet.dataset.variable_discovery import infer_variables, require_columns,
 from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps
 from possnet.kernels.grouping import group_rows
+from possnet.measurements import Binning, measured_cells, measured_column
 from possnet.seeds import seed_of
 from possnet.variables import join_bins, require_same_bins
 
@@ -109,7 +110,10 @@ class Dataset:
                 )
             for column, cell in zip(columns, row, strict=True):
                 column.append(cell)
-        plain = [python_column(v.name, column) for v, column in zip(listed, columns, strict=True)]
+        plain = [
+            python_column(v.name, column) if v.bins is None else measured_cells(v.name, column, v)
+            for v, column in zip(listed, columns, strict=True)
+        ]
         return cls.from_columns(plain, variables=listed, weights=weights, owner="rows")
 
     @classmethod
@@ -130,7 +134,7 @@ class Dataset:
         """
         wanted = None if variables is None else variables_of(variables)
         names = None if wanted is None else {v.name for v in wanted} | ({weights} if weights else set())
-        columns = columns_of_table(frame, names)
+        columns = columns_of_table(frame, names, {v.name: partial(_read_numbers, v) for v in wanted or () if v.bins})
         numbers = None
         if weights is not None:
             numbers = weights_of_column(columns, weights, "table")
@@ -552,6 +556,15 @@ class Dataset:
         names = self._variables if name is None else (self.variable(name).name,)
         cells = self.total * len(names)
         return sum(weigh(n) for n in names) / cells if cells else 0.0
+
+
+def _read_numbers(variable: Variable, values: Any) -> RawColumn | None:
+    """Column of a variable with bins: of Arrow's numbers and texts, or of Python cells; None for anything else."""
+    if isinstance(values, list):
+        return measured_cells(variable.name, values, variable)
+    if hasattr(values, "to_bitmaps"):
+        return None
+    return measured_column(variable.name, Binning.from_variable(variable), values, known=True)
 
 
 def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:

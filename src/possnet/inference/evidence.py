@@ -4,8 +4,8 @@
 - set-valued, ``{"fever": {"mild", "high"}}``: one of several states;
 - virtual, ``{"fever": {"mild": 1.0, "high": 0.4}}``: uncertain, a degree for each state (0 where none is given),
   combined with the network by its own conjunction;
-- a number, ``{"age": 30}``, where the variable has bins: the bin that it lies in. An interval, ``(30, 40)``, and the text of
-  a reading, ``">40"`` or ``"35±2"``, are the bins that they meet, and may be members of a set or keys of a mapping too.
+- a number, ``{"age": 30}``, where the variable has bins: the bin that it lies in. An interval, ``(30, 40)``, and the text
+  of a reading, ``">40"`` or ``"35±2"``, are the bins that they meet, and may be members of a set or keys of a mapping too.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from possnet.io.format_registries import (
     select_options,
 )
 from possnet.io.passthrough_columns import PlainColumns
+from possnet.measurements import Binning
 from possnet.threads import in_order
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from possnet.arrow import RawColumn
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
-    from possnet.measurements import Binning
     from possnet.variables import Variable
 
 
@@ -251,10 +251,12 @@ def _open_sources(
     """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
     sources = [_open_source(path, weights, options) for path in paths]
     given = None if variables is None else variables_of(variables)
-    if binnings:
-        settled = settle_binnings(binnings, sources, given)
-        for source in sources:
-            source.binnings = settled
+    settled = settle_binnings(binnings or {}, sources, given)
+    remembered = {v.name: Binning.from_variable(v) for v in given or () if v.bins is not None and v.name not in settled}
+    for source in sources:
+        declared = {v.name for v in source.declared_variables() or ()}
+        source.remembered = remembered.keys() & set(source.header) - declared
+        source.binnings = settled | {name: remembered[name] for name in source.remembered}
     return sources, known_domain(sources, given)
 
 

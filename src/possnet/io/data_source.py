@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import columns_of_table
+from possnet.arrow import columns_of_table, describe_misfit
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
-from possnet.io.measured_columns import measured_column
+from possnet.measurements import measured_column, refuse_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from possnet.aliases import Ints
-    from possnet.arrow import RawColumn
+    from possnet.arrow import Cell, Finding, RawColumn
     from possnet.dataset import Dataset
     from possnet.measurements import Binning
     from possnet.variables import Variable
@@ -48,6 +48,10 @@ class DataSource(ABC):
         Number of rows, if the file says so.
     needs_domain
         Whether cells can be read only when the states are known, as ranges are.
+    binnings
+        How columns of numbers become cells.
+    remembered
+        Those that nobody asked for: variables that remember their bins, whose columns may hold states as well.
     whole
         Whether all rows will be kept at once, so that tables may be large.
     """
@@ -60,6 +64,7 @@ class DataSource(ABC):
     def __init__(self, path: Path, weight_column: str | None) -> None:
         self.path, self.owner, self.weight_column = path, str(path), weight_column
         self.binnings: Mapping[str, Binning] = {}
+        self.remembered: Collection[str] = ()
 
     def require_weights(self) -> None:
         """Raise an `InputError` if the file lacks its weight column."""
@@ -100,8 +105,19 @@ class DataSource(ABC):
     def read_column(self, name: str, table: Any, first_row: int) -> RawColumn:
         """A column of states of a table whose rows follow ``first_row`` others."""
         if name in self.binnings:
-            return measured_column(name, self.binnings[name], table)
+            binning, values = self.binnings[name], table.column(name)
+            errors = table.column(binning.error) if isinstance(binning.error, str) else None
+            known, resolve = name in self.remembered, partial(self.resolve_text, name)
+            column = measured_column(name, binning, values, errors, resolve, known=known)
+            if column is not None:
+                return column
+            if not known:
+                raise refuse_values(name, values)
         return self.decode_column(name, table, first_row)
+
+    def resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:  # noqa: ARG002
+        """States of a text that is neither a state nor a reading, and what is wrong with it."""
+        return (), describe_misfit((text,), variable)
 
     def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:  # noqa: ARG002
         """A column of cells: a state, a list of states, or null where nothing is known."""

@@ -14,8 +14,7 @@ from possnet.arrow import DomainHints
 from possnet.dataset import infer_variables, require_columns
 from possnet.errors import InputError, among, did_you_mean, listing
 from possnet.io.file_access import prefix_errors
-from possnet.io.measured_columns import read_measurements
-from possnet.measurements import Binning
+from possnet.measurements import Binning, read_measurements
 from possnet.variables import join_bins
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from possnet.measurements.binned_column import BinnedColumn
 from possnet.measurements.binning import Binning, bin_measurements
+from possnet.measurements.measured_columns import measured_cells, measured_column, read_measurements, refuse_values
 from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
 from possnet.measurements.number_cells import bin_texts, states_of_value
 
@@ -11,7 +12,11 @@ __all__ = [
     "MeasuredIntervals",
     "bin_measurements",
     "bin_texts",
+    "measured_cells",
+    "measured_column",
+    "read_measurements",
     "read_numbers",
     "read_texts",
+    "refuse_values",
     "states_of_value",
 ]

@@ -15,7 +15,9 @@ from possnet.cli.render import Page, get_width, show
 @click.command(short_help="How possible and how certain each state of a variable is.")
 @click.argument("net", type=NET)
 @click.argument("target", type=VARIABLE)
-@shared.given_option("What is known: a state, a|b, or !a (all but a).")
+@shared.given_option(
+    "What is known: a state, a|b, or !a (all but a); of a variable made from numbers also x=30, 'x>40' or x=30..40."
+)
 @shared.json_option("Print JSON instead of bars.")
 def query_command(net: pn.Network, target: str, given: dict[str, str], as_json: bool) -> None:  # noqa: FBT001
     """Show the possibility and the necessity of every state of a variable.
@@ -26,6 +28,7 @@ def query_command(net: pn.Network, target: str, given: dict[str, str], as_json: 
     Examples:
       possnet query clinic measles --given 'fever=mild|high' --given rash=spots
       possnet query asia lung --given xray=yes --json
+      possnet query adult.json income --given age=30 --given 'hours>40'
       possnet fit rows.csv --structure clinic --out - | possnet query - flu --given fever=high
     """
     evidence = parse_evidence(given, net)

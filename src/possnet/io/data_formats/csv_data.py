@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from possnet.arrow import RawColumn
+    from possnet.arrow import Cell, Finding, RawColumn
     from possnet.cells import ParsedCell
     from possnet.dataset import Dataset
     from possnet.io.passthrough_columns import PlainColumns
@@ -57,6 +57,10 @@ class CsvSource(DataSource):
         """A column of texts, parsed as far as that is possible without the domain."""
         texts: Any = super().decode_column(name, table, first_row)
         return WrittenColumn(name, texts.codes, [self._parse_cell(text) for (text,) in texts.cells], first_row)
+
+    def resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:  # noqa: ARG002
+        """States of a text that is neither a state nor a reading: a set of states, as other columns have them."""
+        return self._parse_cell(text).resolve_states(variable)
 
     def _parse_cell(self, text: str) -> ParsedCell:
         """The parsed text of a cell; texts are remembered, up to a number that costs a few megabytes."""
