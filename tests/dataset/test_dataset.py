@@ -203,7 +203,7 @@ def test_misfits_are_told_ten_at_a_time() -> None:
         (lambda: pn.Dataset.from_table({"x": [0.5]}), "column 'x': numbers with fractions"),
         (lambda: pn.Dataset.from_table({"x": [b"a"]}), "column 'x': cells of type binary"),
         (lambda: pn.Dataset.from_table({"x": [object()]}), "column 'x', row 1: .* expected a state"),
-        (lambda: pn.Dataset.from_table({"x": ["a", ""]}), "table: variable 'x': state is empty"),
+        (lambda: pn.Dataset.from_table({"x": [["a", ""]]}), "table: variable 'x': state is empty"),
         (lambda: pn.Dataset.from_table({}), "table: no columns"),
         (lambda: pn.Dataset.from_table(7), "int does not speak Arrow"),
         (lambda: pn.Dataset.from_table({"x": ["a"], "y": ["a", "b"]}), "columns of 1, 2 rows; expected columns of one length"),

@@ -41,9 +41,14 @@ def test_other_delimiters_separators_and_no_escape(tmp_path: Path) -> None:
     with pytest.raises(pn.InputError, match="state 'a/b' holds '/', special in a cell; expected an escape character"):
         pn.write_data(needs, tmp_path / "b.csv", **options)
     assert not (tmp_path / "b.csv").exists()
-    for option, values in {"separator": ("||", "."), "escape": ("|", "!"), "delimiter": ("|", "")}.items():
+    for option, values in {
+        "separator": ("!", "."),
+        "escape": ("|", "!"),
+        "delimiter": ('"', "", "§"),
+        "quote": ("ab", "§"),
+    }.items():
         for value in values:
-            wrong = f"{option} .*; expected one (plain )?character"
+            wrong = f"{option} .*; expected one (plain |without )?"
             refused(wrong, pn.read_data, tmp_path / "a.csv", **{option: value})
 
 
@@ -134,9 +139,10 @@ BAD_CSV: list[tuple[bytes, str]] = [
     (b"a,a\n1,2\n", "line 1: column 'a' appears twice; expected distinct names"),
     (b"a,b\n1,2\n1\n1,2,3\n", r"row 2: 1 fields; expected 2, as in the first line(.|\n)*row 3: 3 fields"),
     (b"a,b\n" + b"1\n" * 30, r"row 1: 1 fields(.|\n)*\.\.\. and 20 more like these"),
-    (b"a,b\nx,\xff\xfe\nx,y\n", r"row 1, column 'b': b'\\xff\\xfe' is not UTF-8 text; save the file as UTF-8"),
-    (b"\xff\xfea\x00", "line 1: not UTF-8 text; expected a CSV file, saved as UTF-8"),
-    (b"\x89PNG\r\n\x1a\n\x00\x00", "line 1: not UTF-8 text"),
+    (b"a,b\nx,\xff\x01\nx,y\n", "not UTF-8 text, and no text at all; expected a CSV file, saved as UTF-8"),
+    (b"\xff\xfea\x00", "column 'a' holds no state at all"),
+    (b"\xff\xfea\x00\n\x00\x00\xd8", "not utf-16 text"),
+    (b"\x89PNG\r\n\x1a\n\x00\x00", "not UTF-8 text, and no text at all"),
     (b"a" * 200_000 + b"\n1\n", "line 1: field larger than field limit"),
     (b"a,b\n?,x\n", "column 'a' holds no state at all; expected some, or its domain in variables="),
     (b"a\n", "column 'a' holds no state at all"),

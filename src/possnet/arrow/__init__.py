@@ -12,6 +12,7 @@ from possnet.arrow.arrow_tables import (
 from possnet.arrow.raw_columns import (
     Cell,
     DomainHints,
+    DoubtfulText,
     Finding,
     ListColumn,
     MaskColumn,
@@ -26,6 +27,7 @@ from possnet.arrow.scalar_values import scalar_values
 __all__ = [
     "Cell",
     "DomainHints",
+    "DoubtfulText",
     "Finding",
     "ListColumn",
     "MaskColumn",

@@ -217,7 +217,7 @@ def python_column(name: str, values: Iterable[Any]) -> TextColumn:
     array([0, 1, 0])
     """
     by_text: dict[str | frozenset[str], int] = {}  # cells of nothing but text, which need not be looked at twice
-    by_cell: dict[Cell, int] = {}
+    by_cell: dict[tuple[Cell, bool], int] = {}  # a set of one text is not that text, which may have a grammar
     codes = []
     for row, value in enumerate(values):
         key = value if isinstance(value, str) else _set_of_texts(value)
@@ -227,11 +227,12 @@ def python_column(name: str, values: Iterable[Any]) -> TextColumn:
                 cell = _to_cell(value)
             except InputError as error:
                 raise InputError(f"column {name!r}, row {row + 1}: {error}") from None
-            number = by_cell.setdefault(cell, len(by_cell))
+            number = by_cell.setdefault((cell, not isinstance(value, str)), len(by_cell))
             if key is not None:
                 by_text[key] = number
         codes.append(number)
-    return TextColumn(name, np.array(codes, dtype=np.int64), list(by_cell))
+    sets = frozenset(number for (_, as_set), number in by_cell.items() if as_set)
+    return TextColumn(name, np.array(codes, dtype=np.int64), [cell for cell, _ in by_cell], sets=sets)
 
 
 def _set_of_texts(value: object) -> frozenset[str] | None:

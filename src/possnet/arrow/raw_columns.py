@@ -12,11 +12,11 @@ import threading
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, warn_user
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
 from possnet.variables import Variable, require_same_bins
@@ -41,11 +41,14 @@ _EMPTY = "an empty set; expected at least one state, or nothing at all where not
 class ProblemReport:
     """Cells of one source that cannot be used: the first ten, and how many there are in all.
 
-    ``first_row`` is the number of rows before those that are looked at, for sources read in batches.
+    ``first_row`` is the number of rows before those that are looked at, for sources read in batches. ``notes`` says of a
+    column how its ambiguous cells were read; those of columns in ``warned`` have been told before.
     """
 
     owner: str
     first_row: int = 0
+    notes: dict[str, str] = field(default_factory=dict)
+    warned: set[str] = field(default_factory=set)
     problems: list[tuple[int, str, str]] = field(default_factory=list)
     total: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -65,8 +68,11 @@ class ProblemReport:
             self.problems = sorted([*self.problems, *first_ten])[:10]
 
     def raise_if_any(self) -> None:
-        """Raise one `InputError` that names the first ten problems."""
+        """Raise one `InputError` that names the first ten problems; if there are none, warn of the notes, once each."""
         if not self.problems:
+            for column in [name for name in self.notes if name not in self.warned]:
+                self.warned.add(column)
+                warn_user(f"{self.owner}, column {column!r}: {self.notes[column]}")
             return
         lines = [f"{self.owner}, row {row}, column {column!r}: {finding}" for row, column, finding in self.problems]
         if self.total > len(lines):
@@ -74,18 +80,35 @@ class ProblemReport:
         raise InputError("\n".join(lines))
 
 
+class DoubtfulText(NamedTuple):
+    """A text that may be a state or name others, which only all cells of a column tell: its kind and the row it stands in.
+
+    ``range``: ``b..d``, or a range of states in no known order (``order``); ``interval``: ``[20,30]``, a list or a bin;
+    ``unclosed``: a bracket without its partner. ``names`` are the states that it may stand for, or their ends.
+    """
+
+    kind: Literal["range", "order", "interval", "unclosed"]
+    text: str
+    names: tuple[str, ...]
+    row: int
+
+
 @dataclass(frozen=True, slots=True)
 class DomainHints:
     """What a column says of its domain: the states its cells name, and the domain it declares (a category), if any.
 
-    ``ranges`` are texts that may be states or ranges of states: first, last, the text itself, and the row it stands in.
+    ``doubtful`` are texts that may be states; ``lists`` says that other cells are lists in brackets, ``numbers`` that the
+    states are whole numbers in their order, and ``guessed`` that texts were read without being told how.
     ``bins`` are where the numbers behind the declared states were cut.
     """
 
     states: frozenset[str]
     declared: tuple[str, ...] | None = None
     ordered: bool = False
-    ranges: frozenset[tuple[str, str, str, int]] = frozenset()
+    doubtful: frozenset[DoubtfulText] = frozenset()
+    lists: bool = False
+    numbers: bool = False
+    guessed: bool = False
     bins: Bins | None = None
 
 
@@ -112,7 +135,7 @@ class TextColumn:
     """For every row the number of its cell, and the distinct cells: tuples of states, or None where nothing is known.
 
     ``states`` is the domain if the source declares one, and ``ordered`` whether its order means something. ``findings``
-    says what is wrong with cells that could not be read.
+    says what is wrong with cells that could not be read, ``sets`` numbers those that came as sets or lists, not as a text.
     """
 
     name: str
@@ -121,6 +144,7 @@ class TextColumn:
     states: tuple[str, ...] | None = None
     ordered: bool = False
     findings: Mapping[int, Finding] = field(default_factory=dict)
+    sets: frozenset[int] = frozenset()
 
     @property
     def rows(self) -> int:

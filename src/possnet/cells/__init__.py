@@ -1,6 +1,20 @@
 """How a set-valued cell is written: one grammar for files, tables of other libraries, and the command line."""
 
-from possnet.cells.cell_syntax import CellPart, CellSyntax, ParsedCell
-from possnet.cells.written_column import WrittenColumn
+from possnet.cells.cell_options import CellOptions
+from possnet.cells.cell_syntax import CellReading, CellSyntax, check_words
+from possnet.cells.disguised_sets import describe_disguise, looks_like_ranges
+from possnet.cells.parsed_cell import CellPart, ParsedCell
+from possnet.cells.written_column import WrittenColumn, name_option
 
-__all__ = ["CellPart", "CellSyntax", "ParsedCell", "WrittenColumn"]
+__all__ = [
+    "CellOptions",
+    "CellPart",
+    "CellReading",
+    "CellSyntax",
+    "ParsedCell",
+    "WrittenColumn",
+    "check_words",
+    "describe_disguise",
+    "looks_like_ranges",
+    "name_option",
+]

@@ -1,8 +1,18 @@
-r"""The text of a set-valued cell.
+r"""The text of a set-valued cell: one grammar for files, tables of other libraries, and the command line.
 
-``a`` one state; ``a|b`` a set; empty, ``?`` or ``*`` unknown; ``!a`` or ``!a|b`` every state but these; ``b..d`` the
-states from b to d of an ordered variable. Blanks around states do not count. The escape character (``\``) takes its special
-meaning from the next character, so that any name can be written: ``\?`` is the state named ``?``.
+===========================  ============================================================================
+``a``                        one state
+``a|b``, ``a;b``             a set; another separator is an option, of one character or several
+``{a, b}``, ``[a, b]``       a set; members in quotes, as in JSON or Python, may hold anything
+``!a``, ``!a|b``             every state but these
+``b..d``                     the states from b to d of an ordered variable
+empty, ``?``, ``*``          unknown; and the words for unknown that are an option
+``a,b``                      a set if ``a`` and ``b`` are known to be states; a state otherwise
+``[20,30]``                  a set if both are known to be states; a state where nothing is known of them
+===========================  ============================================================================
+
+Blanks around states do not count. The escape character (``\``) takes the special meaning from the next character, so that
+any name can be written: ``\?`` is the state named ``?``. Before an ordinary character it is an ordinary character.
 
 Reading has two steps, because the domain may have to be inferred first: `CellSyntax.parse` splits a text into a
 `ParsedCell`, and `ParsedCell.resolve_states` turns that into states of a known domain.
@@ -11,176 +21,243 @@ Reading has two steps, because the domain may have to be inferred first: `CellSy
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from possnet.arrow import describe_misfit
-from possnet.errors import InputError, listing
+from possnet.cells.bracketed_lists import PARTNERS, ListMember, is_balanced, split_list, split_outside
+from possnet.cells.escaped_text import EscapedText, escape_text, strip_blanks
+from possnet.cells.parsed_cell import CellPart, ParsedCell
+from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from possnet.arrow import Cell
 
-    from possnet.arrow import Cell, Finding
-    from possnet.variables import Variable
+CellReading: TypeAlias = Literal["auto", "plain", "sets", "range"]
+"""How the cells of a column are read.
 
+``auto``: by the grammar, and what is ambiguous by the domain; ``plain``: a text is a state; ``sets``: commas separate too,
+and brackets are always lists; ``range``: two parts are the ends of a range.
+"""
 _UNKNOWN = ("?", "*")
+_USUAL_SEPARATORS = ("|", ";")
+_NEVER_SEPARATE = "!?*{}[]\"'"
 # the two ends around the first .. with something on both sides
 _RANGE = re.compile(r"(.*?\S)\s*\.\.\s*(\S.*)", re.DOTALL)
-_PRIVATE = 0xF0000
-_HIDDEN = "[\U000f0000-\U0010ffff]"
-
-
-class CellPart(NamedTuple):
-    """A part of a cell: the text of a state, and the two ends if it may mean a range of states."""
-
-    text: str
-    ends: tuple[str, str] | None = None
-
-    def resolve_states(self, variable: Variable) -> tuple[set[str], Finding]:
-        """States of the part in the domain, and what is wrong with it (or nothing)."""
-        if self.text in variable:
-            return {self.text}, ""
-        if self.ends is None:
-            return set(), partial(describe_misfit, (self.text,), variable)
-        for end in self.ends:
-            if end not in variable:
-                return set(), partial(describe_misfit, (end,), variable)
-        if not variable.ordered:
-            finding = (
-                f"{self.text!r} is a range, but the states of {variable.name!r} have no order; list them, or order them"
-            )
-            return set(), finding
-        first, last = self.ends
-        low, high = variable.index(first), variable.index(last)
-        if low > high:
-            return set(), f"the range {self.text!r} runs backwards; expected {last}..{first}"
-        return set(variable.states[low : high + 1]), ""
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedCell:
-    """A cell as written: unknown, a set of parts, or everything but those; or a finding if it cannot be read."""
-
-    parts: tuple[CellPart, ...] = ()
-    unknown: bool = False
-    all_but: bool = False
-    finding: str = ""
-
-    def named_states(self) -> set[str]:
-        """States that the text names, for a domain made from data; ends of ranges are not among them."""
-        return {part.text for part in self.parts if part.ends is None}
-
-    def possible_ranges(self) -> set[tuple[str, str, str]]:
-        """Ranges that the text may mean: their ends, and the text."""
-        return {(*part.ends, part.text) for part in self.parts if part.ends is not None}
-
-    def resolve_states(self, variable: Variable) -> tuple[Cell, Finding]:
-        """States of the cell in the domain, in order, and what is wrong with it (or nothing)."""
-        if self.unknown or self.finding:
-            return (None if self.unknown else ()), self.finding
-        if len(self.parts) == 1 and not self.all_but and self.parts[0].text in variable:
-            return (self.parts[0].text,), ""
-        named: set[str] = set()
-        for part in self.parts:
-            states, finding = part.resolve_states(variable)
-            if finding:
-                return (), finding
-            named |= states
-        kept = tuple(s for s in variable.states if (s in named) != self.all_but)
-        return kept, "" if kept else f"leaves no state of {listing(variable.states)}; expected at least one"
+_COMMA = re.compile(",")
+_FIRST = re.compile(r"\A.", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d*")
 
 
 @dataclass(frozen=True, slots=True)
 class CellSyntax:
-    r"""How cells are written: the separator between states, the escape character (empty: none), and what parts fields.
+    r"""How the cells of a column are written.
+
+    Attributes
+    ----------
+    separator
+        What stands between states; ``|`` and ``;`` if none is given.
+    escape
+        The escape character; none if empty.
+    reading
+        ``auto``, ``plain``, ``sets`` or ``range``; see `CellReading`.
+    unknown_words
+        Texts that mean unknown, besides ``?``, ``*`` and nothing.
 
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
     >>> syntax = CellSyntax()
     >>> [syntax.parse(text).resolve_states(fever)[0] for text in ("mild|high", "!none", "none..mild", "?")]
     [('mild', 'high'), ('mild', 'high'), ('none', 'mild'), None]
+    >>> [syntax.parse(text).resolve_states(fever)[0] for text in ("{none, high}", '["none", "high"]', "none,high")]
+    [('none', 'high'), ('none', 'high'), ('none', 'high')]
+    >>> CellSyntax(reading="range").parse("none,high").resolve_states(fever)[0]
+    ('none', 'mild', 'high')
     >>> syntax.write(("a|b", "?"))
     'a\\|b|?'
     """
 
-    separator: str = "|"
+    separator: str | None = None
     escape: str = "\\"
-    delimiter: str = ","
+    reading: CellReading = "auto"
+    unknown_words: tuple[str, ...] = ()
+    separators: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _special: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _between: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.separator) != 1 or self.separator in "!?*. \t\r\n":
-            raise InputError(f"separator {self.separator!r}; expected one character other than ! ? * . and blanks")
-        if len(self.escape) > 1 or self.escape == self.separator or (self.escape and self.escape in "!?*. \t\r\n"):
-            raise InputError(f"escape {self.escape!r}; expected one character of its own, or nothing")
-        special = {self.separator, self.escape, '"', "!", "?", "*", "."}
-        plain = " " <= self.delimiter <= "~" or self.delimiter == "\t"
-        if len(self.delimiter) != 1 or self.delimiter in special or not plain:
-            raise InputError(
-                f"delimiter {self.delimiter!r}; expected one plain character other than the separator, the escape "
-                "and ! ? * ."
-            )
+        require_known(self.reading, get_args(CellReading), "cells")
+        _check_separator(self.separator)
+        _check_escape(self.escape, self.separator)
+        object.__setattr__(self, "unknown_words", check_words(self.unknown_words))
+        commas = (",",) if self.reading in {"sets", "range"} else ()
+        given = _USUAL_SEPARATORS if self.separator is None else (self.separator,)
+        # a separator that was given is the only one, but the ends of ranges stand at commas all the same
+        separators = given if self.reading == "sets" and self.separator is not None else (*given, *commas)
+        object.__setattr__(self, "separators", separators)
+        signs = "|".join(re.escape(sign) for sign in sorted(separators, key=len, reverse=True))
+        commas_too = r"|," if self.separator is None else ""
+        object.__setattr__(
+            self, "_special", re.compile(rf"{signs}|\.\.|{re.escape(self.escape) or '!'}|[\[\]{{}}!]{commas_too}")
+        )
+        blank = self.separator is not None and not self.separator.strip()
+        object.__setattr__(self, "_between", re.compile(f"(?:{signs})+" if blank else signs))
 
     def parse(self, text: str) -> ParsedCell:
         """Split the text of a cell, without knowing the domain."""
-        if self.escape not in text or not self.escape:
-            bare = text.strip()
-            if not bare or bare in _UNKNOWN:
-                return ParsedCell(unknown=True)
-            if self.separator not in bare and bare[0] != "!" and ".." not in bare:
-                return ParsedCell((CellPart(bare),))
-        escaped: list[str] = []  # while a text is split, letters of a private range stand for these characters
+        bare = strip_blanks(text, self.escape)
+        plain = self.reading == "plain"
+        if not bare or bare in self.unknown_words or (bare in _UNKNOWN and not plain):
+            return ParsedCell(text, unknown=True)
+        if plain:
+            return ParsedCell(text, (CellPart(text),))
+        if not self._special.search(bare):
+            return ParsedCell(text, (CellPart(bare),))
+        all_but = bare[0] == "!"
+        body = bare[1:].lstrip() if all_but else bare
+        members = split_list(body, self.separators, self.escape)
+        if self.reading == "range":
+            return self._parse_range(text, body, members, all_but=all_but)
+        if members is not None:
+            return self._parse_list(text, body, members, all_but=all_but)
+        return self._parse_parts(text, body, all_but=all_but)
 
-        def hide_character(match: re.Match[str]) -> str:
-            escaped.append(match[0][-1])
-            return chr(_PRIVATE + len(escaped) - 1)
+    def _parse_list(self, text: str, body: str, members: list[ListMember], *, all_but: bool) -> ParsedCell:
+        if not members:
+            return ParsedCell(
+                text, finding=f"{body} is an empty set; expected a state in it, or ? where nothing is known"
+            )
+        if any(not member.text for member in members):
+            return ParsedCell(text, finding=f"{body} has an empty place; expected a state there")
+        parts = tuple(CellPart(m.text) if m.quoted else self._read_part(m.text) for m in members)
+        doubtful = self.reading == "auto" and body[0] == "[" and _is_interval(members)
+        return ParsedCell(text, parts, all_but=all_but, doubt="interval" if doubtful else "", is_list=not doubtful)
 
-        def show_characters(text: str) -> str:
-            return re.sub(_HIDDEN, lambda match: escaped[ord(match[0]) - _PRIVATE], text)
+    def _parse_parts(self, text: str, body: str, *, all_but: bool) -> ParsedCell:
+        written = self._hide_escaped(body)
+        pieces = split_outside(written.plain, self._between)
+        if not all(pieces):
+            sign = next((s for s in self.separators if s in written.plain), self.separators[0])
+            return ParsedCell(text, finding=f"an empty place beside {sign!r}; expected a state there")
+        parts = tuple(_part_of(written, piece) for piece in pieces)
+        ends = written.plain[0] in PARTNERS or written.plain[-1] in PARTNERS.values()
+        unclosed = ends and not is_balanced(written.plain)
+        if unclosed and self.reading == "sets":
+            finding = f"{body!r} has a bracket without its partner; expected a list such as [a, b]"
+            return ParsedCell(text, finding=finding)
+        commas: list[str] = []
+        if self.separator is None and len(parts) == 1 and "," in written.plain:
+            commas = split_outside(written.plain, _COMMA)
+        comma_parts = tuple(_part_of(written, piece) for piece in commas) if all(commas) else ()
+        return ParsedCell(text, parts, all_but=all_but, doubt="unclosed" if unclosed else "", comma_parts=comma_parts)
 
-        hidden = f"{re.escape(self.escape)}.|{_HIDDEN}" if self.escape else _HIDDEN
-        plain = re.sub(hidden, hide_character, text, flags=re.DOTALL).strip()
-        if plain in {"", *_UNKNOWN}:
-            return ParsedCell(unknown=True)
-        parts = []
-        for piece in map(str.strip, plain.removeprefix("!").split(self.separator)):
-            if not piece:
-                return ParsedCell(finding=f"an empty place beside {self.separator!r}; expected a state there")
-            ends = _RANGE.fullmatch(piece)
-            whole = show_characters(piece)
-            parts.append(CellPart(whole, (show_characters(ends[1]), show_characters(ends[2])) if ends else None))
-        return ParsedCell(tuple(parts), all_but=plain.startswith("!"))
+    def _parse_range(self, text: str, body: str, members: list[ListMember] | None, *, all_but: bool) -> ParsedCell:
+        """A cell of two ends, or of one state."""
+        if members is None:
+            written = self._hide_escaped(body)
+            pieces = [written.show(piece) for piece in split_outside(written.plain, self._between)]
+            if len(pieces) == 1 and (ends := _RANGE.fullmatch(written.plain)):
+                pieces = [written.show(ends[1]), written.show(ends[2])]
+        else:
+            pieces = [member.text for member in members]
+        if not 1 <= len(pieces) <= 2 or not all(pieces):
+            return ParsedCell(text, finding=f"{body!r} is no range; expected a state, or its first and its last one")
+        if len(pieces) == 1:
+            return ParsedCell(text, (CellPart(pieces[0]),), all_but=all_but)
+        first, last = pieces
+        if all(WHOLE_NUMBER.fullmatch(end) for end in pieces) and int(first) > int(last):
+            return ParsedCell(text, finding=f"the range {body!r} runs backwards; expected {last} before {first}")
+        return ParsedCell(text, (CellPart(body, (first, last)),), all_but=all_but)
+
+    def _read_part(self, text: str) -> CellPart:
+        written = self._hide_escaped(text)
+        return _part_of(written, written.plain)
+
+    def _hide_escaped(self, text: str) -> EscapedText:
+        return EscapedText(text, self.escape, "".join(sign[0] for sign in self.separators))
 
     def write(self, cell: Cell, states: Sequence[str] | None = None) -> str:
         """Text of a cell; the inverse of reading it.
 
         With the states of the domain a state such as ``5..10`` is written as it stands, unless ``5`` and ``10`` are
-        states as well, which it could be taken for a range of.
+        states as well, which it could be taken for a range of. A text that happens to be the name of another state gets
+        its last state twice, which makes it the same set, and no name.
         """
+        known = set(states or ())
         if cell is None:
-            return "?"
-        texts = [state if self._is_bare(state, states) else self._write_state(state) for state in cell]
-        if texts[0].startswith("!") or (len(texts) == 1 and texts[0] in _UNKNOWN):
-            texts[0] = self._escape_character(texts[0][0], cell) + texts[0][1:]
-        return self.separator.join(texts)
+            return next((sign for sign in _UNKNOWN if sign not in known), "")
+        separator = self.separators[0]
+        texts = [self._write_state(state, states) for state in cell]
+        if PARTNERS.get(texts[0][0]) == texts[-1][-1]:  # the whole would be taken for a list
+            texts = [self._write_state(state, states, brackets=True) for state in cell]
+        if texts[0][0] == "!" or (len(texts) == 1 and texts[0] in _UNKNOWN):
+            texts[0] = escape_text(texts[0], _FIRST, self.escape)
+        text = separator.join(texts)
+        while text.strip() in self.unknown_words or (text.strip() in known and (text.strip(),) != cell):
+            text = f"{text}{separator}{texts[-1]}"
+        return text
 
-    def _is_bare(self, state: str, states: Sequence[str] | None) -> bool:
-        """Whether nothing in a state is special but dots that no other states stand beside."""
-        if states is None or ".." not in state or state != state.strip():
-            return False
-        if self.separator in state or (self.escape and self.escape in state):
-            return False
-        ends = _RANGE.fullmatch(state)
-        return ends is None or not set(ends.groups()) <= set(states)
+    def _write_state(self, state: str, states: Sequence[str] | None, *, brackets: bool = False) -> str:
+        """A state with its separators, escapes, blanks at the ends, odd brackets and all dots but the first escaped."""
+        signs = [re.escape(sign[0]) + (f"(?={re.escape(sign[1:])})" if sign[1:] else "") for sign in self.separators]
+        # the end of a state and a separator after it must not make another separator
+        signs += [rf"{re.escape(sign[:k])}\Z" for sign in self.separators for k in range(1, len(sign))]
+        signs += [re.escape(self.escape)] if self.escape else []
+        signs += [r"[()\[\]{}]"] if brackets or not is_balanced(state) else []
+        signs += [r"(?<=\.)\."] if _has_unsafe_dots(state, states) else []
+        return escape_text(state, re.compile("|".join([r"\A\s", r"\s\Z", *signs])), self.escape)
 
-    def _write_state(self, state: str) -> str:
-        """A state with separators, escapes, blanks at its ends and all but the first of several dots escaped."""
-        special = rf"[{re.escape(self.separator + self.escape)}]|\A\s|\s\Z|(?<=\.)\."
-        return re.sub(special, lambda match: self._escape_character(match[0], (state,)), state)
 
-    def _escape_character(self, character: str, cell: tuple[str, ...]) -> str:
-        if not self.escape:
-            raise InputError(
-                f"state {'|'.join(cell)!r} holds {character!r}, special in a cell; expected an escape character"
-            )
-        return self.escape + character
+def _part_of(written: EscapedText, piece: str) -> CellPart:
+    ends = _RANGE.fullmatch(piece)
+    return CellPart(written.show(piece), (written.show(ends[1]), written.show(ends[2])) if ends else None)
+
+
+def _is_interval(members: list[ListMember]) -> bool:
+    """Whether a list may be an interval: two bare numbers, the larger one last."""
+    if len(members) != 2 or any(m.quoted or not _NUMBER.fullmatch(m.text) for m in members):
+        return False
+    return float(members[0].text) < float(members[1].text)
+
+
+def _has_unsafe_dots(state: str, states: Sequence[str] | None) -> bool:
+    """Whether a state may be taken for a range: of other states, if these are known."""
+    ends = _RANGE.fullmatch(state)
+    return ends is not None and (states is None or set(ends.groups()) <= set(states))
+
+
+def _check_separator(separator: object) -> None:
+    if separator is None:
+        return
+    if not isinstance(separator, str) or not separator:
+        raise InputError(f"separator {separator!r}; expected a text such as '|' or ', ', or a text for each column")
+    wrong = [sign for sign in separator if sign in _NEVER_SEPARATE]
+    if wrong or separator.strip() in {".", ".."} or "\n" in separator or "\r" in separator:
+        raise InputError(
+            f"separator {separator!r}; expected one without ! ? * brackets, quotes and line breaks, and no dots"
+        )
+
+
+def _check_escape(escape: object, separator: str | None) -> None:
+    if (
+        not isinstance(escape, str)
+        or len(escape) > 1
+        or (escape and escape in f"{_NEVER_SEPARATE}. \t\r\n,|;{separator or ''}")
+    ):
+        raise InputError(f"escape {escape!r}; expected one character of its own, or nothing")
+
+
+def check_words(words: object) -> tuple[str, ...]:
+    """Words for unknown, without blanks around them; an `InputError` for anything but texts.
+
+    >>> check_words(["NA", " ND "])
+    ('NA', 'ND')
+    """
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"unknown_words {words!r}; expected several texts, for example ('NA', 'ND')")
+    listed = tuple(words)
+    for word in listed:
+        if not isinstance(word, str):
+            raise InputError(f"unknown_words: {word!r} among them; expected texts, for example ('NA', 'ND')")
+    return tuple(word.strip() for word in listed)

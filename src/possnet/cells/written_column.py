@@ -7,28 +7,70 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import DomainHints, TextColumn
+from possnet.arrow import DomainHints, DoubtfulText, TextColumn
+from possnet.cells.cell_syntax import WHOLE_NUMBER
+from possnet.cells.parsed_cell import CellPart, ParsedCell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from possnet.aliases import Words
     from possnet.arrow import Cell, ProblemReport
-    from possnet.cells.cell_syntax import ParsedCell
+    from possnet.cells.cell_syntax import CellReading, CellSyntax
     from possnet.variables import Variable
+
+_WIDEST = 100_000  # whole numbers of a range; far more than a variable made from data may have
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenColumn:
     """A column of texts: for every row the number of its text, and the distinct texts, read as far as they can be.
 
-    ``first_row`` is the number of rows before these.
+    ``first_row`` is the number of rows before these; ``states`` is the domain if the source declares one, in which case
+    every name of a state is a state, however it looks.
+
+    >>> from possnet.cells import CellSyntax
+    >>> texts = TextColumn("rash", np.array([0, 1, 0]), [("yes",), ("no|yes",)])
+    >>> sorted(WrittenColumn.parse_column(texts, CellSyntax()).domain_hints().states)
+    ['no', 'yes']
     """
 
     name: str
     codes: NDArray[np.integer[Any]]
     parsed_cells: list[ParsedCell]
-    first_row: int
+    first_row: int = 0
+    reading: CellReading = "auto"
+    states: tuple[str, ...] | None = None
+    ordered: bool = False
+
+    @classmethod
+    def parse_column(
+        cls,
+        column: TextColumn,
+        syntax: CellSyntax,
+        *,
+        first_row: int = 0,
+        parse: Callable[[str], ParsedCell] | None = None,
+    ) -> WrittenColumn:
+        """The texts of a column, parsed; sets and lists are cells already, and null is unknown.
+
+        A reader of many tables hands over a function that remembers what it has parsed.
+        """
+        parse = parse or syntax.parse
+        parsed = [
+            ParsedCell(unknown=True)
+            if cell is None
+            else parse(cell[0])
+            if number not in column.sets
+            else ParsedCell(parts=tuple(map(CellPart, cell)), finding="" if cell else _EMPTY_SET)
+            for number, cell in enumerate(column.cells)
+        ]
+        codes = column.codes.astype(np.min_scalar_type(max(len(parsed) - 1, 0)), copy=False)
+        keeps = syntax.reading in {"auto", "plain"}  # other readings make states of their own from the texts
+        states, ordered = (column.states, column.ordered) if keeps else (None, False)
+        return cls(column.name, codes, parsed, first_row, syntax.reading, states, ordered)
 
     @property
     def rows(self) -> int:
@@ -36,21 +78,60 @@ class WrittenColumn:
         return len(self.codes)
 
     def domain_hints(self) -> DomainHints:
-        """States that the texts name, those of "everything but" included.
-
-        A text with ``..`` names a state, unless it looks like a range of others; that is decided when all are known.
-        """
+        """States that the texts name, those of "everything but" included, and texts that may be states."""
+        if self.states is not None:
+            return DomainHints(frozenset(), self.states, self.ordered, guessed=self.reading == "auto")
         states = set().union(*(parsed.named_states() for parsed in self.parsed_cells))
-        ranges = set()
+        doubtful = set(self._doubtful_texts(states))
+        numbers = self.reading == "range" and all(WHOLE_NUMBER.fullmatch(state) for state in states)
+        return DomainHints(
+            frozenset(states),
+            doubtful=frozenset(doubtful),
+            lists=any(parsed.is_list for parsed in self.parsed_cells),
+            numbers=numbers,
+            guessed=self.reading == "auto",
+        )
+
+    def _doubtful_texts(self, states: set[str]) -> Iterator[DoubtfulText]:
+        """Texts that only all cells of the column tell; whole numbers of ranges are added to the states."""
         for number, parsed in enumerate(self.parsed_cells):
-            if parsed.possible_ranges():
-                row = self.first_row + int(np.flatnonzero(self.codes == number)[:1].sum()) + 1
-                ranges |= {(*part, row) for part in parsed.possible_ranges()}
-        return DomainHints(frozenset(states), ranges=frozenset(ranges))
+            ranges = parsed.possible_ranges()
+            if not ranges and not parsed.doubt:
+                continue
+            row = self.first_row + int(np.argmax(self.codes == number)) + 1
+            if parsed.doubt:
+                names = tuple(part.text for part in parsed.parts) if parsed.doubt == "interval" else ()
+                yield DoubtfulText(parsed.doubt, parsed.text.strip(), names, row)
+            for text, ends in ranges:
+                first, last = ends or (text, text)
+                if self.reading != "range":
+                    yield DoubtfulText("range", text, (first, last), row)
+                elif (
+                    WHOLE_NUMBER.fullmatch(first) and WHOLE_NUMBER.fullmatch(last) and int(last) - int(first) < _WIDEST
+                ):
+                    states.update(map(str, range(int(first), int(last) + 1)))
+                else:
+                    yield DoubtfulText("order", text, (first, last), row)
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps by look-up, after the distinct texts are read in the domain."""
         read = [parsed.resolve_states(variable) for parsed in self.parsed_cells]
         findings = {number: finding for number, (_, finding) in enumerate(read) if finding}
         cells: list[Cell] = [cell for cell, _ in read]
+        for parsed in self.parsed_cells:
+            if (choice := parsed.describe_choice(variable)) and self.name not in report.notes:
+                other = "range" if parsed.doubt else "plain"
+                report.notes[self.name] = f"{choice}; {name_option('cells', self.name, other)} reads it otherwise"
         return TextColumn(self.name, self.codes, cells, findings=findings).to_bitmaps(variable, report)
+
+
+_EMPTY_SET = "an empty set; expected at least one state, or nothing at all where nothing is known"
+
+
+def name_option(option: str, column: str, value: str) -> str:
+    """An option for one column, as it is given in Python and on the command line.
+
+    >>> name_option("cells", "age", "range")
+    "cells={'age': 'range'} (--cells 'age=range')"
+    """
+    return f"{option}={{{column!r}: {value!r}}} (--{option} '{column}={value}')"

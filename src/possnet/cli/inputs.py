@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Variables: TypeAlias = pn.Network | Sequence[pn.Variable]
 
 _STDIN = "possnet.standard-input"
+_CELLS = "possnet.cells"
 _KINDS = {"data": "data", "network": "a network", "counts": "counts", "experiment": "an experiment", "report": "a page"}
 _REMEDIES = {
     "data": "possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
@@ -42,7 +43,7 @@ class DataFile(NamedTuple):
         """The names of its columns."""
         from possnet.io import column_names
 
-        return list(column_names(self.path, delimiter="auto"))
+        return list(column_names(self.path))
 
 
 def read_net(name: str, transform: Transform = "optimal") -> pn.Network:
@@ -105,11 +106,17 @@ def _label_input(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
+def keep_cells(ctx: click.Context, option: str, value: object) -> None:
+    """Keep an option that says how cells are written, for all data that the command reads."""
+    ctx.meta.setdefault(_CELLS, {})[option] = value
+
+
 def scan_file(
     data: DataFile, variables: Variables | None, weights: str | None, binnings: Mapping[str, pn.Binning]
 ) -> DataStream:
     """Batches of data with given domains, or with their own."""
-    return pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, delimiter="auto")
+    cells = click.get_current_context().meta.get(_CELLS, {})
+    return pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, **cells)
 
 
 def scan_columns(

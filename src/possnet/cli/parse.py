@@ -228,6 +228,16 @@ def parse_evidence(findings: Mapping[str, str], network: pn.Network) -> dict[str
     return evidence
 
 
+def read_column_option(text: str) -> tuple[str, str]:
+    """An option for one column, ``age=range``, or for all of them, which are ``*``.
+
+    >>> read_column_option("age=range"), read_column_option(", "), read_column_option("=")
+    (('age', 'range'), ('*', ', '), ('*', '='))
+    """
+    column, _, value = text.partition("=")
+    return (column, value) if column and value else ("*", text)
+
+
 def _read_imprecision(text: str) -> tuple[str, float]:
     """Name and number; the name of all variables is empty."""
     name, _, number = text.rpartition("=")
@@ -318,6 +328,12 @@ IMPRECISION = Text(
     _read_imprecision,
     "a number from 0 to 1, or VARIABLE=NUMBER, for example fever=0.2",
     lambda ctx: [f"{name}=" for name in _name_variables(ctx)],
+)
+SEPARATOR = Text("text", read_column_option, words=lambda ctx: [f"{column}=" for column in _list_columns(ctx)])
+READING = Text(
+    "word",
+    read_column_option,
+    words=lambda ctx: [f"{column}={word}" for column in _list_columns(ctx) for word in ("range", "sets", "plain")],
 )
 TOTAL = Text("s", lambda text: text if text == "data" else float(text), "a number, or data", lambda _: ("data",))
 BINNING = Text(

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from possnet.cli.parse import BINNING, BINNING_EXAMPLE, COLUMN, FINDING, NET, OUTPUT, Choice, Text, name_type
+from possnet.cli.inputs import keep_cells
+from possnet.cli.parse import (
+    BINNING,
+    BINNING_EXAMPLE,
+    COLUMN,
+    COLUMNS,
+    FINDING,
+    NET,
+    OUTPUT,
+    READING,
+    SEPARATOR,
+    Choice,
+    Text,
+    name_type,
+)
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +38,9 @@ def _collect_pairs(ctx: click.Context, param: click.Parameter, pairs: Iterable[t
     for name, value in () if ctx.resilient_parsing else pairs:
         if name in mapping:
             remedy = ", with all its states between |" if param.type is FINDING else ""
-            raise InputError(f"{param.opts[0]}: {name or 'all variables'!r} is given twice; expected once{remedy}")
+            raise InputError(
+                f"{param.opts[0]}: {'all of them' if name in {'', '*'} else name!r} is given twice; expected once{remedy}"
+            )
         mapping[name] = value
     return mapping
 
@@ -118,6 +134,34 @@ weights_option = click.option("--weights", type=COLUMN, help="The column that ho
 variables_option = click.option("--variables", "domains", type=NET, help="Take the domains of DATA from a network.")
 
 
+_CELL_OPTIONS = (
+    ("--unknown-words", COLUMNS, "Texts that mean unknown, such as NA,ND, besides ?, * and nothing."),
+    (
+        "--cells",
+        READING,
+        "How texts are read: auto, plain, sets or range; COLUMN=WORD for one column. May be repeated.",
+    ),
+    ("--separator", SEPARATOR, "What stands between states, | and ; by default; COLUMN=TEXT for one. May be repeated."),
+)
+
+
+def cells_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How the texts of data are read; kept for `scan_file` and not handed to the command."""
+    for name, kind, help_text in _CELL_OPTIONS:
+        several = kind is not COLUMNS
+        option = click.option(
+            name, type=kind, multiple=several, callback=_keep_option, expose_value=False, help=help_text
+        )
+        function = option(function)
+    return function
+
+
+def _keep_option(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Keep an option of cells where `scan_file` finds it."""
+    if value and not ctx.resilient_parsing:
+        keep_cells(ctx, str(param.name), _collect_pairs(ctx, param, value) if param.multiple else value)
+
+
 def columns_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """How the columns of data are read: ``weights`` and ``binnings``."""
-    return weights_option(bin_option(function))
+    """How the columns of data are read: ``weights`` and ``binnings``, and how their cells are."""
+    return weights_option(bin_option(cells_options(function)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from possnet.errors import InputError, among
+from possnet.cells import describe_disguise, looks_like_ranges, name_option
+from possnet.errors import InputError, among, warn_user
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -36,10 +37,14 @@ def variables_of(given: object) -> tuple[Variable, ...]:
 
 
 def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list[Variable]:
-    """Variables made from data: declared states in their order, or else the states that occur, sorted as text."""
+    """Variables made from data: declared states in their order, or else the states that occur, sorted.
+
+    States are sorted as text; whole numbers of ranges by their size. Texts that look like sets of states, but are taken as
+    states, are warned of.
+    """
     variables = []
     for name, hints in seen:
-        states = hints.declared or tuple(sorted(hints.states | resolved_ranges(name, hints, owner)))
+        states = hints.declared or _order_states(hints.states | settle_doubts(name, hints, owner), hints)
         if hints.declared is None and len(states) > _MOST_INFERRED:
             raise InputError(
                 f"{owner}: column {name!r} has {len(states):,} distinct states, which looks like an identifier; "
@@ -50,23 +55,61 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
                 f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables= (--variables)"
             )
         try:
-            variables.append(Variable(name, states, ordered=hints.ordered, bins=hints.bins))
+            variables.append(Variable(name, states, ordered=hints.ordered or hints.numbers, bins=hints.bins))
         except InputError as error:
             raise InputError(f"{owner}: {error}") from None
+        if hints.guessed and len(states) <= _MOST_INFERRED and (warning := describe_opaque(name, states, hints)):
+            warn_user(f"{owner}, column {name!r}: {warning}")
     if not variables:
         raise InputError(f"{owner}: no columns; expected at least one")
     return variables
 
 
-def resolved_ranges(name: str, hints: DomainHints, owner: str) -> set[str]:
-    """Texts with ``..`` as states of their own; refused where they look like ranges of other states."""
-    for first, last, text, row in sorted(hints.ranges, key=lambda text: text[3]):
-        if first in hints.states and last in hints.states:
+def _order_states(states: frozenset[str], hints: DomainHints) -> tuple[str, ...]:
+    return tuple(sorted(states, key=int) if hints.numbers else sorted(states))
+
+
+def settle_doubts(name: str, hints: DomainHints, owner: str) -> set[str]:
+    """States that doubtful texts name, or are, once all cells of the column are known; refused where both are wrong."""
+    states: set[str] = set()
+    for kind, text, names, row in sorted(hints.doubtful, key=lambda doubtful: doubtful.row):
+        place = f"{owner}, row {row}, column {name!r}: {text!r}"
+        if kind == "range" and hints.states.issuperset(names):
             raise InputError(
-                f"{owner}, row {row}, column {name!r}: {text!r} looks like a range, which needs an ordered variable, "
-                "given in variables=, or numbers that are binned first (Binning; --bin)"
+                f"{place} looks like a range, which needs an ordered variable, given in variables=, whole numbers with "
+                f"{name_option('cells', name, 'range')}, or numbers that are binned first (Binning; --bin)"
             )
-    return {text for _, _, text, _ in hints.ranges}
+        if kind == "order":
+            raise InputError(
+                f"{place} is a range of what has no known order; expected whole numbers, at most 100,000 of them, or an "
+                "ordered variable in variables="
+            )
+        if kind == "unclosed" and hints.lists:
+            raise InputError(f"{place} has a bracket without its partner; expected a list such as [a, b]")
+        states |= set(names) if kind == "interval" and hints.lists else {text}
+    return states
+
+
+def describe_opaque(name: str, states: tuple[str, ...], hints: DomainHints) -> str:
+    """What a user should know of states that look like sets, and the option that reads them; empty if there are none."""
+    intervals = sorted(d.text for d in hints.doubtful if d.kind == "interval" and d.text in states)
+    if intervals and not any(state[-1] == ")" or state[0] == "(" for state in states):
+        options = " or as lists with ".join(name_option("cells", name, word) for word in ("range", "sets"))
+        return (
+            f"{intervals[0]!r} is taken as a state of its own. Read such texts as everything from one number to the other "
+            f"with {options}, or bin them (Binning; --bin)"
+        )
+    disguise = describe_disguise(states)
+    if disguise is None:
+        return ""
+    state, separator = disguise
+    between = f"separator={{{name!r}: {separator!r}}} (--separator '{name}={separator}')"
+    ranges = looks_like_ranges(states, separator)
+    as_ranges = f", or as everything between with {name_option('cells', name, 'range')} beside it" if ranges else ""
+    return (
+        f"{state!r} looks like a set of states but is taken as one state. Read such texts as sets with {between}"
+        f"{as_ranges}; {name_option('cells', name, 'plain')} keeps them without this note"
+    )
 
 
 def require_columns(columns: Iterable[str], variables: Iterable[Variable], owner: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from possnet.arrow import PackedColumn, ProblemReport
+from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError
 from possnet.io.data_source import ColumnBatch
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Progress, Words
     from possnet.arrow import RawColumn
+    from possnet.cells import CellReading
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
     from possnet.variables import Variable
@@ -43,6 +45,10 @@ def read_data(
     *,
     weights: str | None = None,
     binnings: Mapping[str, Binning] | None = None,
+    separator: str | Mapping[str, str] | None = None,
+    cells: CellReading | Mapping[str, CellReading] = "auto",
+    unknown_words: Sequence[str] = (),
+    escape: str = "\\",
     **options: object,
 ) -> Dataset:
     r"""Data set of a ``.csv`` or ``.parquet`` file, or of any other format in `possnet.io.DATA_FORMATS`, in memory.
@@ -58,10 +64,20 @@ def read_data(
         Columns that hold measurements, and how each becomes cells: name -> `possnet.Binning`. Bins take the states of an
         ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile or width are
         computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row.
+    separator
+        What stands between the states of a text, of one character or several; one for all columns or a mapping from columns
+        to texts. ``|`` and ``;`` by default.
+    cells
+        How texts are read, for all columns or for each: ``auto`` (by the grammar of `possnet.cells.CellSyntax`; what is
+        ambiguous by the states, if these are known), ``plain`` (a text is a state), ``sets`` (commas separate too, and
+        brackets are always lists) or ``range`` (two parts are the ends of a range of states, or of whole numbers).
+    unknown_words
+        Texts that mean unknown, such as ``NA``, besides ``?``, ``*`` and nothing.
+    escape
+        What takes the special meaning from the next character of a text; nothing does if it is empty.
     options
-        Options of the format. CSV takes ``separator`` (``|`` between the states of a cell), ``escape`` (a backslash
-        before special characters) and ``delimiter`` (a comma between fields, or ``auto``: a comma, a semicolon or a tab,
-        whichever the first line holds); see `possnet.cells.CellSyntax`.
+        Options of the format. CSV takes ``delimiter`` between fields, ``quote`` around them and ``encoding``; all three are
+        found by looking (``auto``) if they are not given.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -70,13 +86,20 @@ def read_data(
     ...     pn.read_data(path)
     Dataset(2 rows, 2 variables, 50 % of the cells imprecise, 25 % unknown)
     >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "survey.csv"
+    ...     _ = path.write_text('age;job\n"17,24";nurse, driver\n20;NA\n')
+    ...     survey = pn.read_data(path, separator=", ", cells={"age": "range"}, unknown_words=("NA",))
+    >>> survey.variable("age").states, sorted(survey.row(0)["job"]), survey.missing("job")
+    (('17', '18', '19', '20', '21', '22', '23', '24'), ['driver', 'nurse'], array([False, True]))
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "readings.csv"
     ...     _ = path.write_text("temperature,rash\n37.4,no\n>39,yes\n")
     ...     data = pn.read_data(path, binnings={"temperature": pn.Binning([37.5, 38.5], error=0.2)})
     >>> sorted(data.row(0)["temperature"]), sorted(data.row(1)["temperature"])
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
-    (source,), domain = _open_sources([path], variables, weights, binnings, options)
+    reading = CellOptions(separator, cells, unknown_words, escape)
+    (source,), domain = _open_sources([path], variables, weights, binnings, reading, options)
     source.whole = True
     batches: Iterable[ColumnBatch] = source.read_batches({v.name for v in domain} if domain else source.state_columns())
     if domain is None:
@@ -92,6 +115,10 @@ def scan_data(
     *,
     weights: str | None = None,
     binnings: Mapping[str, Binning] | None = None,
+    separator: str | Mapping[str, str] | None = None,
+    cells: CellReading | Mapping[str, CellReading] = "auto",
+    unknown_words: Sequence[str] = (),
+    escape: str = "\\",
     **options: object,
 ) -> DataStream:
     """Stream of batches of one or many files: a file, a folder, a glob pattern, or a list of these.
@@ -107,7 +134,8 @@ def scan_data(
     ...     [len(batch) for batch in stream], [len(batch) for batch in stream]
     ([2, 2], [2, 2])
     """
-    sources, domain = _open_sources(_list_files(paths), variables, weights, binnings, options)
+    reading = CellOptions(separator, cells, unknown_words, escape)
+    sources, domain = _open_sources(_list_files(paths), variables, weights, binnings, reading, options)
     if domain is None:
         domain = infer_domain([(source, source.read_batches(source.state_columns())) for source in sources])
     return DataStream(sources, domain)
@@ -207,7 +235,8 @@ def write_data(
         Called with the rows written and the rows in all (0 if unknown).
     options
         Options of the format. Parquet takes ``layout``: ``masks`` keeps the domains and is fastest to read; ``lists``
-        (lists of strings) is for other programs. CSV takes those of `read_data`.
+        (lists of strings) is for other programs. CSV takes ``separator``, ``escape``, ``unknown_words`` (which a
+        reader will take for unknown, so that a state of that name is written otherwise) and ``delimiter``.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -246,10 +275,15 @@ def _open_sources(
     variables: object | None,
     weights: str | None,
     binnings: Mapping[str, Binning] | None,
+    cells: CellOptions,
     options: Mapping[str, object],
 ) -> tuple[list[DataSource], tuple[Variable, ...] | None]:
     """Sources that know which of their columns are measurements, and the variables if they are given or declared."""
     sources = [_open_source(path, weights, options) for path in paths]
+    warned: set[str] = set()  # of columns of the same name in several files the user is told once
+    for source in sources:
+        cells.require_columns(source.state_columns(), source.owner)
+        source.cells, source.warned = cells, warned
     given = None if variables is None else variables_of(variables)
     settled = settle_binnings(binnings or {}, sources, given)
     remembered = {v.name: Binning.from_variable(v) for v in given or () if v.bins is not None and v.name not in settled}
@@ -296,7 +330,7 @@ def _pack_batches(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterato
 
 def _pack_column(read: Callable[[], RawColumn], source: DataSource, report: ProblemReport) -> RawColumn:
     column = read()
-    if source.needs_domain and column.name not in source.binnings:
+    if isinstance(column, WrittenColumn):  # what its texts mean depends on the domain
         return column
     with prefix_errors(source.owner):
         return PackedColumn.pack_column(column, report)
@@ -307,7 +341,7 @@ def _to_datasets(
 ) -> Iterator[Dataset]:
     """Data sets of batches; cells that do not fit are reported batch by batch, or all at once after the last one."""
     domains = {variable.name: variable for variable in variables}
-    report = ProblemReport(source.owner)
+    report = ProblemReport(source.owner, warned=source.warned)
     for batch in batches:
         columns = list(in_order(partial(_to_bitmaps, domains=domains, report=report), batch.columns, 2))
         if not at_once:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import columns_of_table, describe_misfit
+from possnet.arrow import TextColumn, columns_of_table
+from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
 from possnet.measurements import measured_column, refuse_values
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Ints
     from possnet.arrow import Cell, Finding, RawColumn
+    from possnet.cells import CellSyntax, ParsedCell
     from possnet.dataset import Dataset
     from possnet.measurements import Binning
     from possnet.variables import Variable
+
+
+_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +51,27 @@ class DataSource(ABC):
         Names of all columns of the file.
     rows
         Number of rows, if the file says so.
-    needs_domain
-        Whether cells can be read only when the states are known, as ranges are.
     binnings
         How columns of numbers become cells.
     remembered
         Those that nobody asked for: variables that remember their bins, whose columns may hold states as well.
+    cells
+        How the texts of its cells are read.
     whole
         Whether all rows will be kept at once, so that tables may be large.
     """
 
     header: list[str]
     rows: int | None = None
-    needs_domain: bool = False
     whole: bool = False
 
     def __init__(self, path: Path, weight_column: str | None) -> None:
         self.path, self.owner, self.weight_column = path, str(path), weight_column
         self.binnings: Mapping[str, Binning] = {}
         self.remembered: Collection[str] = ()
+        self.cells = CellOptions()
+        self.warned: set[str] = set()  # columns that a user has been warned of
+        self._parsed: dict[CellSyntax, dict[str, ParsedCell]] = {}
 
     def require_weights(self) -> None:
         """Raise an `InputError` if the file lacks its weight column."""
@@ -107,21 +114,38 @@ class DataSource(ABC):
         if name in self.binnings:
             binning, values = self.binnings[name], table.column(name)
             errors = table.column(binning.error) if isinstance(binning.error, str) else None
-            known, resolve = name in self.remembered, partial(self.resolve_text, name)
-            column = measured_column(name, binning, values, errors, resolve, known=known)
-            if column is not None:
-                return column
+            known, resolve = name in self.remembered, partial(self._resolve_text, name)
+            words = self.cells.unknown_words
+            measured = measured_column(name, binning, values, errors, resolve, known=known, unknown_words=words)
+            if measured is not None:
+                return measured
             if not known:
                 raise refuse_values(name, values)
-        return self.decode_column(name, table, first_row)
+        column = self.decode_column(name, table)
+        return self._parse_texts(column, first_row) if isinstance(column, TextColumn) else column
 
-    def resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:  # noqa: ARG002
-        """States of a text that is neither a state nor a reading, and what is wrong with it."""
-        return (), describe_misfit((text,), variable)
+    def _resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:
+        """States of a text that is neither a state nor a reading: a set of states, as other columns have them."""
+        return self.cells.column_syntax(name).parse(text).resolve_states(variable)
 
-    def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:  # noqa: ARG002
-        """A column of cells: a state, a list of states, or null where nothing is known."""
+    def decode_column(self, name: str, table: Any) -> RawColumn:
+        """A column of cells: a text, which has a grammar, a list of states, or null where nothing is known."""
         return columns_of_table(table, [name])[0]
+
+    def _parse_texts(self, column: TextColumn, first_row: int) -> WrittenColumn:
+        """The texts of a column, parsed; texts are remembered, up to a number that costs a few megabytes."""
+        syntax = self.cells.column_syntax(column.name)
+        known = self._parsed.setdefault(syntax, {})
+
+        def parse(text: str) -> ParsedCell:
+            parsed = known.get(text)
+            if parsed is None:
+                parsed = syntax.parse(text)
+                if len(known) < _REMEMBERED:
+                    known[text] = parsed
+            return parsed
+
+        return WrittenColumn.parse_column(column, syntax, first_row=first_row, parse=parse)
 
     def read_weights(self, table: Any, first_row: int) -> Ints | None:
         """The weights of the rows of a table, if the file has any."""

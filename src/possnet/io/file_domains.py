@@ -99,7 +99,16 @@ def _merge_hints(name: str, hints: Iterable[DomainHints], owner: str) -> DomainH
     """
     listed = list(hints)
     states = frozenset().union(*(hint.states | set(hint.declared or ()) for hint in listed))
-    ranges = frozenset().union(*(hint.ranges for hint in listed))
+    merged = replace(
+        listed[0],
+        states=states,
+        declared=None,
+        ordered=False,
+        doubtful=frozenset().union(*(hint.doubtful for hint in listed)),
+        lists=any(hint.lists for hint in listed),
+        numbers=all(hint.numbers for hint in listed),
+        bins=None,
+    )
     declared = {(hint.declared, hint.ordered) for hint in listed if hint.declared is not None}
     orders = sorted((domain for domain, ordered in declared if ordered), key=len)
     for order in orders:
@@ -110,8 +119,9 @@ def _merge_hints(name: str, hints: Iterable[DomainHints], owner: str) -> DomainH
             )
     complete = [(h.declared, h.ordered) for h in listed if h.declared is not None and states <= set(h.declared)]
     if not complete:
-        return DomainHints(states, ranges=ranges)
-    return DomainHints(states, *max(complete, key=lambda domain: domain[1]), ranges=ranges)
+        return merged
+    declared_states, ordered = max(complete, key=lambda domain: domain[1])
+    return replace(merged, declared=declared_states, ordered=ordered)
 
 
 def settle_binnings(
@@ -154,7 +164,7 @@ def _read_numbers(name: str, source: DataSource) -> Floats:
     middles = []
     for table in source.read_tables([name]):
         with prefix_errors(source.owner):
-            middles.append(read_measurements(name, table.column(name)).midpoints())
+            middles.append(read_measurements(name, table.column(name), source.cells.unknown_words).midpoints())
     return np.concatenate(middles)
 
 

@@ -19,7 +19,7 @@ from possnet.measurements.number_cells import states_of_value
 from possnet.variables import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,14 @@ _EXPECTED = "expected numbers, or texts such as <5, >=10 and 3..7"
 
 
 def measured_column(
-    name: str, binning: Binning, values: Any, errors: Any = None, resolve: Resolve | None = None, *, known: bool = False
+    name: str,
+    binning: Binning,
+    values: Any,
+    errors: Any = None,
+    resolve: Resolve | None = None,
+    *,
+    known: bool = False,
+    unknown_words: Sequence[str] = (),
 ) -> RawColumn | None:
     """Cells of an Arrow column of numbers or texts, and of the column of their errors, if there is one.
 
@@ -52,10 +59,10 @@ def measured_column(
     if found is None:
         return None
     if not isinstance(found, tuple):
-        column = _with_errors(binning, read_numbers(found), errors, name)
+        column = _with_errors(binning, read_numbers(found, unknown_words), errors, name)
         return _take_number_states(column, found) if known else column
     codes, texts = found
-    readings = read_texts(texts)
+    readings = read_texts(texts, unknown_words)
     if errors is not None:
         column = _take_states(_with_errors(binning, readings.take_rows(codes), errors, name), texts, codes, known)
         return replace(column, findings=_add_states(column, readings))
@@ -91,12 +98,14 @@ def measured_cells(name: str, values: Iterable[Any], variable: Variable) -> Text
     return python_column(name, [read_row(row, value) for row, value in enumerate(values, start=1)])
 
 
-def read_measurements(name: str, values: Any) -> MeasuredIntervals:
+def read_measurements(name: str, values: Any, unknown_words: Sequence[str] = ()) -> MeasuredIntervals:
     """Intervals of an Arrow column: numbers as they are; of texts only the distinct ones are read."""
     found = scalar_values(values)
     if found is None:
         raise refuse_values(name, values)
-    return read_texts(found[1]).take_rows(found[0]) if isinstance(found, tuple) else read_numbers(found)
+    if isinstance(found, tuple):
+        return read_texts(found[1], unknown_words).take_rows(found[0])
+    return read_numbers(found, unknown_words)
 
 
 def refuse_values(name: str, values: Any) -> InputError:

@@ -9,6 +9,7 @@ lower end that is left out makes no difference: bins are closed below.)
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
@@ -112,19 +113,22 @@ def _to_text(value: object) -> str:
         return str(value)
 
 
-def read_numbers(numbers: NDArray[Any]) -> MeasuredIntervals:
-    """Intervals of readings that are all plain numbers; NaN is unknown.
+def read_numbers(numbers: NDArray[Any], unknown_words: Sequence[str] = ()) -> MeasuredIntervals:
+    """Intervals of readings that are all plain numbers; NaN is unknown, and so are numbers among the words for it.
 
     >>> read_numbers(np.array([1.5, np.nan])).plain
     array([ True,  True])
     """
     values = _as_written(numbers)
+    for word in unknown_words:
+        with suppress(ValueError):
+            values[values == float(word)] = np.nan
     no, yes = np.zeros(len(values), dtype=np.bool_), np.ones(len(values), dtype=np.bool_)
     return MeasuredIntervals(values, values, no, no, yes, np.zeros(len(values)), np.zeros(len(values), dtype=np.int64))
 
 
-def read_texts(texts: Sequence[str]) -> MeasuredIntervals:
-    """Intervals of texts, one each.
+def read_texts(texts: Sequence[str], unknown_words: Sequence[str] = ()) -> MeasuredIntervals:
+    """Intervals of texts, one each; ``unknown_words`` mean unknown too.
 
     >>> intervals = read_texts(["<5", "3..7", "5±1", "?", "7..3"])
     >>> intervals.lower, intervals.upper
@@ -132,10 +136,10 @@ def read_texts(texts: Sequence[str]) -> MeasuredIntervals:
     >>> intervals.findings[1]
     "the interval '7..3' runs backwards; expected 3..7"
     """
-    try:
+    words = {word.strip() for word in unknown_words}
+    texts = ["" if text.strip() in words else text for text in texts]
+    with suppress(ValueError):
         return read_numbers(np.array([float(text) for text in texts], dtype=np.float64))
-    except ValueError:
-        pass
     size = len(texts)
     lower, upper, own = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
     below, above, plain = (np.zeros(size, dtype=np.bool_) for _ in range(3))

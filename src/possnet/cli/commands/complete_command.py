@@ -133,7 +133,7 @@ def write_completed(
         if form == "long":
             write_long_form(completion, file, watch=watch)
         else:
-            plain = plain_columns(data.path, keep, delimiter="auto") if keep else None
+            plain = plain_columns(data.path, keep) if keep else None
             pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights, plain=plain)
     return sum(summaries, pn.CompletionSummary())
 

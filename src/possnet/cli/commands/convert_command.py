@@ -35,6 +35,7 @@ class _ConvertCommand(click.Command):
 )
 @shared.transform_option("How probabilities become possibilities.")
 @shared.bin_option
+@shared.cells_options
 def convert_command(
     source: DataFile | str, target: str, layout: Literal["masks", "lists"], transform: Any, **columns: Any
 ) -> None:

@@ -52,6 +52,7 @@ from possnet.errors import InputError, among
 @shared.weights_option
 @click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
 @shared.bin_option
+@shared.cells_options
 @shared.json_option("Print JSON instead of a page.")
 @shared.out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
 def learn_command(

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow import first_line, require_distinct
-from possnet.cells import CellSyntax, WrittenColumn
-from possnet.errors import InputError
+from possnet.cells import CellSyntax
+from possnet.errors import InputError, warn_user
+from possnet.io.csv_dialect import CsvDialect, detect_dialect, fallback_encoding, is_utf8_file
 from possnet.io.data_source import DataSource, explicit_weights
 from possnet.io.file_access import file_error, replace_file
 from possnet.io.formats import DataFormat
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from possnet.arrow import Cell, Finding, RawColumn
-    from possnet.cells import ParsedCell
+    from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
     from possnet.io.passthrough_columns import PlainColumns
     from possnet.variables import Variable
@@ -40,47 +40,50 @@ _ROWS = 1 << 16  # rows that are written at a time
 class CsvSource(DataSource):
     """A CSV file: columns named by its first line, one set-valued cell a field."""
 
-    needs_domain = True
-
-    def __init__(self, path: Path, weight_column: str | None, **syntax: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        weight_column: str | None,
+        *,
+        delimiter: str = "auto",
+        quote: str = "auto",
+        encoding: str = "auto",
+    ) -> None:
         super().__init__(path, weight_column)
-        self._guess_delimiter = syntax.get("delimiter") == "auto"
-        if self._guess_delimiter:
-            del syntax["delimiter"]
-        self.syntax = CellSyntax(**syntax)
-        self._parsed: dict[str, ParsedCell] = {}
+        try:
+            self.dialect = detect_dialect(path, delimiter, quote, encoding)
+        except (OSError, ValueError) as error:
+            raise error if isinstance(error, InputError) else file_error(path, error) from None
+        self._guess_encoding = encoding == "auto" and self.dialect.is_utf8
+        if encoding == "auto" and self.dialect.encoding in {"cp1252", "latin-1"}:
+            self._warn_of_encoding()
         self._has_rows = False
         self.header = self._read_header()
         self.require_weights()
 
-    def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:
-        """A column of texts, parsed as far as that is possible without the domain."""
-        texts: Any = super().decode_column(name, table, first_row)
-        return WrittenColumn(name, texts.codes, [self._parse_cell(text) for (text,) in texts.cells], first_row)
+    def decode_column(self, name: str, table: Any) -> RawColumn:
+        """A column of texts; that they are dictionary-encoded declares nothing."""
+        return replace(super().decode_column(name, table), states=None, ordered=False)  # type: ignore[type-var]
 
-    def resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:  # noqa: ARG002
-        """States of a text that is neither a state nor a reading: a set of states, as other columns have them."""
-        return self._parse_cell(text).resolve_states(variable)
+    def _settle_encoding(self) -> None:
+        """Look through the whole file, once, whether it is the UTF-8 that its beginning is."""
+        if self._guess_encoding:
+            self._guess_encoding = False
+            if not is_utf8_file(self.path):
+                self.dialect = replace(self.dialect, encoding=fallback_encoding(self.path))
+                self._warn_of_encoding()
 
-    def _parse_cell(self, text: str) -> ParsedCell:
-        """The parsed text of a cell; texts are remembered, up to a number that costs a few megabytes."""
-        parsed = self._parsed.get(text)
-        if parsed is None:
-            parsed = self.syntax.parse(text)
-            if len(self._parsed) < 100_000:
-                self._parsed[text] = parsed
-        return parsed
+    def _warn_of_encoding(self) -> None:
+        label = {"cp1252": "Windows-1252 (cp1252)", "latin-1": "Latin-1"}[self.dialect.encoding]
+        warn_user(f"{self.owner}: not UTF-8, so it is read as {label}; if letters look wrong, save it as UTF-8")
 
     def _read_rows(self) -> Iterator[list[str]]:
-        """Rows of fields, read plainly; a byte that is not UTF-8 becomes a lone surrogate."""
+        """Rows of fields, read plainly."""
         try:
-            with self.path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
-                if self._guess_delimiter:
-                    head = lines.readline(1 << 16)
-                    lines.seek(0)
-                    delimiter = next((sign for sign in (",", ";", "\t") if sign in head), ",")
-                    self.syntax, self._guess_delimiter = replace(self.syntax, delimiter=delimiter), False
-                yield from csv.reader(lines, delimiter=self.syntax.delimiter)
+            with self.dialect.open_text(self.path) as lines:
+                yield from self.dialect.read_fields(lines)
+        except UnicodeDecodeError:
+            raise InputError(f"{self.owner}: not {self.dialect.encoding} text; expected it, or UTF-8") from None
         except (OSError, ValueError) as error:
             raise file_error(self.path, error) from None
 
@@ -91,7 +94,7 @@ class CsvSource(DataSource):
             header = next(rows, None)
         except csv.Error as error:
             raise InputError(f"{self.owner}, line 1: {error}; expected a line of column names") from None
-        if any(_is_undecodable(name) for name in header or ()):
+        if any(map(_is_undecodable, header or ())):
             raise InputError(f"{self.owner}, line 1: not UTF-8 text; expected a CSV file, saved as UTF-8")
         if not header:
             finding = "the file is empty" if header is None else "its first line is blank"
@@ -120,9 +123,14 @@ class CsvSource(DataSource):
         columns = arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(included, text), include_columns=included, strings_can_be_null=False
         )
-        parse = arrow_csv.ParseOptions(delimiter=self.syntax.delimiter, ignore_empty_lines=len(self.header) > 1)
+        parse = arrow_csv.ParseOptions(
+            delimiter=self.dialect.delimiter,
+            quote_char=self.dialect.quote or False,
+            ignore_empty_lines=len(self.header) > 1,
+        )
         blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
         try:
+            self._settle_encoding()
             if not self._has_rows:
                 self._read_header()  # rows may have been added since
             if not self._has_rows:
@@ -136,15 +144,27 @@ class CsvSource(DataSource):
                     yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
                     continue
                 parse.newlines_in_values = True
-                with pa.OSFile(str(self.path)) as rest:
-                    rest.seek(start)
+                with self._open_rest(start) as rest:
                     if self.whole:
                         yield arrow_csv.read_csv(rest, blocks, parse, columns)
                     else:
                         for batch in arrow_csv.open_csv(rest, blocks, parse, columns):
                             yield pa.Table.from_batches([batch])
-        except (pa.ArrowException, OSError, KeyError) as error:
+        except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
             raise self._explain_error(error) from None
+
+    def _open_rest(self, start: int) -> Any:
+        """The bytes of the file from a place on, for Arrow."""
+        import pyarrow as pa
+
+        if self.dialect.is_utf8:
+            rest = pa.OSFile(str(self.path))
+            rest.seek(start)
+            return rest
+        content = self.dialect.open_bytes(self.path)
+        while start:
+            start -= len(content.read(min(start, _PIECE)))
+        return pa.PythonFile(content, mode="r")
 
     def _split_lines(self) -> Iterator[tuple[int, memoryview | None]]:
         """The file in pieces of whole lines, for two threads to parse, and where they start.
@@ -154,9 +174,10 @@ class CsvSource(DataSource):
         """
         buffer = bytearray(min(_PIECE, self.path.stat().st_size + 1))  # a small file needs no 32 MB
         start = filled = 0
-        with self.path.open("rb") as content:
-            while read := content.readinto(memoryview(buffer)[filled:]):
-                if buffer.find(b'"', filled, filled + read) >= 0:
+        quote = self.dialect.quote.encode()
+        with self.dialect.open_bytes(self.path) as content:
+            while read := content.readinto(memoryview(buffer)[filled:]):  # type: ignore[attr-defined]
+                if quote and buffer.find(quote, filled, filled + read) >= 0:
                     yield start, None
                     return
                 filled += read
@@ -189,7 +210,7 @@ class CsvSource(DataSource):
                 if len(row) != wanted and (row or wanted > 1):
                     yield (
                         f"{self.owner}, row {number}: {len(row)} fields; expected {wanted}, as in the first line. "
-                        f"Quote a field that holds {self.syntax.delimiter!r}"
+                        f"Quote a field that holds {self.dialect.delimiter!r}"
                     )
                 for name, cell in zip(self.header, row, strict=False):
                     if _is_undecodable(cell):
@@ -208,23 +229,27 @@ def write_csv(
     weight_column: str | None,
     *,
     plain: PlainColumns | None = None,
-    **syntax: str,
+    delimiter: str = ",",
+    separator: str = "|",
+    escape: str = "\\",
+    unknown_words: Sequence[str] = (),
 ) -> None:
     """Write rows, with plain columns of other files beside them if there are any."""
-    cell_syntax = CellSyntax(**syntax)
+    # the usual separators are all escaped, so that the file is read the same without being told the separator
+    cell_syntax = CellSyntax(None if separator == "|" else separator, escape, unknown_words=tuple(unknown_words))
+    CsvDialect(delimiter)
     names = [*(v.name for v in variables), *([weight_column] if weight_column else [])]
     order = names if plain is None else plain.order_columns(names)
-    delimiter = cell_syntax.delimiter
     with replace_file(path) as beside, beside.open("wb") as out:
         out.write((delimiter.join(_quote_field(name, delimiter) for name in order) + "\n").encode())
         for batch in batches:
             for start in range(0, len(batch), _ROWS):
-                fields = _encode_fields(batch[start : start + _ROWS], cell_syntax, weight_column, plain)
+                fields = _encode_fields(batch[start : start + _ROWS], cell_syntax, delimiter, weight_column, plain)
                 out.write(_join_lines([fields[name] for name in order], delimiter))
 
 
 def _encode_fields(
-    data: Dataset, syntax: CellSyntax, weight_column: str | None, plain: PlainColumns | None
+    data: Dataset, syntax: CellSyntax, delimiter: str, weight_column: str | None, plain: PlainColumns | None
 ) -> dict[str, Any]:
     """Arrow arrays of the texts of all fields, by the names of their columns."""
     import pyarrow as pa
@@ -232,7 +257,7 @@ def _encode_fields(
     fields = {}
     for variable in data.variables:
         column = data.column(variable.name)
-        written = [_quote_field(syntax.write(cell, variable.states), syntax.delimiter) for cell in column.cells]
+        written = [_quote_field(syntax.write(cell, variable.states), delimiter) for cell in column.cells]
         fields[variable.name] = pa.array(written, type=pa.large_string()).take(pa.array(column.codes))
     if weight_column:
         fields[weight_column] = pa.array(explicit_weights(data)).cast(pa.large_string())
@@ -240,7 +265,7 @@ def _encode_fields(
         parts = plain.take_rows(len(data))
         for name in plain.names:
             values = (value for part in parts for value in part.column(name).to_pylist())
-            texts = (_quote_field("" if value is None else str(value), syntax.delimiter) for value in values)
+            texts = (_quote_field("" if value is None else str(value), delimiter) for value in values)
             fields[name] = pa.array(texts, type=pa.large_string())
     return fields
 
@@ -275,9 +300,11 @@ def _quote_field(text: str, delimiter: str) -> str:
 
 
 def _looks_like_csv(head: bytes) -> bool:
-    """Commas in each of the first lines, of which there are two at least."""
+    """Commas, semicolons or tabs in each of the first lines, of which there are two at least."""
     lines = head.splitlines()[:3]
-    return len(lines) > 1 and head[:1] not in {b"{", b"<"} and all(b"," in line for line in lines)
+    if len(lines) < 2 or head[:1] in {b"{", b"<"}:
+        return False
+    return any(all(sign in line for line in lines) for sign in (b",", b";", b"\t"))
 
 
 FORMAT = DataFormat(
@@ -285,7 +312,7 @@ FORMAT = DataFormat(
     label="CSV",
     suffixes=(".csv",),
     sniff=_looks_like_csv,
-    options=("separator", "escape", "delimiter"),
+    options=("separator", "escape", "unknown_words", "delimiter", "quote", "encoding"),
     open=CsvSource,
     write=write_csv,
     write_tables=write_csv_tables,

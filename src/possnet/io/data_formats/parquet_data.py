@@ -55,6 +55,7 @@ class ParquetSource(DataSource):
         with self._open() as opened:
             self._schema = schema = opened.schema_arrow
             self.rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
+            self._group_rows = [opened.metadata.row_group(group).num_rows for group in range(self._groups)]
             leaves = [opened.schema.column(leaf).path for leaf in range(len(opened.schema))]
         metadata = schema.metadata or {}
         has_index = b"pandas" in metadata and _KEY not in metadata
@@ -114,8 +115,10 @@ class ParquetSource(DataSource):
                 weights = None
                 if self.weight_column:
                     weights = self.read_weights(self._read_group(handle(), group, [self.weight_column]), first_row)
-                yield ColumnBatch([partial(self._read_column, handle, group, name) for name in names], weights)
-                first_row += 0 if weights is None else len(weights)
+                yield ColumnBatch(
+                    [partial(self._read_column, handle, group, name, first_row) for name in names], weights
+                )
+                first_row += self._group_rows[group]
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
             if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
@@ -125,16 +128,16 @@ class ParquetSource(DataSource):
             for opened in handles.values():
                 opened.close()
 
-    def _read_column(self, handle: Callable[[], Any], group: int, name: str) -> RawColumn:
+    def _read_column(self, handle: Callable[[], Any], group: int, name: str, first_row: int) -> RawColumn:
         table = self._read_group(handle(), group, self.needed_columns(name))
         with prefix_errors(f"{self.owner}, row group {group + 1}"):
-            return self.read_column(name, table, 0)
+            return self.read_column(name, table, first_row)
 
-    def decode_column(self, name: str, table: Any, first_row: int) -> RawColumn:
+    def decode_column(self, name: str, table: Any) -> RawColumn:
         """A column of masks, of lists of states, or of states."""
         if self._domains is not None and self._layout == "masks":
             return _read_masks(self._domains[name], table.column(name))
-        column = super().decode_column(name, table, first_row)
+        column = super().decode_column(name, table)
         if name in self._categories or not isinstance(column, TextColumn | ListColumn):
             return column
         return replace(column, states=None, ordered=False)

@@ -1,0 +1,84 @@
+"""How the cells of a table are written: one way for all columns, or one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from possnet.cells.cell_syntax import CellSyntax, check_words
+from possnet.errors import InputError, among
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from possnet.cells.cell_syntax import CellReading
+_OTHERS = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class CellOptions:
+    r"""How the cells of a table are read.
+
+    Attributes
+    ----------
+    separator
+        What stands between the states of a cell: a text, or a mapping from columns to texts; ``|`` and ``;`` by default.
+    cells
+        How texts are read: ``auto``, ``plain``, ``sets`` or ``range``, or a mapping from columns to these. In both mappings
+        ``*`` stands for all columns that are not named.
+    unknown_words
+        Words that mean unknown, such as ``NA``.
+    escape
+        What takes the special meaning from the next character.
+
+    >>> options = CellOptions(separator={"job": ", "}, cells={"age": "range"}, unknown_words=("NA",))
+    >>> options.column_syntax("job").separator, options.column_syntax("age").reading
+    (', ', 'range')
+    >>> options.require_columns(["job", "agee"], "t.csv")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: t.csv: cells for 'age', which is no column (job, agee); did you mean 'agee'?
+    """
+
+    separator: str | Mapping[str, str] | None = None
+    cells: CellReading | Mapping[str, CellReading] = "auto"
+    unknown_words: Sequence[str] = ()
+    escape: str = "\\"
+    _syntaxes: dict[str, CellSyntax] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unknown_words", check_words(self.unknown_words))
+        for name in ("", *_mapped_columns(self.separator), *_mapped_columns(self.cells)):
+            self.column_syntax(name)
+
+    def column_syntax(self, name: str) -> CellSyntax:
+        """How the cells of a column are written."""
+        if name not in self._syntaxes:
+            try:
+                self._syntaxes[name] = CellSyntax(
+                    cast("str | None", _of_column(self.separator, name, None)),
+                    self.escape,
+                    cast("CellReading", _of_column(self.cells, name, "auto")),
+                    tuple(self.unknown_words),
+                )
+            except InputError as error:
+                place = f"column {name!r}: " if name else ""
+                raise InputError(f"{place}{error}") from None
+        return self._syntaxes[name]
+
+    def require_columns(self, names: Iterable[str], owner: str) -> None:
+        """Raise an `InputError` if an option is for a column that is not there."""
+        known = list(names)
+        for option in ("separator", "cells"):
+            for name in _mapped_columns(getattr(self, option)):
+                if name not in {*known, _OTHERS}:
+                    raise InputError(f"{owner}: {option} for {name!r}, which is no column{among(name, known)}")
+
+
+def _mapped_columns(option: object) -> list[str]:
+    return list(option) if isinstance(option, Mapping) else []
+
+
+def _of_column(option: object, name: str, default: Any) -> object:
+    return option.get(name, option.get(_OTHERS, default)) if isinstance(option, Mapping) else option

@@ -1,0 +1,190 @@
+"""How a CSV file is written: what parts its fields, what quotes them, and how its characters are encoded.
+
+All three are found by looking at the beginning of the file, unless they are given. A file without a byte order mark is
+UTF-8 as far as it can be; one that is not is Windows-1252, or Latin-1 if it holds bytes that Windows-1252 has no use for.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from possnet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+_HEAD = 1 << 16  # bytes that are looked at
+_CHUNK = 1 << 20
+_DELIMITERS = (",", ";", "\t")
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_OPENED = re.compile(r"(?:^|[,;\t])'", re.MULTILINE)
+_QUOTED = re.compile(r"(?:^|[,;\t])'(?:[^'\r\n]|'')*'(?=[,;\t]|\r?$)", re.MULTILINE)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """What stands between fields, what quotes them (nothing if empty), and the encoding.
+
+    >>> CsvDialect(delimiter="ab")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: delimiter 'ab'; expected one plain character other than the quote, or auto
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        for what, sign, other in (("delimiter", self.delimiter, self.quote), ("quote", self.quote, self.delimiter)):
+            plain = len(sign) == 1 and (" " <= sign <= "~" or sign == "\t")
+            if not (plain or (what == "quote" and sign == "")) or sign == other:
+                raise InputError(
+                    f"{what} {sign!r}; expected one plain character other than the {_OTHERS[what]}, or auto"
+                )
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError):
+            raise InputError(f"encoding {self.encoding!r}; expected one such as utf-8 or cp1252, or auto") from None
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the file needs no recoding."""
+        return codecs.lookup(self.encoding).name in {"utf-8", "utf-8-sig", "ascii"}
+
+    def read_fields(self, lines: io.TextIOBase) -> Iterator[list[str]]:
+        """Rows of fields of lines."""
+        if not self.quote:
+            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        return csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote)
+
+    def open_text(self, path: Path) -> io.TextIOWrapper:
+        """The file as text; bytes that are no UTF-8 become lone surrogates."""
+        encoding, errors = ("utf-8-sig", "surrogateescape") if self.is_utf8 else (self.encoding, "strict")
+        return path.open(encoding=encoding, errors=errors, newline="")
+
+    def open_bytes(self, path: Path) -> BinaryIO:
+        """The file as UTF-8 bytes, whatever its encoding."""
+        return path.open("rb") if self.is_utf8 else io.BufferedReader(_RecodedFile(path, self.encoding), _CHUNK)
+
+
+_OTHERS = {"delimiter": "quote", "quote": "delimiter"}
+
+
+class _RecodedFile(io.RawIOBase):
+    """A file of another encoding, as UTF-8 bytes."""
+
+    def __init__(self, path: Path, encoding: str) -> None:
+        self._lines = path.open(encoding=encoding, newline="")
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Fill a buffer, as far as it goes."""
+        target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        if not self._waiting:
+            self._waiting = self._lines.read(_CHUNK).encode()
+        size = min(len(target), len(self._waiting))
+        target[:size], self._waiting = self._waiting[:size], self._waiting[size:]
+        return size
+
+    def close(self) -> None:
+        self._lines.close()
+        super().close()
+
+
+def detect_dialect(path: Path, delimiter: str = "auto", quote: str = "auto", encoding: str = "auto") -> CsvDialect:
+    r"""The dialect of a file, by its first bytes; what is given is not looked for.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     _ = path.write_bytes("fièvre;'éruption; peau'\nélevée;oui\n".encode("cp1252"))
+    ...     detect_dialect(path)
+    CsvDialect(delimiter=';', quote="'", encoding='cp1252')
+    """
+    CsvDialect(*(default if sign == "auto" else sign for sign, default in ((delimiter, ","), (quote, '"'))))
+    with path.open("rb") as content:
+        head = content.read(_HEAD)
+    if encoding == "auto":
+        encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8")
+        if encoding == "utf-8":
+            encoding = encoding if _is_utf8_start(head) else fallback_encoding(path)
+    checked = CsvDialect(encoding=encoding)
+    text = codecs.getincrementaldecoder(checked.encoding)("replace").decode(head).removeprefix("\ufeff")
+    if quote == "auto":
+        quote = _guess_quote(text) if delimiter != "'" else '"'
+    if delimiter == "auto":
+        delimiter = _guess_delimiter(text, quote)
+    return CsvDialect(delimiter, quote, encoding)
+
+
+def _is_utf8_start(head: bytes) -> bool:
+    """Whether the first bytes of a file are UTF-8; if there are more, the last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < _HEAD)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def is_utf8_file(path: Path) -> bool:
+    """Whether a whole file is UTF-8; plain ASCII is told at the speed of memory."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with path.open("rb") as content:
+            while chunk := content.read(_CHUNK):
+                if decoder.getstate()[0] or not chunk.isascii():
+                    decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def fallback_encoding(path: Path) -> str:
+    """The encoding of a file that is not UTF-8; an `InputError` if it has control characters, as no text has."""
+    encoding = "cp1252"
+    with path.open("rb") as content:
+        while chunk := content.read(_CHUNK):
+            if _CONTROLS.search(chunk):
+                raise InputError(f"{path}: not UTF-8 text, and no text at all; expected a CSV file, saved as UTF-8")
+            encoding = "latin-1" if _UNUSED.search(chunk) else encoding
+    return encoding
+
+
+def _guess_quote(text: str) -> str:
+    """A single quote, if every field that begins with one ends with one; otherwise a double one."""
+    opened = len(_OPENED.findall(text))
+    if '"' in text or not opened:
+        return '"'
+    lines = text.rpartition("\n")[0] or text  # the last one may be cut
+    return "'" if len(_QUOTED.findall(lines)) == len(_OPENED.findall(lines)) > 0 else '"'
+
+
+def _guess_delimiter(text: str, quote: str) -> str:
+    """The sign that parts the first line, and the next ones into as many fields."""
+    lines = text if len(text) < _HEAD // 4 else text.rpartition("\n")[0] or text
+    best, best_score = ",", (0.0, 0)
+    for sign in _DELIMITERS:
+        try:
+            rows = [row for row in CsvDialect(sign, quote).read_fields(io.StringIO(lines, newline="")) if row]
+        except csv.Error:
+            continue
+        width = len(rows[0]) if rows else 0
+        score = (sum(len(row) == width for row in rows) / max(len(rows), 1), width)
+        if width > 1 and score > best_score:
+            best, best_score = sign, score
+    return best
