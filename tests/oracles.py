@@ -467,3 +467,31 @@ def heaviest_tree(weights: dict[frozenset[str], float], names: Sequence[str]) ->
         if len(set(groups.values())) == 1:
             best = max(best, sum(weights[frozenset(edge)] for edge in edges))
     return best
+
+
+def alpha_cuts(row: dict[str, dict[str, float]]) -> list[tuple[float, float, dict[str, frozenset[str]]]]:
+    """Levels of a row of degrees, highest first: (level, difference to the next lower one, the cut of every cell)."""
+    levels = sorted({1.0, *(d for degrees in row.values() for d in degrees.values() if d > 0.0)}, reverse=True)
+    return [
+        (high, high - low, {n: frozenset(s for s, d in degrees.items() if d >= high) for n, degrees in row.items()})
+        for high, low in pairwise([*levels, 0.0])
+    ]
+
+
+def graded_counts(dag: pn.Dag, data: pn.Dataset, name: str) -> tuple[list[float], list[float]]:
+    """N_ij and N_ijk of a family, row by row: weight times the smallest degree of a configuration."""
+    parents = [data.variable(parent) for parent in dag.parents(name)]
+    child = data.variable(name)
+    totals, by_state = [], []
+    rows = [data.degrees(number) for number in range(len(data))]
+    weights = [1.0] * len(data) if data.weights is None else data.weights.tolist()
+    for context in product(*(parent.states for parent in parents)):
+        smallest = [
+            min((row[p.name].get(state, 0.0) for p, state in zip(parents, context, strict=True)), default=1.0)
+            for row in rows
+        ]
+        totals.append(sum(w * d for w, d in zip(weights, smallest, strict=True)))
+        for state in child.states:
+            degrees = [min(d, row[name].get(state, 0.0)) for d, row in zip(smallest, rows, strict=True)]
+            by_state.append(sum(w * d for w, d in zip(weights, degrees, strict=True)))
+    return totals, by_state

@@ -131,3 +131,38 @@ def counted(draw: st.DrawFn, *, weighted: bool | None = None) -> tuple[pn.Dag, p
     named = draw(st.lists(st.sampled_from([v.name for v in scope]), min_size=1, unique=True))
     parents = {n: draw(st.lists(st.sampled_from(named[:k]), unique=True)) if k else [] for k, n in enumerate(named)}
     return pn.Dag(parents), data
+
+
+@st.composite
+def graded_cells(draw: st.DrawFn, variable: pn.Variable) -> dict[str, float]:
+    """Degrees of some states, one of them 1."""
+    values = draw(st.lists(levels, min_size=len(variable), max_size=len(variable)))
+    values[draw(st.integers(0, len(values) - 1))] = 1.0
+    return dict(zip(variable.states, values, strict=True))
+
+
+@st.composite
+def graded_rows(draw: st.DrawFn, scope: list[pn.Variable], *, weighted: bool | None = None) -> pn.Dataset:
+    """Rows whose cells are states, sets, degrees or unknown, with no weights, whole ones, or fractional ones."""
+    rows = draw(st.lists(st.tuples(*(st.one_of(cells(v), graded_cells(v)) for v in scope)), max_size=8))
+    rows = rows * draw(st.integers(1, 4))
+    numbers = st.one_of(st.integers(0, 9), st.sampled_from([0.5, 0.25, 1.5, 3.0]))
+    has_weights = draw(st.booleans()) if weighted is None else weighted
+    weights = draw(st.lists(numbers, min_size=len(rows), max_size=len(rows))) if has_weights else None
+    return pn.Dataset.from_rows(scope, rows, weights=weights)
+
+
+@st.composite
+def graded_datasets(draw: st.DrawFn, *, weighted: bool | None = None) -> pn.Dataset:
+    """Data sets of one to three columns with degrees in some cells."""
+    scope = [draw(variables(name=f"v{k}", max_states=4)) for k in range(draw(st.integers(1, 3)))]
+    return draw(graded_rows(scope, weighted=weighted))
+
+
+@st.composite
+def graded_counted(draw: st.DrawFn) -> tuple[pn.Dag, pn.Dataset]:
+    """A DAG over some of the columns of a data set with degrees in some cells."""
+    scope = [draw(variables(name=f"v{k}", max_states=3)) for k in range(draw(st.integers(1, 4)))]
+    named = draw(st.lists(st.sampled_from([v.name for v in scope]), min_size=1, unique=True))
+    parents = {n: draw(st.lists(st.sampled_from(named[:k]), unique=True)) if k else [] for k, n in enumerate(named)}
+    return pn.Dag(parents), draw(graded_rows(scope))

@@ -137,13 +137,14 @@ def listing(names: Iterable[object], most: int = 8) -> str:
     return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"
 
 
-def count_noun(number: int, noun: str) -> str:
+def count_noun(number: float, noun: str) -> str:
     """A number and what is counted, in the plural where that is due.
 
-    >>> count_noun(1, "row"), count_noun(2000, "row")
-    ('1 row', '2,000 rows')
+    >>> count_noun(1, "row"), count_noun(2000, "row"), count_noun(2.5, "row")
+    ('1 row', '2,000 rows', '2.5 rows')
     """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    text = f"{int(number):,}" if float(number).is_integer() else f"{number:,.6g}"
+    return f"{text} {noun}{'s' * (number != 1)}"
 
 
 def among(name: object, known: Iterable[str]) -> str:

@@ -248,7 +248,7 @@ def saved(folder: Path) -> tuple[Path, dict[str, Any]]:
         (["variables", 0, "totals"], [2], "contexts of"),
         (["variables", 1, "focal", "counts"], [1, 0, 2], "do not add up to 3 rows"),
         (["extra"], 1, "unknown field"),
-        (["rows"], "many", "rows: expected int, got str"),
+        (["rows"], "many", r"rows: expected int . float, got str"),
         (["variables"], [], "no variables"),
         (["variables", 1, "name"], "a", "two variables have the same name"),
         (["variables", 1, "parents"], ["c"], "parent"),

@@ -191,7 +191,7 @@ def test_weights_in_files(tmp_path: Path) -> None:
     assert data.weights.tolist() == [3, 1]
     refused(r"no weight column 'm' \(x, n\)", pn.read_data, path, weights="m")
     path.write_text("x,n\na,3\nb,many\n")
-    refused("row 2, weight column 'n': 'many'; expected a whole number from 0 to", pn.read_data, path, weights="n")
+    refused("row 2, weight column 'n': 'many'; expected a number from 0 to", pn.read_data, path, weights="n")
     path.write_text("x,n\n" + f"a,{10**18 - 1}\n" * 5)
     refused(r"a.csv: weights add up to more than 2\*\*62; expected a smaller total", pn.read_data, path, weights="n")
     clash = pn.Dataset.from_rows((pn.Variable("weight", ("a",)),), [("a",)], weights=[2])

@@ -1,13 +1,26 @@
 """Tables of other libraries to plain columns and back; the door to pyarrow, which is loaded on first use."""
 
 from possnet.arrow.arrow_tables import (
+    Reader,
     columns_of_table,
     first_line,
     list_array,
+    number_reader,
     python_column,
     require_distinct,
     table_of_arrays,
     table_of_columns,
+)
+from possnet.arrow.graded_columns import (
+    Certainty,
+    DiscountedColumn,
+    GradedColumn,
+    ReadCells,
+    discount_column,
+    discount_columns,
+    find_fault,
+    read_cells,
+    read_certainty,
 )
 from possnet.arrow.raw_columns import (
     Cell,
@@ -26,20 +39,31 @@ from possnet.arrow.scalar_values import scalar_values
 
 __all__ = [
     "Cell",
+    "Certainty",
+    "DiscountedColumn",
     "DomainHints",
     "DoubtfulText",
     "Finding",
+    "GradedColumn",
     "ListColumn",
     "MaskColumn",
     "PackedColumn",
     "ProblemReport",
     "RawColumn",
+    "ReadCells",
+    "Reader",
     "TextColumn",
     "columns_of_table",
     "describe_misfit",
+    "discount_column",
+    "discount_columns",
+    "find_fault",
     "first_line",
     "list_array",
+    "number_reader",
     "python_column",
+    "read_cells",
+    "read_certainty",
     "require_distinct",
     "scalar_values",
     "table_of_arrays",

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from possnet.arrow.graded_columns import GradedColumn
 from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
 from possnet.errors import InputError, among
 
@@ -96,6 +97,9 @@ def _arrow_columns(frame: object) -> list[tuple[str, Any]]:
     # polars hands over columns of Python objects as bare pointers, which only polars itself can follow
     column_types = getattr(frame, "schema", {}) if _comes_from("polars", frame) else {}
     objects = {name for name, column_type in column_types.items() if str(column_type) == "Object"}
+    # Arrow fills mappings of degrees up to structs of one form; only pandas still has the mappings themselves
+    if _comes_from("pandas", frame):
+        objects |= {field.name for field in table.schema if pa.types.is_struct(field.type)}
     return [
         (name, frame[name].to_list() if name in objects else column)  # type: ignore[index]
         for name, column in zip(table.column_names, table.columns, strict=True)
@@ -114,7 +118,8 @@ def _arrow_or_list(values: Any) -> Any:
     if isinstance(values, str):
         raise InputError(f"table: the cells of a column are one text {values[:40]!r}; expected a list of cells")
     try:
-        return pa.array(values, from_pandas=True)
+        array = pa.array(values, from_pandas=True)
+        return list(values) if pa.types.is_struct(array.type) else array
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
         if not isinstance(values, Iterable):
             type_name = type(values).__name__
@@ -134,11 +139,42 @@ def _to_raw_column(name: str, values: Any) -> RawColumn:
     value_type = values.type
     if pa.types.is_null(value_type):
         return TextColumn(name, np.zeros(len(values), dtype=np.int8), [None])
-    if "list_view" in str(value_type):  # Arrow's own conversion of these loses members
-        return python_column(name, values.to_pylist())
+    has_degrees = pa.types.is_map(value_type) or pa.types.is_struct(value_type)
+    if has_degrees or "list_view" in str(value_type):  # Arrow's own conversion of list views loses members
+        return python_column(name, map(_to_mapping, values.to_pylist()) if has_degrees else values.to_pylist())
     if pa.types.is_list(value_type) or pa.types.is_large_list(value_type) or pa.types.is_fixed_size_list(value_type):
         return _list_column(name, values)
     return _scalar_column(name, values)
+
+
+def _to_mapping(value: Any) -> dict[str, Any] | None:
+    """Degrees of an Arrow cell: pairs of a map, or a struct, in which a null is a state that is not named."""
+    if value is None:
+        return None
+    return {state: degree for state, degree in dict(value).items() if degree is not None}
+
+
+def number_reader(name: str) -> Reader:
+    """Reader of a column of numbers, weights or certainties, which may have fractions: the distinct ones as texts.
+
+    >>> number_reader("n")([0.5, 2, None]).cells
+    [('0.5',), ('2.0',), None]
+    """
+
+    def read_numbers(values: Any) -> RawColumn | None:
+        import pyarrow as pa
+
+        if isinstance(values, list) and all(value is None or isinstance(value, int | float) for value in values):
+            values = pa.array(values, type=pa.float64(), from_pandas=True)
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        if isinstance(values, list) or not (pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)):
+            return None
+        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        distinct, codes = np.unique(numbers, return_inverse=True)
+        return TextColumn(name, codes, [None if np.isnan(number) else (repr(number),) for number in distinct.tolist()])
+
+    return read_numbers
 
 
 def _scalar_column(name: str, values: pa.Array) -> TextColumn:
@@ -210,21 +246,22 @@ def _to_texts(name: str, values: pa.Array) -> pa.Array:
     )
 
 
-def python_column(name: str, values: Iterable[Any]) -> TextColumn:
-    """RawColumn of Python cells: states, sets or lists of states, None.
+def python_column(name: str, values: Iterable[Any]) -> RawColumn:
+    """RawColumn of Python cells: states, sets or lists of states, mappings from states to degrees, None.
 
     >>> python_column("rash", ["yes", {"yes", "no"}, "yes"]).codes
     array([0, 1, 0])
     """
     by_text: dict[str | frozenset[str], int] = {}  # cells of nothing but text, which need not be looked at twice
-    by_cell: dict[tuple[Cell, bool], int] = {}  # a set of one text is not that text, which may have a grammar
+    # a set of one text is not that text, which may have a grammar
+    by_cell: dict[tuple[Cell | _Degrees, bool], int] = {}
     codes = []
     for row, value in enumerate(values):
         key = value if isinstance(value, str) else _set_of_texts(value)
         number = -1 if key is None else by_text.get(key, -1)
         if number < 0:
             try:
-                cell = _to_cell(value)
+                cell = _to_degrees(value) if isinstance(value, Mapping) else _to_cell(value)
             except InputError as error:
                 raise InputError(f"column {name!r}, row {row + 1}: {error}") from None
             number = by_cell.setdefault((cell, not isinstance(value, str)), len(by_cell))
@@ -232,7 +269,31 @@ def python_column(name: str, values: Iterable[Any]) -> TextColumn:
                 by_text[key] = number
         codes.append(number)
     sets = frozenset(number for (_, as_set), number in by_cell.items() if as_set)
-    return TextColumn(name, np.array(codes, dtype=np.int64), [cell for cell, _ in by_cell], sets=sets)
+    degrees = {number: dict(cell.pairs) for (cell, _), number in by_cell.items() if isinstance(cell, _Degrees)}
+    cells = [tuple(degrees[k]) if isinstance(cell, _Degrees) else cell for k, (cell, _) in enumerate(by_cell)]
+    column = TextColumn(name, np.array(codes, dtype=np.int64), cells, sets=sets)
+    return GradedColumn(column, degrees) if degrees else column
+
+
+class _Degrees(NamedTuple):
+    """States and their degrees, in the order of the states."""
+
+    pairs: tuple[tuple[str, Any], ...]
+
+
+def _to_degrees(value: Mapping[Any, Any]) -> _Degrees:
+    """A Python mapping as degrees; a state may be named once."""
+    pairs: dict[str, Any] = {}
+    for member, degree in value.items():
+        state = _to_state(member)
+        if state in pairs:
+            raise InputError(f"{state!r} has two degrees; expected one")
+        try:
+            hash(degree)
+        except TypeError:
+            raise InputError(f"degree {degree!r} of {state!r}; expected a number from 0 to 1") from None
+        pairs[state] = degree
+    return _Degrees(tuple(sorted(pairs.items(), key=lambda pair: pair[0])))
 
 
 def _set_of_texts(value: object) -> frozenset[str] | None:

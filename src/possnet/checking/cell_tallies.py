@@ -10,7 +10,7 @@ import numpy as np
 from possnet.possibility import necessities
 
 if TYPE_CHECKING:
-    from possnet.aliases import Bools, Floats, Ints
+    from possnet.aliases import Bools, Floats, Weights
 
 _ROUNDING = 1.0 + 1e-12  # a degree that misses a level by rounding alone reaches it
 
@@ -134,6 +134,6 @@ def count_reached(values: Floats, weights: Floats, levels: Floats) -> Floats:
     return np.bincount(passed, weights, minlength=len(levels) + 1)[::-1].cumsum()[::-1][1:]
 
 
-def as_weights(weights: Ints | None, rows: int) -> Floats:
+def as_weights(weights: Weights | None, rows: int) -> Floats:
     """Weights of rows as floats; 1 for each row without any."""
     return np.ones(rows) if weights is None else weights.astype(np.float64)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.counting.counts import Counts, refuse_rows
+from possnet.counting.cut_families import CutFamily
 from possnet.counting.focal_counts import Focal, merge_focal
 from possnet.counting.kernel_choice import Kernel, estimate_costs
 from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, RowBlock, split_blocks
@@ -20,7 +21,9 @@ from possnet.kernels import tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from possnet.aliases import Progress
+    from collections.abc import Callable
+
+    from possnet.aliases import Ints, Progress
     from possnet.dataset import Batches
     from possnet.graph import Dag
     from possnet.kernels.tally import Tally
@@ -40,8 +43,10 @@ def count(
     """Count N_ijk and N_ij of every family of a DAG: the sufficient statistics of `possnet.fit`.
 
     N_ij is the number of rows whose parents' cells contain the configuration j, N_ijk of those whose own cell contains the
-    state k too. Counts are exact, and a stream is counted in constant memory. An unknown cell counts as the whole domain, a
-    row with its weight; columns that are not nodes of the DAG are ignored.
+    state k too. A stream is counted in constant memory. An unknown cell counts as the whole domain, a row with its weight;
+    columns that are not nodes of the DAG are ignored. Counts are exact integers (int64), unless weights have fractions or
+    cells carry degrees: then they are float64. A row with graded cells counts as its alpha-cuts (`Dataset.alpha_cuts`):
+    for every configuration with the smallest of its degrees.
 
     Parameters
     ----------
@@ -60,7 +65,8 @@ def count(
     variables = nodes_in(dag, data, "count")
     families = [_FamilyCounter([variables[n] for n in (*dag.parents(name), name)], focal=focal) for name in variables]
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
-    rows = done = 0
+    rows: int | float = 0
+    done = 0
     scratch = tally.Scratch()
     for batch in batches_of(data):
         for block in split_blocks(batch, list(variables), scratch, FOCAL_BLOCK if focal else BLOCK):
@@ -78,7 +84,7 @@ def count(
         rows=rows,
         cell_sizes={family.child: family.cell_sizes for family in families},
         focal_families={family.child: merge_focal(family.focal) for family in families} if focal else None,
-    )
+    ).with_one_type()
 
 
 class _FamilyCounter:
@@ -87,7 +93,7 @@ class _FamilyCounter:
     def __init__(self, scope: list[Variable], *, focal: bool) -> None:
         *self.parents, self.child = (variable.name for variable in scope)
         self.sizes = [len(variable) for variable in scope]
-        self.cell_sizes = 0
+        self.cell_sizes: int | float = 0
         none = np.zeros(0, dtype=np.int64)
         contexts = np.zeros((0, len(self.parents)), dtype=np.int32)
         self.tallies = [tally.Tally(contexts, none.reshape(0, self.sizes[-1]), none)]
@@ -96,12 +102,33 @@ class _FamilyCounter:
 
     def add_block(self, block: RowBlock) -> None:
         self.cell_sizes += block.cell_size_sum(self.child)
-        self.tallies.append(tally_family(block, self.parents, self.child))
-        if self.focal:
-            self.focal.append(_count_focal(block, [*self.parents, self.child]))
+        scope = [*self.parents, self.child]
+        graded = block.graded_rows(scope)
+        if len(graded):
+            self._add_cuts(block, scope, graded)
+        else:
+            self.tallies.append(tally_family(block, self.parents, self.child))
+            if self.focal:
+                self.focal.append(_count_focal(block, scope))
         if len(self.tallies) > _MERGE_AT:
             self.tallies = [self.merge_tallies()]
             self.focal = [merge_focal(self.focal)] if self.focal else []
+
+    def _add_cuts(self, block: RowBlock, scope: list[str], graded: Ints) -> None:
+        """Count rows with graded cells as their alpha-cuts, and the others as ever."""
+        cuts, refuse = CutFamily(block, scope, graded), _refuser(self.child, len(scope))
+        if block.is_whole:  # all rows with their supports, less those with graded cells: exact, and by any kernel
+            contexts, counts, totals = cuts.tally_supports(refuse)
+            all_rows = tally_family(block, self.parents, self.child)
+            sets = tally.merge_tallies([all_rows, tally.Tally(contexts, -counts, -totals)], self.sizes[:-1])
+        else:
+            sets = tally_family(block.with_weights(block.mask_weights(graded)), self.parents, self.child)
+        kept = sets.totals > 0
+        sets = tally.Tally(sets.contexts[kept], sets.counts[kept], sets.totals[kept])
+        self.tallies.append(tally.merge_tallies([cuts.tally_cuts(refuse), sets], self.sizes[:-1]))
+        if self.focal:
+            others = block.with_weights(block.mask_weights(graded))
+            self.focal += [cuts.count_focal(), _count_focal(others, scope)]
 
     def merge_tallies(self) -> Tally:
         return tally.merge_tallies(self.tallies, self.sizes[:-1])
@@ -173,6 +200,10 @@ def tally_family(block: RowBlock, parents: list[str], child: str, kernel: Kernel
     return counted
 
 
+def _refuser(child: str, width: int) -> Callable[[int], None]:
+    return partial(_refuse_entries, child, each=16 * width + 64)
+
+
 def _tally_codes(block: RowBlock, parents: list[str], child: str) -> Tally:
     codes = [block.state_codes(parent) for parent in parents]
     sizes = [len(block.words(parent)) for parent in parents]
@@ -193,8 +224,7 @@ def _tally_bitmaps(block: RowBlock, parents: list[str], child: str) -> Tally:
 def _tally_cells(block: RowBlock, parents: list[str], child: str) -> Tally:
     codes, cells = zip(*(block.cell_codes(name) for name in (*parents, child)), strict=True)
     groups = group_rows(codes, [len(sets) for sets in cells], block.rows)
-    refuse = partial(_refuse_entries, child, each=16 * len(cells) + 64)
-    return tally.by_cells(groups.combinations, groups.counts(block.weights), cells, refuse)
+    return tally.by_cells(groups.combinations, groups.counts(block.weights), cells, _refuser(child, len(cells)))
 
 
 _KERNELS = {"codes": _tally_codes, "bitmaps": _tally_bitmaps, "cells": _tally_cells}

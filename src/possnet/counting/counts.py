@@ -7,7 +7,8 @@ For a variable i, a configuration j of its parents and a state k,
 
 A row whose cells are sets counts in several places, so N_ij is not the sum of N_ijk. *Focal counts* are the numbers of
 rows whose cells *equal* given sets. Only configurations that occur are kept. Counts of two data sets add up to the counts
-of both together, exactly and in any order.
+of both together, exactly and in any order. They are exact integers, unless rows have fractional weights or cells with
+degrees: then they are floats, and their type says so.
 
 [HLB] M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and evaluation
 strategy.
@@ -15,10 +16,10 @@ strategy.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Ints
+    from possnet.aliases import Bools, Floats, Ints, Weights
     from possnet.graph import Dag
     from possnet.kernels.tally import Tally
     from possnet.variables import Variable
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     Arrays: TypeAlias = tuple[NDArray[np.generic], ...]
 
 
-def refuse_rows(rows: int) -> None:
+def refuse_rows(rows: float) -> None:
     """Raise an `InputError` for more rows than counts can hold: none is larger than the number of rows."""
     if rows >= 2**62:
         raise InputError(f"counts of {rows:,} rows in all; expected fewer than 2**62, so that every count is exact")
@@ -87,14 +88,39 @@ class Counts:
     dag: Dag
     families: Mapping[str, Tally]
     _: KW_ONLY
-    rows: int
-    cell_sizes: Mapping[str, int]
+    rows: int | float
+    cell_sizes: Mapping[str, int | float]
     focal_families: Mapping[str, Focal] | None = None
 
     def __post_init__(self) -> None:
         for family in (*self.families.values(), *(self.focal_families or {}).values()):
             for array in family:
                 array.flags.writeable = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the counts are exact integers (int64): all weights are whole, and no cell carries degrees."""
+        return all(family.totals.dtype.kind == "i" for family in self.families.values())
+
+    def with_one_type(self) -> Counts:
+        """The same counts, all of them floats if some are.
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"a": ["x", {"x": 1, "y": 0.5}], "b": ["u", "v"]})
+        >>> pn.count(pn.Dag({"a": (), "b": ()}), data).with_one_type()["b"]
+        array([1., 1.])
+        """
+        if self.is_exact:
+            return self
+        focal = self.focal_families
+        return replace(
+            self,
+            families={
+                n: f._replace(counts=_to_floats(f.counts), totals=_to_floats(f.totals))
+                for n, f in self.families.items()
+            },
+            focal_families=focal and {n: f._replace(counts=_to_floats(f.counts)) for n, f in focal.items()},
+        )
 
     @property
     def has_focal(self) -> bool:
@@ -126,11 +152,11 @@ class Counts:
         """
         return self.families[self.variable(name).name]
 
-    def __getitem__(self, name: str) -> Ints:
-        """All N_ijk of a variable, axes as in its table; refused if that is too large."""
+    def __getitem__(self, name: str) -> Weights:
+        """All N_ijk of a variable, axes as in its table, int64 or float64; refused if that is too large."""
         return self._dense(name, self.family(name).counts, (len(self.variable(name)),))
 
-    def totals(self, name: str) -> Ints:
+    def totals(self, name: str) -> Weights:
         """All N_ij of a variable, axes as its parents.
 
         >>> import possnet as pn
@@ -140,8 +166,8 @@ class Counts:
         """
         return self._dense(name, self.family(name).totals, ())
 
-    def cell_size_sum(self, name: str) -> int:
-        """Sum of the sizes of a variable's cells, over all rows.
+    def cell_size_sum(self, name: str) -> int | float:
+        """Sum of the sizes of a variable's cells, over all rows; the size of a graded cell is the sum of its degrees.
 
         >>> import possnet as pn
         >>> pn.count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", {"x", "y"}]})).cell_size_sum("a")
@@ -149,7 +175,7 @@ class Counts:
         """
         return self.cell_sizes[self.variable(name).name]
 
-    def focal(self, name: str) -> dict[tuple[frozenset[str], ...], int]:
+    def focal(self, name: str) -> dict[tuple[frozenset[str], ...], int | float]:
         """Rows whose cells equal given sets: (parents' cells ..., own cell) -> how many.
 
         >>> import possnet as pn
@@ -165,7 +191,7 @@ class Counts:
         columns = [[listed[code] for code in column] for listed, column in zip(cells, codes, strict=True)]
         return dict(zip(zip(*columns, strict=True), counts.tolist(), strict=True))
 
-    def focal_codes(self, name: str) -> tuple[list[Ints], list[Bools], Ints]:
+    def focal_codes(self, name: str) -> tuple[list[Ints], list[Bools], Weights]:
         """The numbers of `focal` by codes.
 
         For each parent and the variable: the code of its cell in every combination, and the distinct cells (cells, states)
@@ -221,7 +247,7 @@ class Counts:
             rows=self.rows + other.rows,
             cell_sizes={name: self.cell_sizes[name] + other.cell_sizes[name] for name in self._by_name},
             focal_families=focal,
-        )
+        ).with_one_type()
 
     def with_order(
         self,
@@ -284,9 +310,9 @@ class Counts:
         for name in list(self._by_name)[:60]:
             totals = self.families[name].totals
             size = prod(len(v) for v in self._scope(name)[:-1])
-            least, middle, most = (int(f(totals)) if len(totals) else 0 for f in (np.min, np.median, np.max))
-            parents = ", ".join(self.dag.parents(name))
-            rows.append([name, parents, f"{len(totals):,}", f"{size:,}", f"{least:,}", f"{middle:,}", f"{most:,}"])
+            numbers = [float(f(totals)) if len(totals) else 0.0 for f in (np.min, np.median, np.max)]
+            texts = [f"{int(number):,}" if self.is_exact else f"{number:,.2f}" for number in numbers]
+            rows.append([name, ", ".join(self.dag.parents(name)), f"{len(totals):,}", f"{size:,}", *texts])
         head = ["variable", "parents", "contexts seen", "possible", "rows: least", "median", "most"]
         left = len(self._by_name) - 60
         return draw_table(head, rows, caption=repr(self)[7:-1], note=f"… {left} more variables" if left > 0 else "")
@@ -294,22 +320,28 @@ class Counts:
     def __repr__(self) -> str:
         contexts = sum(len(family.contexts) for family in self.families.values())
         variables = len(self._by_name)
-        text = f"{self.rows} row{'s' * (self.rows != 1)}, {variables} variable{'s' * (variables != 1)}"
-        return f"Counts({text}, {contexts} context{'s' * (contexts != 1)}{', focal' if self.has_focal else ''})"
+        rows = self.rows if isinstance(self.rows, int) else f"{self.rows:.6g}"
+        text = f"{rows} row{'s' * (self.rows != 1)}, {variables} variable{'s' * (variables != 1)}"
+        text += f", {contexts} context{'s' * (contexts != 1)}{'' if self.is_exact else ', floats'}"
+        return f"Counts({text}{', focal' if self.has_focal else ''})"
 
     def _scope(self, name: str) -> list[Variable]:
         return [self._by_name[n] for n in (*self.dag.parents(name), name)]
 
-    def _dense(self, name: str, values: Ints, last: tuple[int, ...]) -> Ints:
+    def _dense(self, name: str, values: Weights, last: tuple[int, ...]) -> Weights:
         sizes = tuple(len(variable) for variable in self._scope(name)[:-1])
         refuse_over(
             8 * prod((*sizes, *last)), f"the dense table of {name!r}", "use family(...), which holds only what occurs"
         )
-        table = np.zeros((*sizes, *last), dtype=np.int64)
+        table: NDArray[Any] = np.zeros((*sizes, *last), dtype=values.dtype)
         contexts = self.family(name).contexts
         if len(contexts):
             table[tuple(contexts.T)] = values if sizes else values[0]
         return table
+
+
+def _to_floats(numbers: Weights) -> Floats:
+    return numbers.astype(np.float64)
 
 
 def _same_arrays(left: Mapping[str, Arrays], right: Mapping[str, Arrays]) -> bool:

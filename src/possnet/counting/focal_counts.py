@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Ints
+    from possnet.aliases import Weights
 
 
 class Focal(NamedTuple):
@@ -24,7 +24,7 @@ class Focal(NamedTuple):
     """
 
     octets: NDArray[np.uint8]
-    counts: Ints
+    counts: Weights
 
 
 def merge_focal(parts: Iterable[Focal]) -> Focal:

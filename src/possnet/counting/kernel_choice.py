@@ -25,7 +25,7 @@ def estimate_costs(block: RowBlock, parents: list[str], child: str) -> dict[Kern
     sizes = [len(block.words(name)) for name in names]
     if block.weights is None and prod(sizes) <= _SURELY_BITMAPS:
         return {"bitmaps": 0.0}
-    costs: dict[Kernel, float] = {"bitmaps": _bitmap_cost(block, sizes)}
+    costs: dict[Kernel, float] = {"bitmaps": _bitmap_cost(block, sizes)} if block.is_whole else {}
     if all(block.is_precise(name) for name in names):
         costs["codes"] = _code_cost(block, sizes)
     else:

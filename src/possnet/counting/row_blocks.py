@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -10,10 +11,13 @@ import numpy as np
 from possnet.kernels import bitmaps, tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from possnet.aliases import Bools, Codes, Ints, Words
+    from numpy.typing import NDArray
+
+    from possnet.aliases import Bools, Codes, Floats, Ints, Weights, Words
     from possnet.dataset import Dataset
+    from possnet.kernels.graded_cells import GradedCells
 
 
 BLOCK: Final = 1 << 20
@@ -34,18 +38,25 @@ class RowBlock:
         self.rows = rows
         self.scratch = tally.Scratch() if scratch is None else scratch
         self._data, self._rows = data, slice(start, start + rows)
-        self.weights = None if data.weights is None else data.weights[self._rows]
+        self.weights: Weights | None = None if data.weights is None else data.weights[self._rows]
         self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
         self._state_counts: dict[str, Ints] = {}
+        self._graded: dict[str, GradedCells | None] = {}
+        self._coded: dict[str, tuple[NDArray[np.unsignedinteger], Floats]] = {}
 
     @property
-    def total(self) -> int:
+    def total(self) -> int | float:
         """Sum of the weights."""
-        return self.rows if self.weights is None else int(self.weights.sum())
+        return self.rows if self.weights is None else self.weights.sum().item()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all weights are whole numbers."""
+        return self.weights is None or self.weights.dtype.kind != "f"
 
     @property
     def digit_count(self) -> int:
-        """Number of binary digits of the largest weight."""
+        """Number of binary digits of the largest weight, of whole ones."""
         return 1 if self.weights is None else max(int(self.weights.max(initial=0)).bit_length(), 1)
 
     @cached_property
@@ -53,7 +64,8 @@ class RowBlock:
         """Binary digits of the weights as bitmaps, lowest first; None if every row counts once."""
         if self.weights is None:
             return None
-        return [bitmaps.pack((self.weights >> bit & 1).astype(np.uint8)) for bit in range(self.digit_count)]
+        whole = self.weights.astype(np.int64, copy=False)
+        return [bitmaps.pack((whole >> bit & 1).astype(np.uint8)) for bit in range(self.digit_count)]
 
     def words(self, name: str) -> Words:
         """Bitmaps of a column."""
@@ -88,12 +100,70 @@ class RowBlock:
         """Whether a column was decoded already."""
         return self._data.is_coded(name)
 
-    def cell_size_sum(self, name: str) -> int:
-        """Sum of the sizes of all cells, weighted."""
+    def cell_size_sum(self, name: str) -> int | float:
+        """Sum of the sizes of all cells, weighted; the size of a graded cell is the sum of its degrees."""
         if self.weights is None:
-            return int(self.state_counts(name).sum())
-        words = self._words[name]
-        return sum(int(self.weights[bitmaps.unpack(bitmap, self.rows)].sum()) for bitmap in words)
+            size: int | float = int(self.state_counts(name).sum())
+        else:
+            words = self._words[name]
+            size = sum(self.weights[bitmaps.unpack(bitmap, self.rows)].sum().item() for bitmap in words)
+        cells = self.graded_cells(name)
+        if cells is None:
+            return size
+        excess = ((cells.degrees > 0.0).sum(axis=1) - cells.degrees.sum(axis=1))[cells.codes]
+        return size - float(excess.sum() if self.weights is None else excess @ self.weights[cells.rows])
+
+    def graded_cells(self, name: str) -> GradedCells | None:
+        """The graded cells of a column in these rows."""
+        if name not in self._graded:
+            cells = self._data.graded_cells(name)
+            if cells is not None:
+                first, last = np.searchsorted(cells.rows, (self._rows.start, self._rows.stop))
+                part = slice(first, last)
+                cells = cells._replace(rows=cells.rows[part] - self._rows.start, codes=cells.codes[part])
+            self._graded[name] = cells if cells is not None and len(cells.rows) else None
+        return self._graded[name]
+
+    def graded_rows(self, names: Sequence[str]) -> Ints:
+        """Rows with a graded cell in one of some columns, in any order."""
+        listed = [cells.rows for cells in map(self.graded_cells, names) if cells is not None]
+        if len(listed) <= 1:
+            return listed[0] if listed else np.zeros(0, dtype=np.int64)
+        marks = np.zeros(self.rows, dtype=np.bool_)
+        for number, rows in enumerate(listed):
+            listed[number] = rows[~marks[rows]] if number else rows
+            marks[rows] = True
+        return np.concatenate(listed)
+
+    def degree_codes(self, name: str) -> tuple[NDArray[np.unsignedinteger], Floats]:
+        """Cell number of every row, graded cells by numbers of their own, and the degrees (cells, states) of all cells."""
+        if name not in self._coded:
+            words, size = self._words[name], len(self._words[name])
+            if size <= 8:  # a mask is the number of its set
+                masks, sets = bitmaps.decode_masks(words, self.rows)[:, 0], bitmaps.sets_of(range(1 << size), size)
+            else:
+                masks, sets = self.cell_codes(name)  # type: ignore[assignment]
+            cells, degrees = self.graded_cells(name), sets.astype(np.float64)
+            if cells is not None:
+                degrees = np.vstack([degrees, cells.degrees])
+            codes = masks.astype(np.min_scalar_type(len(degrees)))
+            if cells is not None:
+                codes[cells.rows] = len(sets) + cells.codes
+            self._coded[name] = codes, degrees
+        return self._coded[name]
+
+    def mask_weights(self, hidden: Ints) -> Weights:
+        """The weights, 0 for some rows."""
+        weights: Weights = np.ones(self.rows, dtype=np.int64) if self.weights is None else self.weights.copy()
+        weights[hidden] = 0
+        return weights
+
+    def with_weights(self, weights: Weights) -> RowBlock:
+        """The same rows with other weights."""
+        other = copy(self)
+        other.weights = weights
+        other.__dict__.pop("weight_digits", None)
+        return other
 
 
 def split_blocks(

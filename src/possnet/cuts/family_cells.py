@@ -15,7 +15,7 @@ import numpy as np
 
 from possnet.counting import nodes_in
 from possnet.cuts.cell_bitmaps import CellBitmaps, count_bitmaps, split_cells
-from possnet.dataset import Dataset, batches_of, group_rows
+from possnet.dataset import Dataset, batches_of, group_rows, require_sets
 from possnet.kernels import bitmaps
 from possnet.kernels.grouping import sum_weights
 from possnet.limits import refuse_over
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Floats, Ints, Progress
+    from possnet.aliases import Bools, Floats, Ints, Progress, Weights
     from possnet.dataset import Batches, CodedColumn
     from possnet.graph import Dag
     from possnet.variables import Variable
@@ -196,7 +196,8 @@ class _CellCounter:
 
     def add_batch(self, columns: _BatchColumns) -> None:
         batch, names = columns.batch, [variable.name for variable in self._scope]
-        self._rows += batch.total
+        require_sets(batch.select(names), "cut likelihood")
+        self._rows += int(batch.total)
         cells = columns.cell_bitmaps(names)
         if cells is not None:
             combinations, counts = count_bitmaps([column.words for column in cells])
@@ -256,7 +257,7 @@ def _known_octets(column: CodedColumn) -> NDArray[np.uint8]:
     return octets
 
 
-def _count_combinations(columns: Sequence[CodedColumn], weights: Ints | None, rows: int) -> tuple[Ints, Ints]:
+def _count_combinations(columns: Sequence[CodedColumn], weights: Weights | None, rows: int) -> tuple[Ints, Ints]:
     """Combinations of codes that occur (combinations, columns), and their rows."""
     sizes = [len(column) for column in columns]
     size = prod(sizes)

@@ -8,6 +8,7 @@ import numpy as np
 
 from possnet.errors import InputError, among, listing
 from possnet.kernels import bitmaps
+from possnet.kernels.graded_cells import GradedCells, grade_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,20 @@ def align_words(words: Words, unknown: Words | None, before: Variable, after: Va
     aligned = np.zeros((len(after), words.shape[1]), dtype=words.dtype)
     aligned[[after.index(state) for state in common]] = words[[before.index(state) for state in common]]
     return aligned if unknown is None else aligned | unknown
+
+
+def align_degrees(graded: GradedCells, before: Variable, after: Variable) -> GradedCells:
+    """Degrees in the order of other states; states that one side lacks have none.
+
+    >>> from possnet.variables import Variable
+    >>> small, large = Variable("fever", ("mild", "none")), Variable("fever", ("none", "mild", "high"))
+    >>> align_degrees(GradedCells(np.array([0]), np.array([0]), np.array([[1.0, 0.4]])), small, large).degrees
+    array([[0.4, 1. , 0. ]])
+    """
+    common = [state for state in before.states if state in after]
+    degrees = np.zeros((len(graded.degrees), len(after)))
+    degrees[:, [after.index(s) for s in common]] = graded.degrees[:, [before.index(s) for s in common]]
+    return grade_cells(graded.rows, graded.codes, degrees) or graded
 
 
 def find_strangers(

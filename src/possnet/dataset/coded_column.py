@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.kernels import bitmaps
+from possnet.kernels.graded_cells import grade_cells
 from possnet.kernels.grouping import group_rows, sum_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Codes, Ints, Words
+    from possnet.aliases import Bools, Codes, Floats, Ints, Weights, Words
     from possnet.arrow import Cell
+    from possnet.kernels.graded_cells import GradedCells
     from possnet.variables import Variable
 
 
@@ -29,10 +31,13 @@ class CodedColumn:
     codes
         Number of every row's cell, in the smallest unsigned type that holds it.
     octets
-        The cells that occur as masks (cells, bytes), low bits first, in the order of the integers that they are. A cell
-        that was given as unknown stands apart, last, with the mask of the whole domain.
+        The cells that occur as masks (cells, bytes), low bits first, in the order of the integers that they are. After
+        them come the graded cells, with the masks of their supports. A cell that was given as unknown stands apart, last,
+        with the mask of the whole domain.
     unknown
         The code of the cell that was given as unknown, or None if there is none.
+    grades
+        Degrees of the graded cells (graded cells, states); None if every cell is a set.
 
     >>> import possnet as pn
     >>> column = pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}).column("a")
@@ -46,9 +51,12 @@ class CodedColumn:
     codes: NDArray[np.unsignedinteger]
     octets: NDArray[np.uint8]
     unknown: int | None
+    grades: Floats | None = None
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = self.octets.flags.writeable = False
+        if self.grades is not None:
+            self.grades.flags.writeable = False
 
     def __len__(self) -> int:
         """Number of distinct cells."""
@@ -60,6 +68,28 @@ class CodedColumn:
         sets = bitmaps.unpack_sets(self.octets, len(self.variable))
         sets.flags.writeable = False
         return sets
+
+    @cached_property
+    def degrees(self) -> Floats:
+        """Degrees of the states in every cell (cells, states): 1 and 0 for a set, those of a graded cell."""
+        degrees: Floats = self.cell_sets.astype(np.float64)
+        if self.grades is not None:
+            degrees[self.first_graded : self.first_graded + len(self.grades)] = self.grades
+        degrees.flags.writeable = False
+        return degrees
+
+    @property
+    def first_graded(self) -> int:
+        """Code of the first graded cell, after those that are sets."""
+        return len(self) - (0 if self.grades is None else len(self.grades)) - (self.unknown is not None)
+
+    @cached_property
+    def is_whole(self) -> Bools:
+        """Which cells say nothing: the whole domain as a set, or unknown."""
+        whole: Bools = self.cell_sizes == len(self.variable)
+        if self.grades is not None:
+            whole[self.first_graded : self.first_graded + len(self.grades)] = False
+        return whole
 
     @cached_property
     def cell_masks(self) -> list[int]:
@@ -87,7 +117,7 @@ class CodedColumn:
         states: Ints = 8 * place + np.bitwise_count((octet & -octet) - 1)
         return states
 
-    def count_cells(self, weights: Ints | None = None) -> Ints:
+    def count_cells(self, weights: Weights | None = None) -> Weights:
         """How often each cell stands, rows counted with their weights if they have any."""
         return sum_weights(self.codes, weights, len(self))
 
@@ -117,11 +147,36 @@ class CodedColumn:
     def _filled_column(self) -> CodedColumn:
         if self.unknown is None:
             return self
-        return code_column(self.variable, self.codes, self.octets, None)
+        return code_column(
+            self.variable, self.codes, self.octets, None, grades=self.graded_numbers(), table=self.grades
+        )
 
     def take_rows(self, rows: Ints | slice) -> CodedColumn:
         """The column of some rows, with the cells that occur among them."""
-        return code_column(self.variable, self.codes[rows], self.octets, self.unknown, in_order=True)
+        return code_column(
+            self.variable,
+            self.codes[rows],
+            self.octets,
+            self.unknown,
+            grades=self.graded_numbers(),
+            table=self.grades,
+            in_order=True,
+        )
+
+    def graded_cells(self) -> GradedCells | None:
+        """The graded cells: their rows, and their degrees."""
+        if self.grades is None:
+            return None
+        numbers = self.graded_numbers()[self.codes]
+        rows = np.flatnonzero(numbers >= 0)
+        return grade_cells(rows, numbers[rows], self.grades)
+
+    def graded_numbers(self) -> Ints:
+        """Number of every cell's degrees in ``grades``; -1 for sets."""
+        numbers = np.full(len(self), -1, dtype=np.int64)
+        if self.grades is not None:
+            numbers[self.first_graded : self.first_graded + len(self.grades)] = np.arange(len(self.grades))
+        return numbers
 
 
 def code_column(
@@ -131,12 +186,15 @@ def code_column(
     unknown: int | Bools | None,
     occurs: Bools | None = None,
     *,
+    grades: Ints | None = None,
+    table: Floats | None = None,
     in_order: bool = False,
 ) -> CodedColumn:
     """Column of codes into any list of masks (cells, bytes): equal masks become one cell, those that do not occur none.
 
     ``unknown`` is the number of the mask that was given as unknown, or marks several; ``occurs`` marks the masks that
-    occur, if that is known; masks ``in_order`` are distinct and sorted already, the unknown one last.
+    occur, if that is known; masks ``in_order`` are distinct and sorted already, graded ones after the sets and the unknown
+    one last. ``grades`` is for every mask the number of its degrees in ``table`` (distinct degrees, states), -1 for sets.
 
     >>> import possnet as pn
     >>> masks = np.array([[3], [1], [3], [2]], dtype=np.uint8)
@@ -148,22 +206,48 @@ def code_column(
     kept = np.flatnonzero(np.bincount(codes, minlength=len(octets)) if occurs is None else occurs)
     numbers, first = np.arange(len(kept)), kept
     if not in_order:
-        # numbered by the unknown mark, then by the highest byte, and so on down
+        # numbered by the unknown mark, then by the degrees, then by the highest byte, and so on down
         bytes_of_cells = [column[kept] for column in (apart, *octets.T[::-1])]
-        cells = group_rows(bytes_of_cells, [2, *[256] * octets.shape[1]], len(kept))
+        sizes = [2, *[256] * octets.shape[1]]
+        if table is not None and grades is not None:
+            bytes_of_cells.insert(1, grades[kept] + 1)
+            sizes.insert(1, len(table) + 1)
+        cells = group_rows(bytes_of_cells, sizes, len(kept))
         numbers, first = cells.inverse, kept[cells.first]
     code_type = np.min_scalar_type(max(len(first) - 1, 0))
     if np.array_equal(numbers, np.arange(len(octets))):
         coded = codes.astype(code_type, copy=not codes.flags.owndata)
     else:
-        table = np.zeros(len(octets), dtype=code_type)
-        table[kept] = numbers
-        coded = np.take(table, codes, mode="clip")
-    return CodedColumn(variable, coded, octets[first], len(first) - 1 if apart[kept].any() else None)
+        numbering = np.zeros(len(octets), dtype=code_type)
+        numbering[kept] = numbers
+        coded = np.take(numbering, codes, mode="clip")
+    chosen = None
+    if table is not None and grades is not None and (grades[first] >= 0).any():
+        chosen = table[grades[first][grades[first] >= 0]]
+    return CodedColumn(variable, coded, octets[first], len(first) - 1 if apart[kept].any() else None, chosen)
 
 
-def decode_column(variable: Variable, words: Words, rows: int, absent: Words | None) -> CodedColumn:
-    """Column of bitmaps (states, words), and of the bitmap of the cells given as unknown, if there are any."""
+def decode_column(
+    variable: Variable, words: Words, rows: int, absent: Words | None, graded: GradedCells | None = None
+) -> CodedColumn:
+    """Column of bitmaps (states, words), of the bitmap of the cells given as unknown, and of graded cells, if any."""
+    column = _decode_sets(variable, words, rows, absent)
+    if graded is None:
+        return column
+    sets = len(column) if column.unknown is None else column.unknown
+    supports = np.packbits(graded.degrees > 0.0, axis=1, bitorder="little")
+    octets = np.vstack([column.octets[:sets], supports, column.octets[sets:]])
+    codes = column.codes.astype(np.int64)
+    codes[codes >= sets] += len(supports)
+    codes[graded.rows] = sets + graded.codes
+    grades = np.full(len(octets), -1, dtype=np.int64)
+    grades[sets : sets + len(supports)] = np.arange(len(supports))
+    unknown = None if column.unknown is None else sets + len(supports)
+    return code_column(variable, codes, octets, unknown, grades=grades, table=graded.degrees, in_order=True)
+
+
+def _decode_sets(variable: Variable, words: Words, rows: int, absent: Words | None) -> CodedColumn:
+    """Column of sets, a graded cell as its support."""
     size = len(variable)
     counts = bitmaps.count_bits(words)
     n_missing = 0 if absent is None else int(bitmaps.count_bits(absent))

@@ -3,6 +3,8 @@
 A cell is a set of states. Row r of a variable with states 0 ... S-1 is S bits, one in each of S bitmaps, so that a million
 rows of a 105-state table take 13 MB and counting is an AND and a population count, 64 rows at a time. Cells that were given
 as unknown are marked in one more bitmap, which exists only where there are such cells; they count as the whole domain.
+A cell may carry degrees (see `possnet.kernels.graded_cells`): its bitmaps then show its support, and its degrees are kept
+beside them.
 """
 
 from __future__ import annotations
@@ -13,14 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import ProblemReport, TextColumn, columns_of_table, python_column, table_of_columns
+from possnet.arrow import (
+    ProblemReport,
+    TextColumn,
+    columns_of_table,
+    discount_columns,
+    number_reader,
+    python_column,
+    read_cells,
+    read_certainty,
+    table_of_columns,
+)
 from possnet.cells import CellOptions, WrittenColumn
-from possnet.dataset.aligned_columns import align_words, find_strangers, require_order, widest_variables
+from possnet.dataset.aligned_columns import align_degrees, align_words, find_strangers, require_order, widest_variables
 from possnet.dataset.coded_column import decode_column
 from possnet.dataset.row_weights import checked_weights, weights_of_column
 from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
 from possnet.errors import InputError, among, listing
-from possnet.kernels import bitmaps
+from possnet.kernels import bitmaps, graded_cells
 from possnet.kernels.grouping import group_rows
 from possnet.measurements import Binning, measured_cells, measured_column
 from possnet.seeds import seed_of
@@ -31,19 +43,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from possnet.aliases import Bools, Ints, Words
-    from possnet.arrow import Cell, Finding, RawColumn
+    from possnet.aliases import Bools, Floats, Ints, Weights, Words
+    from possnet.arrow import Cell, Certainty, Finding, RawColumn, Reader
     from possnet.cells import CellReading
     from possnet.dataset.coded_column import CodedColumn
+    from possnet.kernels.graded_cells import CutRows, GradedCells
     from possnet.kernels.grouping import RowGroups
     from possnet.variables import Variable
 
 
 class Dataset:
-    """Rows of set-valued cells; a cell is a state, a set of states, or unknown.
+    """Rows of set-valued cells; a cell is a state, a set of states, degrees of states, or unknown.
 
-    Build one with `from_rows`, `from_table` or `possnet.read_data`. Rows may carry integer weights: a row of weight 3
-    stands for three equal rows, and every summary counts it three times.
+    Build one with `from_rows`, `from_table` or `possnet.read_data`. Rows may carry weights: a row of weight 3 stands for
+    three equal rows, and every summary counts it three times. Cells with degrees show as their support here and wherever
+    sets are summarised; `degrees` and `graded` tell them, and `alpha_cuts` is what is learned from.
 
     >>> import possnet as pn
     >>> fever, rash = pn.Variable("fever", ("none", "mild", "high")), pn.Variable("rash", ("yes", "no"))
@@ -56,12 +70,13 @@ class Dataset:
     array([False,  True])
     """
 
-    __slots__ = ("_bitmaps", "_columns", "_rows", "_source", "_unknown", "_variables", "_weights")
+    __slots__ = ("_bitmaps", "_columns", "_graded", "_rows", "_source", "_unknown", "_variables", "_weights")
     _variables: dict[str, Variable]
     _bitmaps: dict[str, Words]
     _unknown: dict[str, Words]
     _rows: int
-    _weights: Ints | None
+    _weights: Weights | None
+    _graded: dict[str, GradedCells]
     _columns: dict[str, CodedColumn]  # those that were asked for
     _source: tuple[dict[str, CodedColumn], slice | Ints] | None  # coded columns that these are rows of
 
@@ -73,7 +88,8 @@ class Dataset:
         rows: int,
         *,
         unknown: dict[str, Words] | None = None,
-        weights: Ints | None = None,
+        weights: Weights | None = None,
+        graded: dict[str, GradedCells] | None = None,
     ) -> Dataset:
         """Data set of bitmaps known to be right (see `possnet.kernels.bitmaps`); nothing is checked or copied.
 
@@ -86,17 +102,21 @@ class Dataset:
         self._variables = {variable.name: variable for variable in variables}
         self._bitmaps = {name: words[name] for name in self._variables}
         self._unknown = {name: bits for name, bits in (unknown or {}).items() if name in self._variables and bits.any()}
+        self._graded = {name: cells for name, cells in (graded or {}).items() if name in self._variables}
         self._rows, self._weights = rows, weights
         self._columns, self._source = {}, None
         for array in (*self._bitmaps.values(), *self._unknown.values(), *(() if weights is None else (weights,))):
             array.flags.writeable = False
+        for cells in self._graded.values():
+            for numbers in cells:
+                numbers.flags.writeable = False
         return self
 
     @classmethod
     def from_rows(
         cls, variables: Sequence[Variable], rows: Iterable[Sequence[Any]], weights: ArrayLike | None = None
     ) -> Dataset:
-        """Data set of rows of Python cells: a state, a set of states, or None.
+        """Data set of rows of Python cells: a state, a set of states, a mapping from states to degrees, or None.
 
         >>> import possnet as pn
         >>> rash = pn.Variable("rash", ("yes", "no"))
@@ -128,12 +148,15 @@ class Dataset:
         separator: str | Mapping[str, str] | None = None,
         cells: CellReading | Mapping[str, CellReading] = "auto",
         unknown_words: Sequence[str] = (),
+        certainty: Certainty | None = None,
     ) -> Dataset:
         """Data set of anything that speaks Arrow: pandas, polars, duckdb, pyarrow; or a mapping from names to cells.
 
         A cell is text, a category, a whole number or a truth value, a list or set of states, or null (unknown). A text that
         is not the name of a known state is read like a cell of a file: ``a|b``, ``{a, b}``, ``!a``, ``b..d`` and ``?`` are
-        sets (see `possnet.cells.CellSyntax`); members of lists and sets are states as they stand.
+        sets (see `possnet.cells.CellSyntax`); members of lists and sets are states as they stand. A mapping from states to
+        degrees, ``{"high": 1, "mild": 0.4}``, is a cell with degrees: they are divided by the largest, and are 0 where none
+        is given.
 
         Domains come from ``variables`` (variables, or something that has them, such as a network; other columns are left
         out), or else from the data: categories in their order, otherwise the states that occur, sorted as text.
@@ -141,7 +164,7 @@ class Dataset:
         Parameters
         ----------
         weights
-            Name of the column that holds integer row weights.
+            Name of the column that holds row weights.
         separator
             What stands between the states of a text, one for all columns or one for each; ``|`` and ``;`` by default.
         cells
@@ -149,6 +172,9 @@ class Dataset:
             separate too) or ``range`` (two parts are the ends of a range).
         unknown_words
             Texts that mean unknown, besides ``?``, ``*`` and nothing.
+        certainty
+            Columns of certainties: ``{"label": ("sure", 7)}`` says that column ``sure`` tells from 0 to 7 how certain the
+            cell of ``label`` is; states outside the cell then have degree 1 - certainty / 7. A name alone: from 0 to 1.
 
         >>> Dataset.from_table({"rash": ["yes", {"yes", "no"}], "n": [3, 1]}, weights="n").variables
         (Variable('rash', ('no', 'yes')),)
@@ -160,20 +186,26 @@ class Dataset:
         """
         options = CellOptions(separator, cells, unknown_words)
         wanted = None if variables is None else variables_of(variables)
-        names = None if wanted is None else {v.name for v in wanted} | ({weights} if weights else set())
-        binned = {v.name: partial(_read_numbers, v, options) for v in wanted or () if v.bins}
-        columns = columns_of_table(frame, names, binned)
+        numeric = {column for column, _ in read_certainty(certainty, "table").values()}
+        numeric |= {weights} if weights else set()
+        binned = {v.name for v in wanted or () if v.bins}
+        readers: dict[str, Reader] = {v.name: partial(_read_numbers, v, options) for v in wanted or () if v.bins}
+        readers |= {name: number_reader(name) for name in numeric}
+        columns = columns_of_table(frame, None if wanted is None else {v.name for v in wanted} | numeric, readers)
         numbers = None
         if weights is not None:
             numbers = weights_of_column(columns, weights, "table")
             columns = [column for column in columns if column.name != weights]
         options.require_columns([column.name for column in columns], "table")
         written = [
-            WrittenColumn.parse_column(column, options.column_syntax(column.name))
-            if isinstance(column, TextColumn) and column.name not in binned
+            column
+            if column.name in binned | numeric
+            else WrittenColumn.parse_column(column, options.column_syntax(column.name))
+            if isinstance(column, TextColumn)
             else column
             for column in columns
         ]
+        written = discount_columns(written, certainty, "table")
         return cls.from_columns(written, variables=wanted, weights=numbers, owner="table")
 
     @classmethod
@@ -196,16 +228,18 @@ class Dataset:
             variables = infer_variables(((column.name, column.domain_hints()) for column in columns), owner)
         wanted = {variable.name: variable for variable in variables}
         report = ProblemReport(owner)
-        words, unknown, sizes = {}, {}, {}
+        words, unknown, graded, sizes = {}, {}, {}, {}
         for column in columns:
             if column.name in wanted:
                 own = getattr(column, "variable", None)
                 if own is not None:
                     wanted[column.name] = join_bins(wanted[column.name], own, owner)
-                words[column.name], absent = column.to_bitmaps(wanted[column.name], report)
+                words[column.name], absent, degrees = read_cells(column, wanted[column.name], report)
                 sizes[column.name] = column.rows
                 if absent is not None:
                     unknown[column.name] = absent
+                if degrees is not None:
+                    graded[column.name] = degrees
         require_columns(words, variables, owner)
         if len(set(sizes.values())) > 1:
             raise InputError(
@@ -214,7 +248,7 @@ class Dataset:
         report.raise_if_any()
         rows = next(iter(sizes.values()))
         checked = None if weights is None else checked_weights(weights, rows, owner)
-        return cls.unchecked(wanted.values(), words, rows, unknown=unknown, weights=checked)
+        return cls.unchecked(wanted.values(), words, rows, unknown=unknown, weights=checked, graded=graded)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -222,8 +256,8 @@ class Dataset:
         return tuple(self._variables.values())
 
     @property
-    def weights(self) -> Ints | None:
-        """Read-only integer weight of every row, or None when every row counts once."""
+    def weights(self) -> Weights | None:
+        """Read-only weight of every row: int64 if all are whole, else float64; None when every row counts once."""
         return self._weights
 
     def __len__(self) -> int:
@@ -270,7 +304,8 @@ class Dataset:
             if self._source is not None and name in self._source[0]:
                 column = self._source[0][name].take_rows(self._source[1])
             else:
-                column = decode_column(variable, self._bitmaps[name], self._rows, self._unknown.get(name))
+                absent, graded = self._unknown.get(name), self._graded.get(name)
+                column = decode_column(variable, self._bitmaps[name], self._rows, absent, graded)
             self._columns[name] = column
         return self._columns[name]
 
@@ -282,8 +317,91 @@ class Dataset:
         """
         return name in self._columns
 
+    @property
+    def has_degrees(self) -> bool:
+        """Whether any cell carries degrees between 0 and 1."""
+        return bool(self._graded)
+
+    def graded(self, name: str) -> Bools:
+        """Which cells of a variable carry degrees between 0 and 1.
+
+        >>> Dataset.from_table({"rash": ["yes", {"yes": 1, "no": 0.4}, {"yes": 1, "no": 0}]}).graded("rash")
+        array([False,  True, False])
+        """
+        marks = np.zeros(self._rows, dtype=np.bool_)
+        if self.variable(name).name in self._graded:
+            marks[self._graded[name].rows] = True
+        return marks
+
+    def graded_cells(self, name: str) -> GradedCells | None:
+        """The graded cells of a variable as arrays, or None if there are none (see `possnet.kernels.graded_cells`).
+
+        >>> Dataset.from_table({"rash": ["yes", {"yes": 1, "no": 0.4}]}).graded_cells("rash").degrees
+        array([[0.4, 1. ]])
+        """
+        return self._graded.get(self.variable(name).name)
+
+    def degrees(self, number: int) -> dict[str, dict[str, float]]:
+        """One row as degrees: name -> state -> degree, states of degree 0 left out. `Inference.query` takes it as evidence.
+
+        >>> Dataset.from_table({"rash": ["yes", {"yes": 1, "no": 0.4}]}).degrees(1)
+        {'rash': {'no': 0.4, 'yes': 1.0}}
+        """
+        row = self.row(number)
+        degrees = {}
+        for name, states in row.items():
+            degrees[name] = {state: 1.0 for state in self._variables[name].states if state in states}
+            graded = self._graded.get(name)
+            place = 0 if graded is None else int(np.searchsorted(graded.rows, number % self._rows))
+            if graded is not None and place < len(graded.rows) and graded.rows[place] == number % self._rows:
+                of_states = zip(self._variables[name].states, graded.degrees[graded.codes[place]].tolist(), strict=True)
+                degrees[name] = {state: degree for state, degree in of_states if degree > 0.0}
+        return degrees
+
+    def alpha_cuts(self) -> Dataset:
+        """Rows of plain sets that stand for these: every row with graded cells as its alpha-cuts, one level for all cells.
+
+        A row whose degrees are d_1 < ... < d_n = 1 becomes n rows: at level d_k every graded cell is {x : π(x) >= d_k},
+        and the row has weight d_k - d_(k-1), times the weight it had. Cuts follow each other, the highest level first;
+        other rows stay as they are. Weights are floats if there is a graded cell. `cut_levels` says where every row comes
+        from.
+
+        >>> cells = {"fever": ["none", {"high": 1, "mild": 0.4}], "rash": ["no", {"yes": 1, "no": 0.7}]}
+        >>> cuts = Dataset.from_table(cells).alpha_cuts()
+        >>> [sorted(cuts.row(k)["fever"]) for k in range(4)], [sorted(cuts.row(k)["rash"]) for k in range(4)], cuts.weights
+        ([['none'], ['high'], ['high'], ['high', 'mild']], [['no'], ['yes'], ['no', 'yes'], ['no', 'yes']],
+         array([1. , 0.3, 0.3, 0.4]))
+        """
+        if not self._graded:
+            return self
+        cuts = self._cut_rows()
+        weights = cuts.shares if self._weights is None else cuts.shares * self._weights[cuts.origins]
+        part = self._take_rows(cuts.origins, weights)
+        words = dict(part._bitmaps)
+        for name, cells in part._graded.items():
+            inside = bitmaps.unpack(part._bitmaps[name], len(part))
+            inside[:, cells.rows] = graded_cells.cut_cells(cells.degrees, cells.codes, cuts.levels[cells.rows]).T
+            words[name] = bitmaps.pack(inside)
+        return Dataset.unchecked(self.variables, words, len(part), unknown=part._unknown, weights=weights)
+
+    def cut_levels(self) -> tuple[Ints, Floats]:
+        """For every row of `alpha_cuts` the number of the row that it comes from, and its level.
+
+        >>> Dataset.from_table({"rash": ["yes", {"yes": 1, "no": 0.4}]}).cut_levels()
+        (array([0, 1, 1]), array([1. , 1. , 0.4]))
+        """
+        cuts = self._cut_rows()
+        return cuts.origins, cuts.levels
+
+    def _cut_rows(self) -> CutRows:
+        listed = list(self._graded.values())
+        codes = [graded_cells.spread_codes(cells, self._rows) for cells in listed]
+        return graded_cells.cut_rows(codes, [cells.degrees for cells in listed], self._rows)
+
     def row(self, number: int) -> dict[str, frozenset[str]]:
         """One row: name -> set of states; an unknown cell shows as the whole domain (see `missing`).
+
+        A cell with degrees shows its support, the states of degree above 0 (see `degrees`).
 
         >>> Dataset.from_table({"rash": ["yes", {"yes", "no"}]}).row(-2)
         {'rash': frozenset({'yes'})}
@@ -320,7 +438,7 @@ class Dataset:
         {'c': frozenset({'z'}), 'a': frozenset({'x'})}
         """
         chosen = variables_of([self.variable(name) for name in names])
-        part = Dataset.unchecked(chosen, self._bitmaps, self._rows, unknown=self._unknown, weights=self._weights)
+        part = self._with_bitmaps(chosen, self._bitmaps, self._unknown, self._graded, self._weights)
         part._columns, part._source = self._columns, self._source
         return part
 
@@ -331,7 +449,7 @@ class Dataset:
         3
         """
         checked = None if weights is None else checked_weights(weights, self._rows, "data")
-        data = Dataset.unchecked(self.variables, self._bitmaps, self._rows, unknown=self._unknown, weights=checked)
+        data = self._with_bitmaps(self.variables, self._bitmaps, self._unknown, self._graded, checked)
         data._columns, data._source = self._columns, self._source
         return data
 
@@ -351,7 +469,11 @@ class Dataset:
             if column.unknown is not None:
                 unknown[name] = bitmaps.encode_cells(column.codes, column.unknown_cells[:, np.newaxis])[0]
         variables = (self._variables | {name: column.variable for name, column in changed.items()}).values()
-        data = Dataset.unchecked(variables, self._bitmaps | words, self._rows, unknown=unknown, weights=self._weights)
+        graded = {name: cells for name, cells in self._graded.items() if name not in changed}
+        for name, column in changed.items():
+            cells = column.graded_cells()
+            graded |= {} if cells is None else {name: cells}
+        data = self._with_bitmaps(variables, self._bitmaps | words, unknown, graded, self._weights)
         data._columns = self._columns | changed
         return data
 
@@ -375,7 +497,7 @@ class Dataset:
         changed = {name: v for name, v in domains.items() if v != self._variables[name]}
         if not changed:
             return self
-        words, strangers = {}, []
+        words, strangers, graded = {}, [], dict(self._graded)
         for name, variable in changed.items():
             own = self._variables[name]
             require_order(own, variable, owner)
@@ -383,12 +505,12 @@ class Dataset:
                 column = self._bitmaps[name], self._unknown.get(name)
                 strangers += find_strangers(*column, self._rows, own, variable)
                 words[name] = align_words(*column, own, variable)
+                if name in graded:
+                    graded[name] = align_degrees(graded[name], own, variable)
         if strangers:
             lines = [f"{owner}, row {first_row + row + 1}, {finding}" for row, finding in sorted(strangers)[:10]]
             raise InputError("\n".join(lines))
-        return Dataset.unchecked(
-            domains.values(), self._bitmaps | words, self._rows, unknown=self._unknown, weights=self._weights
-        )
+        return self._with_bitmaps(domains.values(), self._bitmaps | words, self._unknown, graded, self._weights)
 
     def split(self, share: float, *, rng: np.random.Generator | int | None = None) -> tuple[Dataset, Dataset]:
         """Two parts, the first with the given share of the rows; drawn with ``rng``, or cut in order without it.
@@ -438,6 +560,17 @@ class Dataset:
             for name in first._variables
             if any(name in part._unknown for part in listed)
         }
+        starts = np.cumsum([0, *map(len, listed)]).tolist()
+        graded = {
+            name: cells
+            for name in first._variables
+            if any(name in part._graded for part in listed)
+            and (
+                cells := graded_cells.concatenate_graded(
+                    [(p._graded.get(name), n) for p, n in zip(listed, starts[:-1], strict=True)]
+                )
+            )
+        }
         weights = None
         if any(part._weights is not None for part in listed):
             weights = np.concatenate(
@@ -445,12 +578,12 @@ class Dataset:
             )
             if sum(part.total for part in listed) >= 2**62:
                 raise InputError("concatenate: weights add up to more than 2**62; expected a smaller total")
-        return cls.unchecked(variables.values(), words, rows, unknown=unknown, weights=weights)
+        return cls.unchecked(variables.values(), words, rows, unknown=unknown, weights=weights, graded=graded)
 
     def distinct(self) -> Dataset:
         """Every distinct row once, in order of first appearance, weighted by how often it stands.
 
-        Unknown cells and cells that list every state are different.
+        Unknown cells and cells that list every state are different, and so are cells of different degrees.
 
         >>> Dataset.from_table({"a": ["x", "y", "x"]}).distinct().weights
         array([2, 1])
@@ -469,9 +602,9 @@ class Dataset:
         return group_rows([column.codes for column in columns], [len(column) for column in columns], self._rows)
 
     @property
-    def total(self) -> int:
-        """Number of rows, each counted with its weight."""
-        return self._rows if self._weights is None else int(self._weights.sum())
+    def total(self) -> int | float:
+        """Number of rows, each counted with its weight; a float if weights have fractions."""
+        return self._rows if self._weights is None else self._weights.sum().item()
 
     def imprecise_share(self, name: str | None = None) -> float:
         """Share of cells with two states or more, unknown ones included; of one variable or of all.
@@ -488,6 +621,16 @@ class Dataset:
         0.25
         """
         return self._cell_share(name, lambda n: self._weigh_rows(self._unknown[n]) if n in self._unknown else 0)
+
+    def graded_share(self, name: str | None = None) -> float:
+        """Share of cells that carry degrees between 0 and 1, of one variable or of all; they are imprecise ones.
+
+        >>> Dataset.from_table({"a": ["x", {"x": 1, "y": 0.4}, None, "y"]}).graded_share("a")
+        0.25
+        """
+        return self._cell_share(
+            name, lambda n: self._weigh_rows(bitmaps.pack(self.graded(n))) if n in self._graded else 0
+        )
 
     def mean_cell_size(self, name: str | None = None) -> float:
         """Mean number of states in a cell, of one variable or of all; an unknown cell has the whole domain.
@@ -527,6 +670,12 @@ class Dataset:
             and self._rows == other._rows
             and _same_bitmaps(self._bitmaps, other._bitmaps)
             and _same_bitmaps(self._unknown, other._unknown)
+            and self._graded.keys() == other._graded.keys()
+            and all(
+                np.array_equal(a, b)
+                for n, own in self._graded.items()
+                for a, b in zip(own, other._graded[n], strict=True)
+            )
             and (self._weights is None) == (other._weights is None)
             and (self._weights is None or np.array_equal(self._weights, other._weights))  # type: ignore[arg-type]
         )
@@ -535,7 +684,7 @@ class Dataset:
         return hash((self.variables, self._rows))
 
     def __reduce__(self) -> tuple[object, ...]:
-        rebuild = partial(Dataset.unchecked, unknown=self._unknown, weights=self._weights)
+        rebuild = partial(Dataset.unchecked, unknown=self._unknown, weights=self._weights, graded=self._graded)
         return rebuild, (self.variables, self._bitmaps, self._rows)
 
     def _repr_html_(self) -> str:
@@ -561,9 +710,21 @@ class Dataset:
         text += f", {100 * self.imprecise_share():.3g} % of the cells imprecise"
         if self._unknown:
             text += f", {100 * self.unknown_share():.3g} % unknown"
+        if self._graded:
+            text += f", {100 * self.graded_share():.3g} % with degrees"
         return f"Dataset({text}{', weighted' if self._weights is not None else ''})"
 
-    def _take_rows(self, rows: slice | Ints, weights: Ints | None) -> Dataset:
+    def _with_bitmaps(
+        self,
+        variables: Iterable[Variable],
+        words: dict[str, Words],
+        unknown: dict[str, Words],
+        graded: dict[str, GradedCells],
+        weights: Weights | None,
+    ) -> Dataset:
+        return Dataset.unchecked(variables, words, self._rows, unknown=unknown, weights=weights, graded=graded)
+
+    def _take_rows(self, rows: slice | Ints, weights: Weights | None) -> Dataset:
         """Some of the rows, in the order of their numbers; columns that are coded need not be decoded again."""
 
         def take(words: Words) -> Words:
@@ -577,15 +738,20 @@ class Dataset:
             rows.stop - rows.start if isinstance(rows, slice) else len(rows),
             unknown={name: take(words) for name, words in self._unknown.items()},
             weights=weights,
+            graded={
+                name: taken
+                for name, cells in self._graded.items()
+                if (taken := graded_cells.take_graded(cells, rows, self._rows)) is not None
+            },
         )
         part._source = (dict(self._columns), rows) if self._columns else None
         return part
 
-    def _weigh_rows(self, words: Words) -> int:
+    def _weigh_rows(self, words: Words) -> int | float:
         """Total weight of the rows of a bitmap."""
         if self._weights is None:
             return int(bitmaps.count_bits(words))
-        return int(self._weights[bitmaps.unpack(words, self._rows)].sum())
+        return self._weights[bitmaps.unpack(words, self._rows)].sum().item()  # type: ignore[no-any-return]
 
     def _cell_share(self, name: str | None, weigh: Any) -> float:
         names = self._variables if name is None else (self.variable(name).name,)

@@ -92,6 +92,55 @@ class AlignedBatches:
             first_row += len(batch)
 
 
+def cut_batches(data: Dataset | Batches) -> Dataset | Batches:
+    """The same rows with every row that has graded cells as its alpha-cuts; a stream batch by batch.
+
+    >>> cut_batches(Dataset.from_table({"a": ["x", {"x": 1, "y": 0.4}]})).weights
+    array([1. , 0.6, 0.4])
+    """
+    if isinstance(data, Dataset):
+        return data.alpha_cuts()
+    return data if isinstance(data, _CutBatches) else _CutBatches(data)
+
+
+@dataclass(frozen=True, slots=True)
+class _CutBatches:
+    """The batches of a stream as their alpha-cuts."""
+
+    stream: Batches
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.stream.variables
+
+    @property
+    def rows(self) -> int | None:
+        return self.stream.rows
+
+    @property
+    def weighted(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Dataset]:
+        for batch in self.stream:
+            yield batch.alpha_cuts()
+
+
+def require_sets(data: Dataset, owner: str) -> None:
+    """Raise an `InputError` for rows with degrees or fractional weights, where only sets and whole rows have a meaning.
+
+    >>> require_sets(Dataset.from_table({"a": ["x", {"x": 1, "y": 0.4}]}), "fit_cut")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: fit_cut: cells of 'a' carry degrees; expected sets
+    """
+    for variable in data.variables:
+        if data.graded_cells(variable.name) is not None:
+            raise InputError(f"{owner}: cells of {variable.name!r} carry degrees; expected sets")
+    if isinstance(data.total, float):
+        raise InputError(f"{owner}: rows with fractional weights; expected whole weights")
+
+
 def require_rows(given: object, owner: str) -> None:
     """Raise an `InputError` for anything but a data set or a stream of them.
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dataset import Dataset, batches_of, require_rows
+from possnet.dataset import Dataset, batches_of, cut_batches, require_rows
 from possnet.kernels import bitmaps, cross_counts
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Ints, Progress
+    from possnet.aliases import Bools, Progress, Weights
     from possnet.dataset import Batches, CodedColumn
     from possnet.variables import Variable
 
@@ -40,7 +40,8 @@ class CellPairs:
     """
 
     def __init__(self, variables: tuple[Variable, ...]) -> None:
-        self.variables, self.rows = variables, 0
+        self.variables = variables
+        self.rows: int | float = 0
         self.numbers: list[dict[int, int]] = [{} for _ in variables]  # mask -> number of the cell
         width = MOST_CELLS + 2
         refuse_over(
@@ -49,13 +50,13 @@ class CellPairs:
             "use fewer variables or states",
         )
         nothing = np.zeros((2, 2), dtype=np.int64)
-        self._tables = dict.fromkeys(combinations(range(len(variables)), 2), nothing)
+        self._tables: dict[tuple[int, int], Weights] = dict.fromkeys(combinations(range(len(variables)), 2), nothing)
 
     def cell_sets(self, number: int) -> Bools:
         """The cells of a variable that are told apart (cells, states)."""
         return bitmaps.sets_of(list(self.numbers[number]), len(self.variables[number]))
 
-    def table(self, first: int, second: int) -> Ints:
+    def table(self, first: int, second: int) -> Weights:
         """Rows by the cell of the first variable and by that of the second; the last column may be further cells."""
         counts = self._tables[first, second] if first < second else self._tables[second, first].T
         known, columns = len(self.numbers[first]), len(self.numbers[second])
@@ -97,7 +98,7 @@ class CellPairs:
 
 
 def count_cell_pairs(data: Dataset | Batches, *, progress: Progress | None = None) -> CellPairs:
-    """Count the pairs of cells of every pair of variables in one pass; a row counts with its weight.
+    """Count the pairs of cells of every pair of variables in one pass; a row counts with its weight, degrees by their cuts.
 
     >>> import possnet as pn
     >>> count_cell_pairs(pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "u"]})).table(1, 0)
@@ -107,7 +108,7 @@ def count_cell_pairs(data: Dataset | Batches, *, progress: Progress | None = Non
     pairs = CellPairs(tuple(data.variables))
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
     done = 0
-    for batch in batches_of(data):
+    for batch in batches_of(cut_batches(data)):
         pairs.add_rows(batch)
         done += len(batch)
         if progress is not None:
@@ -115,11 +116,11 @@ def count_cell_pairs(data: Dataset | Batches, *, progress: Progress | None = Non
     return pairs
 
 
-def _add_tables(table: Ints, known: Ints) -> Ints:
+def _add_tables(table: Weights, known: Weights) -> Weights:
     """The counts of a batch plus those of the batches before, whose numbers for further and missing cells were lower."""
     rows, columns = known.shape
     own = np.r_[0 : rows - 2, len(table) - 2 : len(table)]
     others = np.r_[0 : columns - 2, table.shape[1] - 2 : table.shape[1]]
-    sums = table.copy()
+    sums: Weights = table.astype(np.result_type(table, known))
     sums[np.ix_(own, others)] += known
     return sums

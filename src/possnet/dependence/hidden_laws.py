@@ -55,7 +55,7 @@ class HiddenLaws:
     """
 
     variables: tuple[Variable, ...]
-    rows: int
+    rows: int | float
     gain: Floats
     misfit: Floats
     information: Floats
@@ -217,7 +217,7 @@ def _standardise_deviance(deviance: float, degrees: int) -> float:
     return float(((max(deviance, 0.0) / degrees) ** (1.0 / 3.0) - (1.0 - spread)) / np.sqrt(spread))
 
 
-def _sum_n_log_n(counts: Ints) -> float:
+def _sum_n_log_n(counts: Ints | Floats) -> float:
     numbers = np.asarray(counts, dtype=np.float64)
     return float((numbers * np.log(np.where(numbers > 0.0, numbers, 1.0))).sum())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.counting import split_blocks
-from possnet.dataset import Dataset, batches_of, require_rows
+from possnet.dataset import Dataset, batches_of, cut_batches, require_rows
 from possnet.errors import InputError, among
 from possnet.kernels import bitmaps, cross_counts
 from possnet.limits import refuse_over
@@ -15,7 +15,7 @@ from possnet.limits import refuse_over
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from possnet.aliases import Floats, Ints, Progress, Words
+    from possnet.aliases import Floats, Progress, Weights, Words
     from possnet.counting import RowBlock
     from possnet.dataset import Batches
     from possnet.variables import Variable
@@ -41,11 +41,11 @@ class PairCounts:
 
     __slots__ = ("_matrix", "_places", "rows", "variables")
 
-    def __init__(self, variables: tuple[Variable, ...], matrix: Ints, rows: int) -> None:
+    def __init__(self, variables: tuple[Variable, ...], matrix: Weights, rows: int | float) -> None:
         self.variables, self.rows = variables, rows
         self._matrix, self._places = matrix, _state_places(variables)
 
-    def table(self, first: str, second: str) -> Ints:
+    def table(self, first: str, second: str) -> Weights:
         """Number of rows that contain both states, axes as named; of a variable with itself only the diagonal.
 
         >>> import possnet as pn
@@ -77,7 +77,7 @@ def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) ->
     """Count every pair of states of every pair of variables, exactly, in one pass and in constant memory.
 
     Each variable's states are crossed with those of all later variables in one call. Unknown cells count as the whole
-    domain; rows count with their weights.
+    domain; rows count with their weights, and those with graded cells as their alpha-cuts (then counts are floats).
 
     >>> import possnet as pn
     >>> count_pairs(pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", None]})).table("a", "b").tolist()
@@ -87,11 +87,14 @@ def count_pairs(data: Dataset | Batches, *, progress: Progress | None = None) ->
     variables = tuple(data.variables)
     size = sum(len(variable) for variable in variables)
     refuse_over(16 * size * size, f"pair counts of {size:,} states", "use fewer variables or states")
-    places, matrix = _state_places(variables), np.zeros((size, size), dtype=np.int64)
+    places = _state_places(variables)
+    matrix: Weights = np.zeros((size, size), dtype=np.int64)
     total = len(data) if isinstance(data, Dataset) else data.rows or 0
-    rows = done = 0
-    for batch in batches_of(data):
+    rows: int | float = 0
+    done = 0
+    for batch in batches_of(cut_batches(data)):
         for block in split_blocks(batch, list(places), size=_BLOCK):
+            matrix = matrix if block.is_whole else matrix.astype(np.float64, copy=False)
             _add_block(matrix, block, places)
             rows += block.total
             done += block.rows
@@ -109,7 +112,7 @@ def _state_places(variables: Iterable[Variable]) -> dict[str, range]:
     return places
 
 
-def _add_block(matrix: Ints, block: RowBlock, places: dict[str, range]) -> None:
+def _add_block(matrix: Weights, block: RowBlock, places: dict[str, range]) -> None:
     names = list(places)
     words = np.concatenate([block.words(name) for name in names])
     everything = bitmaps.ones(block.rows)[np.newaxis]
@@ -131,13 +134,13 @@ def _add_block(matrix: Ints, block: RowBlock, places: dict[str, range]) -> None:
             _add_counts(matrix, own, rest, _cross_bitmaps(block, block.words(name), others))
 
 
-def _cross_bitmaps(block: RowBlock, contexts: Words, states: Words) -> Ints:
+def _cross_bitmaps(block: RowBlock, contexts: Words, states: Words) -> Weights:
     if block.weights is None:
         return cross_counts.by_bitmaps(contexts, states)
     return cross_counts.by_weights(contexts, states, block.rows, block.weights)
 
 
-def _add_counts(matrix: Ints, own: range, others: list[int], counts: Ints) -> None:
+def _add_counts(matrix: Weights, own: range, others: list[int], counts: Weights) -> None:
     """Add the counts of a variable's states with those of others, in both orders."""
     matrix[own.start : own.stop, others] += counts
     matrix[others, own.start : own.stop] += counts.T

@@ -62,6 +62,6 @@ def _directed(both: Ints, first: Ints, second: Ints, rows: Ints, errors: float) 
     variance = np.maximum(middle * (1.0 - middle), 1.0 / (number + 1.0))  # never less than one row would change
     noise = errors * np.sqrt(variance / (number + 1.0))
     excess = np.maximum(np.abs(shares - middle) - noise, 0.0).mean(axis=1)
-    weights = second / max(int(second.max(initial=0)), 1)
+    weights = second / (second.max(initial=0) or 1)
     everything = float(weights.sum())
     return float((weights * excess).sum() / everything) if everything > 0.0 else 0.0

@@ -21,7 +21,7 @@ from possnet.limits import refuse_over
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from possnet.aliases import Bools, Codes, Floats, Ints
+    from possnet.aliases import Bools, Codes, Floats, Ints, Weights
     from possnet.em.squarem import Masses
     from possnet.inference import Plan
 
@@ -105,7 +105,7 @@ class CoarsenedComponent:
         self._scopes = [tuple(place[v] for v in family if v in place) for family in self._members]
         self.plan: Plan = make_plan(self._sizes, self._scopes)
 
-    def group_rows(self, cells: Sequence[Bools], codes: Sequence[Codes], weights: Ints) -> None:
+    def group_rows(self, cells: Sequence[Bools], codes: Sequence[Codes], weights: Weights) -> None:
         """Group the rows that choose the same entries of all tables; before the first step."""
         self.plan.refuse_if_large([f"column {v}" for v in self.hidden])
         self.families = {

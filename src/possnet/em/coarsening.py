@@ -27,7 +27,7 @@ from possnet.kernels.grouping import sum_weights
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.aliases import Bools, Codes, Floats, Ints, Progress
+    from possnet.aliases import Bools, Codes, Floats, Ints, Progress, Weights
     from possnet.em.squarem import EmRun, Masses
 
 # Seconds of an E-step, measured on one machine.
@@ -51,7 +51,7 @@ class CoarsenedNetwork:
     """
 
     def __init__(
-        self, parents: Sequence[tuple[int, ...]], cells: Sequence[Bools], codes: Sequence[Codes], weights: Ints
+        self, parents: Sequence[tuple[int, ...]], cells: Sequence[Bools], codes: Sequence[Codes], weights: Weights
     ) -> None:
         self._members = [(*above, k) for k, above in enumerate(parents)]
         self._cells, self._codes, self._weights = cells, codes, weights

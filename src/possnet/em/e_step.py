@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Floats, Ints
+    from possnet.aliases import Floats, Ints, Weights
     from possnet.em.hidden_states import HiddenComponent
 
 
@@ -52,7 +52,7 @@ class ComponentRows:
 
 
 def split_rows(
-    component: HiddenComponent, rows: NDArray[np.int32], weights: Ints, n_cells: dict[str, int]
+    component: HiddenComponent, rows: NDArray[np.int32], weights: Weights, n_cells: dict[str, int]
 ) -> list[ComponentRows]:
     """Split the distinct rows of a component into parts whose tables take a few megabytes."""
     plan, factors = component.plan, component.factors

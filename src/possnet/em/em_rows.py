@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from possnet.aliases import Ints
+from possnet.aliases import Weights
 from possnet.counting import nodes_in
-from possnet.dataset import batches_of, group_rows
+from possnet.dataset import Dataset, batches_of, cut_batches, group_rows
 from possnet.kernels import bitmaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from possnet.aliases import Bools, Codes
-    from possnet.dataset import Batches, CodedColumn, Dataset
+    from possnet.dataset import Batches, CodedColumn
     from possnet.graph import Dag
     from possnet.variables import Variable
 
 
 Unknown: TypeAlias = Literal["missing", "focal"]
-DistinctRows: TypeAlias = tuple[NDArray[np.int32], Ints]
+DistinctRows: TypeAlias = tuple[NDArray[np.int32], Weights]
 """Distinct rows as numbers of cells (rows, columns), and how many rows of the data each stands for."""
 
 _PIECE: Final = 1 << 16  # rows; the codes of a few columns then stay in the caches
@@ -55,10 +55,10 @@ class EmRows:
     """
 
     variables: dict[str, Variable]
-    n_rows: int
+    n_rows: int | float
     masks: dict[str, list[int]]
-    cell_counts: dict[str, Ints]
-    n_missing: dict[str, int]
+    cell_counts: dict[str, Weights]
+    n_missing: dict[str, int | float]
     group_rows: Callable[[Sequence[Sequence[str]]], list[DistinctRows]]
 
     def cell_sets(self, name: str) -> Bools:
@@ -67,11 +67,15 @@ class EmRows:
 
 
 def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_domains: bool = False) -> EmRows:
-    """Rows of a data set or stream; with ``whole_domains`` the whole domain is a cell even where no row has it."""
+    """Rows of a data set or stream; with ``whole_domains`` the whole domain is a cell even where no row has it.
+
+    Rows with graded cells are their alpha-cuts, so that weights, and what they add up to, are floats.
+    """
     variables = nodes_in(dag, data, "fit_em")
+    data = cut_batches(data.select(variables) if isinstance(data, Dataset) and data.has_degrees else data)
     missing = unknown == "missing"
-    n_rows = 0
-    counts: dict[str, dict[int, int]] = {name: {} for name in variables}
+    n_rows: int | float = 0
+    counts: dict[str, dict[int, int | float]] = {name: {} for name in variables}
     for batch in batches_of(data):
         n_rows += batch.total
         for name in variables:
@@ -89,7 +93,7 @@ def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_d
         variables,
         n_rows,
         ordered,
-        {n: np.array([counts[n].get(mask, 0) for mask in masks], dtype=np.int64) for n, masks in ordered.items()},
+        {n: _to_numbers([counts[n].get(mask, 0) for mask in masks]) for n, masks in ordered.items()},
         n_missing,
         lambda parts: _group_rows(data, parts, ordered, missing=missing),
     )
@@ -119,7 +123,12 @@ def _group_rows(
     return [_merge_groups(merged, size) for merged, size in zip(groups, sizes, strict=True)]
 
 
-def _group_columns(columns: Sequence[Codes], sizes: list[int], weights: Ints | None, rows: int) -> DistinctRows:
+def _to_numbers(counts: list[int | float]) -> Weights:
+    numbers: Weights = np.array(counts, dtype=np.float64)
+    return np.array(counts, dtype=np.int64) if all(isinstance(count, int) for count in counts) else numbers
+
+
+def _group_columns(columns: Sequence[Codes], sizes: list[int], weights: Weights | None, rows: int) -> DistinctRows:
     groups = group_rows(columns, sizes, rows)
     counts = groups.counts(weights)
     return groups.combinations[counts > 0], counts[counts > 0]

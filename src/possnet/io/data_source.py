@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import TextColumn, columns_of_table
+from possnet.arrow import TextColumn, columns_of_table, number_reader
 from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from possnet.aliases import Ints
+    from possnet.aliases import Weights
     from possnet.arrow import Cell, Finding, RawColumn
     from possnet.cells import CellSyntax, ParsedCell
     from possnet.dataset import Dataset
@@ -39,7 +39,7 @@ class ColumnBatch:
     """Rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
 
     columns: Sequence[Callable[[], RawColumn]]
-    weights: Ints | None = None
+    weights: Weights | None = None
 
 
 class DataSource(ABC):
@@ -147,14 +147,14 @@ class DataSource(ABC):
 
         return WrittenColumn.parse_column(column, syntax, first_row=first_row, parse=parse)
 
-    def read_weights(self, table: Any, first_row: int) -> Ints | None:
+    def read_weights(self, table: Any, first_row: int) -> Weights | None:
         """The weights of the rows of a table, if the file has any."""
         if not self.weight_column:
             return None
-        columns = columns_of_table(table, [self.weight_column])
+        columns = columns_of_table(table, [self.weight_column], {self.weight_column: number_reader(self.weight_column)})
         return weights_of_column(columns, self.weight_column, self.owner, first_row)
 
 
-def explicit_weights(data: Dataset) -> Ints:
+def explicit_weights(data: Dataset) -> Weights:
     """Weights of rows to be written, 1 each if they have none."""
     return np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights

@@ -1,4 +1,4 @@
-"""Counts as JSON: exact integers, only what occurs.
+"""Counts as JSON: exact integers, or floats where rows have fractional weights or degrees; only what occurs.
 
 One object per variable: its states, its parents in table order, the contexts that occur (states of the parents as numbers),
 N_ijk and N_ij; and, if they were counted, the distinct combinations of cells as hexadecimal masks with their counts.
@@ -29,13 +29,14 @@ from possnet.kernels.tally import Tally
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from possnet.aliases import Ints
+    from possnet.aliases import Ints, Weights
     from possnet.io.json_schema import CountsJson, FamilyCountsJson, FocalJson
     from possnet.variables import Variable
 
 _NAME = "possnet-counts"
 _VERSION = 2  # 2 added bins
 _LARGEST = 2**62  # sums of two counts still fit 64 bits
+_ROUNDING = 1e-9  # of sums of fractions, relative
 
 
 def write_counts(counts: Counts, path: str | Path) -> None:
@@ -66,7 +67,8 @@ def write_counts(counts: Counts, path: str | Path) -> None:
             octets, often = counts.focal_arrays(variable.name)
             entry["focal"] = {"cells": [row.tobytes().hex() for row in octets], "counts": often.tolist()}
         entries.append("    " + json.dumps(entry, ensure_ascii=False))
-    head = f'  "format": "{_NAME}",\n  "version": {choose_version(counts.variables)},\n  "rows": {counts.rows},\n'
+    version = choose_version(counts.variables) if counts.is_exact else _VERSION
+    head = f'  "format": "{_NAME}",\n  "version": {version},\n  "rows": {counts.rows},\n'
     write_text(path, "{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n")
 
 
@@ -94,10 +96,10 @@ def _restore_counts(document: CountsJson) -> Counts:
     if not variables:
         raise InputError("no variables; expected at least one")
     if not 0 <= rows < _LARGEST:
-        raise InputError(f"{rows} rows; expected a whole number from 0 to 2**62")
+        raise InputError(f"{rows} rows; expected a number from 0 to 2**62")
     dag = Dag({e.name: e.parents for e in entries})
     for e in entries:
-        fits = rows <= e.cell_sizes <= rows * len(e.states)
+        fits = rows * (1 - _ROUNDING) <= e.cell_sizes <= rows * len(e.states) * (1 + _ROUNDING)
         _require_sound(fits, f"cells of {e.name!r} of {e.cell_sizes} states in all")
     focal = {e.name: e.focal for e in entries if e.focal is not None}
     if focal and len(focal) < len(variables):
@@ -111,31 +113,34 @@ def _restore_counts(document: CountsJson) -> Counts:
         rows=rows,
         cell_sizes={e.name: e.cell_sizes for e in entries},
         focal_families={n: _restore_focal(n, entry, scopes[n], rows) for n, entry in focal.items()} if focal else None,
-    )
+    ).with_one_type()
 
 
-def _restore_tally(entry: FamilyCountsJson, scope: list[Variable], rows: int) -> Tally:
+def _restore_tally(entry: FamilyCountsJson, scope: list[Variable], rows: float) -> Tally:
     *parents, child = scope
     owner = f"counts of {entry.name!r}"
     contexts = _whole_numbers(entry.contexts, (len(entry.contexts), len(parents)), owner)
-    counts = _whole_numbers(entry.counts, (len(contexts), len(child)), owner)
-    totals = _whole_numbers(entry.totals, (len(contexts),), owner)
+    counts = _restore_numbers(entry.counts, (len(contexts), len(child)), owner)
+    totals = _restore_numbers(entry.totals, (len(contexts),), owner)
     for largest, parent in zip(contexts.max(axis=0, initial=-1).tolist(), parents, strict=True):
         known = f"{parent.name!r}, which has {len(parent)} states"
         _require_sound(largest < len(parent), f"{owner}: state number {largest} of {known}")
     ascending = all(a < b for a, b in pairwise(contexts.tolist()))
     _require_sound(ascending, f"{owner}: contexts are not in ascending order, each once")
-    fits = (totals <= rows).all() and bool(rows) == bool(len(totals)) and (parents or not rows or totals[0] == rows)
+    near = 0.0 if totals.dtype.kind == "i" else _ROUNDING
+    fits = (totals <= rows * (1 + near)).all() and bool(rows) == bool(len(totals))
+    fits = fits and bool(parents or not rows or abs(totals[0] - rows) <= near * rows)
     _require_sound(fits, f"{owner}: contexts of {totals[:3].tolist()} rows of {rows} in all")
-    counted = (counts.max(axis=1, initial=0) <= totals).all() and totals.all() and counts.any(axis=1).all()
+    counted = (counts.max(axis=1, initial=0) <= totals * (1 + near)).all() and totals.all() and counts.any(axis=1).all()
     _require_sound(counted, f"{owner}: a state is counted more often than its context, or a context never")
     return Tally(contexts.astype(np.int32), counts, totals)
 
 
-def _restore_focal(name: str, entry: FocalJson, scope: list[Variable], rows: int) -> Focal:
+def _restore_focal(name: str, entry: FocalJson, scope: list[Variable], rows: float) -> Focal:
     owner = f"focal counts of {name!r}"
-    counts = _whole_numbers(entry.counts, (len(entry.cells),), owner)
-    adds_up = counts.all() and sum(counts.tolist()) == rows
+    counts = _restore_numbers(entry.counts, (len(entry.cells),), owner)
+    near = 0.0 if counts.dtype.kind == "i" else _ROUNDING
+    adds_up = counts.all() and abs(sum(counts.tolist()) - rows) <= near * rows
     _require_sound(adds_up, f"{owner}: counts that do not add up to {rows} rows")
     try:
         masks_of_rows = [bytes.fromhex(text) for text in entry.cells]
@@ -153,6 +158,18 @@ def _restore_focal(name: str, entry: FocalJson, scope: list[Variable], rows: int
         valid = masks.any(axis=1).all() and in_range
         _require_sound(valid, f"{owner}: a cell of {variable.name!r} is empty or has unknown states")
     return Focal(octets, counts)
+
+
+def _restore_numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> Weights:
+    """Counts: whole numbers, or floats if some are written as such."""
+    try:
+        array = np.array(values).reshape(shape)
+    except (ValueError, OverflowError):
+        array = np.zeros(0, dtype=object)
+    if array.size and array.dtype.kind == "f":
+        _require_sound(((array >= 0.0) & (array < _LARGEST)).all(), f"{owner}: numbers below 0 or above 2**62")
+        return array
+    return _whole_numbers(values, shape, owner)
 
 
 def _whole_numbers(values: list[Any], shape: tuple[int, ...], owner: str) -> Ints:

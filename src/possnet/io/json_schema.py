@@ -43,7 +43,7 @@ class FocalJson(msgspec.Struct, forbid_unknown_fields=True):
     """Combinations of cells as hexadecimal masks, and how often each occurs."""
 
     cells: list[str]
-    counts: list[int]
+    counts: list[int | float]
 
 
 class FamilyCountsJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,10 +53,10 @@ class FamilyCountsJson(msgspec.Struct, forbid_unknown_fields=True):
     states: list[str]
     ordered: bool
     parents: list[str]
-    cell_sizes: int
+    cell_sizes: int | float
     contexts: list[list[int]]
-    counts: list[list[int]]
-    totals: list[int]
+    counts: list[list[int | float]]
+    totals: list[int | float]
     bins: BinsJson | None = None
     focal: FocalJson | None = None
 
@@ -66,5 +66,5 @@ class CountsJson(msgspec.Struct, forbid_unknown_fields=True):
 
     format: str
     version: int
-    rows: int
+    rows: int | float
     variables: list[FamilyCountsJson]

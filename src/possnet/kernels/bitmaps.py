@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 WORD: Final = np.dtype("<u8")
+_SPREAD: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little").view(WORD)[
+    :, 0
+]
 
 
 def _count_words(rows: int) -> int:
@@ -202,10 +205,12 @@ def decode_masks(bitmaps: Words, rows: int, width: int | None = None) -> NDArray
     >>> decode_masks(np.array([[7], [6]], dtype=np.uint64), 3)
     array([[1], [3], [3]], dtype=uint8)
     """
-    octets = np.zeros((width or -(-len(bitmaps) // 8), rows), dtype=np.uint8)
+    # eight rows at a time: a byte of a bitmap looks up a word with one of its bits in each byte
+    octets = np.zeros((width or -(-len(bitmaps) // 8), 8 * _count_words(rows)), dtype=WORD)
     for state, bitmap in enumerate(bitmaps):
-        octets[state // 8] |= unpack(bitmap, rows).view(np.uint8) << np.uint8(state % 8)
-    return octets.T
+        spread = np.take(_SPREAD, np.ascontiguousarray(bitmap).view(np.uint8), mode="clip")
+        octets[state // 8] |= spread << np.uint64(state % 8)
+    return octets.view(np.uint8)[:, :rows].T
 
 
 def distinct_rows(octets: NDArray[np.uint8]) -> tuple[Ints, NDArray[np.uint8]]:

@@ -10,7 +10,7 @@ All kernels compute the same: of the rows in a context, how many have each state
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from possnet.kernels.grouping import sum_weights
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.aliases import Codes, Ints, Words
+    from numpy.typing import NDArray
+
+    from possnet.aliases import Codes, Ints, Weights, Words
 
 
 _CACHED: Final = 1 << 15  # words that stay in the cache
@@ -52,14 +54,14 @@ def by_bitmaps(contexts: Words, states: Words) -> Ints:
 
 
 def by_codes(
-    codes: Codes, contexts: int, columns: Sequence[Codes], sizes: Sequence[int], weights: Ints | None = None
-) -> Ints:
-    """The same for a context number and a state number of every row, with the rows' weights.
+    codes: Codes, contexts: int, columns: Sequence[Codes], sizes: Sequence[int], weights: Weights | None = None
+) -> Weights:
+    """The same for a context number and a state number of every row, with the rows' weights: floats if these are.
 
     >>> by_codes(np.array([0, 0, 1]), 2, [np.array([0, 1, 1]), np.array([2, 2, 0])], [2, 3])
     array([[1, 1, 0, 0, 2], [0, 1, 1, 0, 0]])
     """
-    counts = np.empty((contexts, sum(sizes)), dtype=np.int64)
+    counts: Weights = np.empty((contexts, sum(sizes)), dtype=np.int64 if weights is None else weights.dtype)
     place = 0
     base = codes.astype(np.int64, copy=False)
     keys = np.empty(len(base), dtype=np.int64)
@@ -71,20 +73,23 @@ def by_codes(
     return counts
 
 
-def by_weights(contexts: Words, states: Words, rows: int, weights: Ints) -> Ints:
-    """The same as `by_bitmaps` with the rows' weights: a matrix product, in parts that floats hold exactly.
+def by_weights(contexts: Words, states: Words, rows: int, weights: Weights) -> Weights:
+    """The same as `by_bitmaps` with the rows' weights: a matrix product; of whole ones in parts that floats hold exactly.
 
     >>> by_weights(np.array([[7]], dtype=np.uint64), np.array([[1], [6]], dtype=np.uint64), 3, np.array([2**60, 1, 2]))
     array([[1152921504606846976,                   3]])
     """
-    counts = np.zeros((len(contexts), len(states)), dtype=np.int64)
+    counts: NDArray[Any] = np.zeros((len(contexts), len(states)), dtype=weights.dtype)
     step = 64 * max((_CACHED * 16) // (64 * max(len(states) + len(contexts), 1)), 1)
     for start in range(0, rows, step):
         part = slice(start // 64, -(-min(start + step, rows) // 64))
         size = min(step, rows - start)
         left = bitmaps.unpack(contexts[:, part], size).astype(np.float64)
         right = bitmaps.unpack(states[:, part], size).astype(np.float64)
-        row_weights = weights[start : start + size]
+        row_weights: NDArray[Any] = weights[start : start + size]
+        if row_weights.dtype.kind == "f":
+            counts += (left * row_weights) @ right.T
+            continue
         # Digits of 21 bits: their sums over the rows of a part stay below 2**53, where floats are exact.
         for shift in range(0, max(int(row_weights.max(initial=0)).bit_length(), 1), 21):
             digits = (row_weights >> shift & 0x1FFFFF).astype(np.float64)

@@ -76,7 +76,7 @@ class RowGroups:
         first[self.inverse[::-1]] = np.arange(len(self.inverse) - 1, -1, -1)  # of equal rows the first one writes last
         return first
 
-    def counts(self, weights: NDArray[Any] | None = None) -> Ints:
+    def counts(self, weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Rows in every group, or the sum of their weights."""
         if (
             len(self) < self._limit <= len(self._keys)
@@ -160,7 +160,7 @@ def _number_keys(distinct: Ints, limit: int) -> Ints:
     return numbers
 
 
-def sum_weights(codes: Codes, weights: NDArray[Any] | None, size: int) -> Ints:
+def sum_weights(codes: Codes, weights: NDArray[Any] | None, size: int) -> NDArray[Any]:
     """Sum of the weights (or number) of the rows of every code; exact for whole numbers, floats for floats.
 
     >>> sum_weights(np.array([0, 2, 2]), np.array([1, 2**61, 5]), 3)

@@ -1,11 +1,12 @@
 """Counting kernels: how many rows contain each configuration, and each configuration with each state of a child.
 
 Every kernel gets one block of rows and returns the configurations of the parents that occur, in lexicographic order, as
-states (configurations, parents), with two exact counts: of the rows that contain the configuration (totals), and of those
-that contain a state of the child too (configurations, states).
+states (configurations, parents), with two counts: of the rows that contain the configuration (totals), and of those that
+contain a state of the child too (configurations, states). Counts are exact integers, or floats where weights are.
 
 - `by_codes`: precise cells; one mixed-radix number a row, and a histogram.
-- `by_bitmaps`: any cells; ANDs and population counts, 64 rows at a time, prefixes shared between configurations.
+- `by_bitmaps`: any cells, whole weights; ANDs and population counts, 64 rows at a time, prefixes shared between
+  configurations.
 - `by_cells`: any cells; equal rows once, then their cells are expanded parent by parent, equal results merged.
 """
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Codes, Floats, Ints, Words
+    from possnet.aliases import Bools, Codes, Floats, Ints, Weights, Words
 
 
 _BROADCAST: Final = 1 << 15  # words of an AND of all contexts with all states that stay in the cache
@@ -35,8 +36,8 @@ class Tally(NamedTuple):
     """Counts of one family: configurations of the parents that occur, rows with them, rows with them and a state."""
 
     contexts: NDArray[np.int32]
-    counts: Ints
-    totals: Ints
+    counts: Weights
+    totals: Weights
 
 
 def merge_tallies(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
@@ -46,14 +47,16 @@ def merge_tallies(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
     >>> merge_tallies([one, one], [2])
     Tally(contexts=array([[1]], dtype=int32), counts=array([[4, 6]]), totals=array([8]))
     """
+    number_type = np.result_type(*(part.totals for part in parts))
     parts = [part for part in parts if len(part.contexts)] or parts[:1]
     first = parts[0]
     if all(np.array_equal(part.contexts, first.contexts) for part in parts[1:]):
-        return Tally(first.contexts, sum(p.counts for p in parts), sum(p.totals for p in parts))  # type: ignore[arg-type]
+        counts, totals = sum(p.counts for p in parts), sum(p.totals for p in parts)
+        return Tally(first.contexts, *(np.asarray(numbers, dtype=number_type) for numbers in (counts, totals)))
     states = np.concatenate([part.contexts for part in parts])
     groups = group_rows(list(states.T), sizes, len(states))
-    counts = np.zeros((len(groups), first.counts.shape[1]), dtype=np.int64)
-    totals = np.zeros(len(groups), dtype=np.int64)
+    counts = np.zeros((len(groups), first.counts.shape[1]), dtype=number_type)
+    totals = np.zeros(len(groups), dtype=number_type)
     start = 0
     for part in parts:
         rows = groups.inverse[start : start + len(part.contexts)]
@@ -68,7 +71,7 @@ def by_codes(
     sizes: Sequence[int],
     child: Codes,
     states: int,
-    weights: Ints | None,
+    weights: Weights | None,
     refuse: Callable[[int], None],
 ) -> Tally:
     """Tally of precise rows, given as state numbers; ``refuse`` gets the size of the table before it is made."""
@@ -79,14 +82,14 @@ def by_codes(
         for column, size in zip((*parents, child), (*sizes, states), strict=True):
             keys = keys * key_type.type(size) + column if keys.ndim else column.astype(key_type)
         counts = sum_weights(keys, weights, table).reshape(-1, states)
-        return _keep_occurring(counts, counts.sum(axis=1), sizes)
+        return keep_occurring(counts, counts.sum(axis=1), sizes)
     groups = group_rows(parents, sizes, rows)
     refuse(len(groups) * states)
     counts = sum_weights(groups.inverse * states + child, weights, len(groups) * states).reshape(-1, states)
     return Tally(groups.combinations, counts, counts.sum(axis=1))
 
 
-def _keep_occurring(counts: Ints, totals: Ints, sizes: Sequence[int]) -> Tally:
+def keep_occurring(counts: Weights, totals: Weights, sizes: Sequence[int]) -> Tally:
     """The part of a dense table that occurs."""
     kept = np.flatnonzero(totals)
     contexts = np.empty((len(kept), len(sizes)), dtype=np.int32)
@@ -166,7 +169,7 @@ def by_bitmaps(
             totals[number] = bitmaps.count_bits(inside) if weights is None else _weigh_bits(inside, weights)
     if precise:
         totals = counts.sum(axis=-1)
-    return _keep_occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
+    return keep_occurring(counts.reshape(-1, states), totals.reshape(-1), sizes)
 
 
 def _long_bitmaps(parents: Sequence[Words], child: Words, *, precise: bool, scratch: Scratch) -> Tally:
@@ -182,7 +185,7 @@ def _long_bitmaps(parents: Sequence[Words], child: Words, *, precise: bool, scra
     totals, inside = counts[:, 0], counts[:, 1:]
     if precise:
         inside = np.column_stack([inside, totals - inside.sum(axis=1)])
-    return _keep_occurring(inside, totals, sizes)
+    return keep_occurring(inside, totals, sizes)
 
 
 def by_difference(parent: Words, child: Words, parent_counts: Ints, child_counts: Ints, scratch: Scratch) -> Tally:
@@ -198,7 +201,7 @@ def by_difference(parent: Words, child: Words, parent_counts: Ints, child_counts
             counts[state, :-1] = scratch.count_crossed(inside[np.newaxis], child[:-1])[0]
     counts[:-1, -1] = (parent_counts - counts.sum(axis=1))[:-1]
     counts[-1] = child_counts - counts[:-1].sum(axis=0)
-    return _keep_occurring(counts, parent_counts, [len(parent)])
+    return keep_occurring(counts, parent_counts, [len(parent)])
 
 
 def _iterate_prefixes(parents: Sequence[Words], length: int) -> Iterator[Words | None]:
@@ -268,7 +271,7 @@ def by_cells(
 
 def share_rows(
     combinations: NDArray[np.int32],
-    weights: Ints,
+    weights: Weights,
     cells: Sequence[Bools],
     refuse: Callable[[int], None] = lambda _: None,
 ) -> tuple[NDArray[np.int32], Floats]:

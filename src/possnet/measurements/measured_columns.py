@@ -7,6 +7,7 @@ them. Only the distinct texts of a column are looked at.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -73,8 +74,10 @@ def measured_column(
     return replace(column, first=column.first[codes], last=column.last[codes], issues=column.issues[codes])
 
 
-def measured_cells(name: str, values: Iterable[Any], variable: Variable) -> TextColumn:
+def measured_cells(name: str, values: Iterable[Any], variable: Variable) -> RawColumn:
     """Cells of Python values of a variable with bins: states, numbers, readings, pairs of numbers, or sets of these.
+
+    A mapping is from states to degrees.
 
     >>> import possnet as pn
     >>> age = pn.Variable("age", ("young", "middle", "old"), ordered=True, bins=pn.Bins((20, 40)))
@@ -85,6 +88,8 @@ def measured_cells(name: str, values: Iterable[Any], variable: Variable) -> Text
     def read_cell(value: Any) -> Any:
         if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value)):
             return None
+        if isinstance(value, Mapping):
+            return value
         members = value if isinstance(value, set | frozenset | list) else [value]
         cells = [states_of_value(member, variable) for member in members]
         return None if None in cells else {state for cell in cells for state in cell or ()}

@@ -51,7 +51,7 @@ class RandomSets:
         variables: tuple[Variable, ...],
         dag: Dag,
         masses: Mapping[str, Mapping[Cells, MassFunction]],
-        support: Mapping[str, Mapping[Cells, int]],
+        support: Mapping[str, Mapping[Cells, int | float]],
     ) -> None:
         self._variables = {variable.name: variable for variable in variables}
         self._dag = dag
@@ -78,7 +78,7 @@ class RandomSets:
         """
         return dict(self._masses[self._require_name(name)])
 
-    def support(self, name: str) -> dict[Cells, int]:
+    def support(self, name: str) -> dict[Cells, int | float]:
         """Parents' cells -> number of rows that have them.
 
         >>> import possnet as pn
@@ -146,9 +146,9 @@ def fit_random_sets(dag: Dag, data: Dataset | Batches | Counts, *, progress: Pro
     """
     counts = counts_of(dag, data, "fit_random_sets", focal=True, progress=progress)
     masses: dict[str, dict[Cells, MassFunction]] = {}
-    support: dict[str, dict[Cells, int]] = {}
+    support: dict[str, dict[Cells, int | float]] = {}
     for variable in counts.variables:
-        rows: dict[Cells, dict[int, int]] = {}
+        rows: dict[Cells, dict[int, int | float]] = {}
         for cells, number in counts.focal(variable.name).items():
             rows.setdefault(cells[:-1], {})[variable.mask(cells[-1])] = number
         totals = support[variable.name] = {key: sum(numbers.values()) for key, numbers in rows.items()}

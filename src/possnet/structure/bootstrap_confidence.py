@@ -77,7 +77,7 @@ def draw_sample(data: Dataset, seed: int, number: int) -> Dataset:
     weights = np.ones(len(data)) if data.weights is None else data.weights.astype(np.float64)
     if not weights.sum() > 0.0:
         return data
-    return data.with_weights(rng.multinomial(data.total, weights / weights.sum()))
+    return data.with_weights(rng.multinomial(int(data.total), weights / weights.sum()))
 
 
 def add_confidence(

@@ -101,11 +101,14 @@ class CoarsenedScore:
 
     def complete_rows(self, model: CoarsenedNetwork, tables: dict[str, Floats], rng: np.random.Generator) -> CodedRows:
         """Precise rows: every row `_DRAWS` times, with hidden states drawn from their posterior."""
-        copies = np.where(self._precise, 1, np.minimum(self._weights, _COPIES))
+        copies = np.where(self._precise, 1, np.ceil(np.minimum(self._weights, _COPIES)).astype(np.int64))
         rows = np.repeat(np.arange(len(copies)), copies)
         place = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
-        shared, rest = np.divmod(self._weights, copies)
-        weights = np.tile(shared[rows] + (place < rest[rows]), _DRAWS)
+        if self._weights.dtype.kind == "f":
+            weights = np.tile((self._weights / copies)[rows], _DRAWS)
+        else:
+            shared, rest = np.divmod(self._weights, copies)
+            weights = np.tile(shared[rows] + (place < rest[rows]), _DRAWS)
         rows = np.tile(rows, _DRAWS)
         drawn = model.draw_states(tables, rows, rng)
         codes = [

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from possnet.dataset import Dataset, group_rows
+from possnet.dataset import Dataset, batches_of, cut_batches, group_rows
 from possnet.kernels import grouping
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from possnet.aliases import Codes, Ints
+    from numpy.typing import NDArray
+
+    from possnet.aliases import Codes, Weights
     from possnet.dataset import Batches
 
 _MERGE_FROM: Final = 1 << 20  # rows of a stream from which equal ones of several batches are looked for
@@ -33,7 +35,8 @@ class CodedRows:
     masks
         The same cells as masks, missing ones left out.
     weights
-        How many rows of the data each row stands for, or None if every one stands for itself.
+        How many rows of the data each row stands for, or None if every one stands for itself. They are floats where rows
+        have fractional weights or graded cells, which are learned from as their alpha-cuts.
     n_rows, total
         Number of coded rows, and of rows of the data.
 
@@ -44,7 +47,7 @@ class CodedRows:
     """
 
     def __init__(self, data: Dataset | Batches, *, missing: bool = False) -> None:
-        rows = data if isinstance(data, Dataset) else collect_rows(data)
+        rows = data.alpha_cuts() if isinstance(data, Dataset) else collect_rows(data)
         _refuse_rows(rows)
         self.variables, weights = rows.variables, rows.weights
         columns = [rows.column(variable.name) for variable in self.variables]
@@ -64,10 +67,11 @@ class CodedRows:
             codes, weights = [column[groups.first] for column in codes], groups.counts(weights)
         self._hold_rows(codes, weights)
 
-    def _hold_rows(self, codes: list[Codes], weights: Ints | None) -> None:
+    def _hold_rows(self, codes: list[Codes], weights: Weights | None) -> None:
         self.codes, self.weights = codes, weights
         self.n_rows = len(codes[0])
-        self.total = self.n_rows if weights is None else int(weights.sum())
+        # shares of alpha-cuts add up to whole rows but for rounding
+        self.total = self.n_rows if weights is None else round(weights.sum().item(), 6)
 
     @property
     def n_cells(self) -> list[int]:
@@ -99,19 +103,21 @@ class CodedRows:
         sample._hold_rows([codes[chosen] for codes in self.codes], weights)
         return sample
 
-    def with_states(self, codes: list[Codes], weights: Ints) -> CodedRows:
+    def with_states(self, codes: list[Codes], weights: Weights) -> CodedRows:
         """Precise rows of the same variables: the number of every row's state, and the rows' weights."""
         states = copy(self)
         states.sets = [np.eye(len(variable), dtype=np.bool_) for variable in self.variables]
         states.masks = [[1 << k for k in range(len(variable))] for variable in self.variables]
         states.has_missing = [False] * len(codes)
-        repeated = int(weights.sum()) <= 4 * len(weights)  # weights make counting slower
+        whole = weights.dtype.kind != "f"
+        repeated = whole and int(weights.sum()) <= 4 * len(weights)  # weights make counting slower
         states._hold_rows(
-            [np.repeat(column, weights) for column in codes] if repeated else codes, None if repeated else weights
+            [np.repeat(column, weights.astype(np.int64, copy=False)) for column in codes] if repeated else codes,
+            None if repeated else weights,
         )
         return states
 
-    def cell_counts(self, number: int) -> Ints:
+    def cell_counts(self, number: int) -> NDArray[Any]:
         """Number of rows with each cell of a variable."""
         return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))
 
@@ -119,7 +125,7 @@ class CodedRows:
 def collect_rows(stream: Batches) -> Dataset:
     """The rows of a stream; equal rows are merged in each batch while that pays, and across batches when there are many."""
     parts, held, limit, merging = [Dataset.from_rows(stream.variables, [])], 0, _MERGE_FROM, True
-    for batch in stream:
+    for batch in batches_of(cut_batches(stream)):
         part = _merge_equal(batch) if merging else batch
         merging = part is not batch
         parts.append(part)

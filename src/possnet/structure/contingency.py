@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import accumulate, groupby
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class ContingencyTables:
 
         return self._groups.get_or_compute(chosen, make)
 
-    def cell_counts(self, chosen: tuple[int, ...]) -> Ints:
+    def cell_counts(self, chosen: tuple[int, ...]) -> NDArray[Any]:
         """Number of rows with each combination of cells that occurs."""
         numbers, combinations = self.group_cells(chosen)
         return grouping.sum_weights(numbers, self.rows.weights, len(combinations))
@@ -179,6 +179,7 @@ class ContingencyTables:
         contexts = bitmaps.cross_columns(above, bitmaps.ones(rows))
         for block in self._split_candidates(number, candidates, sizes):
             words = np.concatenate([self.column_bitmaps(k, states=states) for k in block])
+            counts: Counted
             if self.rows.weights is None:
                 counts = cross_counts.by_bitmaps(contexts, words)
             else:

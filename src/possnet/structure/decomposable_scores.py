@@ -77,7 +77,7 @@ class DecomposableScore:
         self._sizes = self.tables.n_cells if counting == "cells" else self.tables.states
         self._shared = counting == "shared" and bool(rows.imprecise)
         self._price = log(max(rows.total, 2)) / 2.0 if price is None else price
-        self._sums: dict[int, float] = {0: rows.total * log(max(rows.total, 1))}  # L, by the set as bits
+        self._sums: dict[int, float] = {0: rows.total * log(rows.total or 1)}  # L, by the set as bits
         self._additions: dict[tuple[int, tuple[int, ...]], Floats] = {}
         looked_up = rows.weights is None and rows.total < _LOOKED_UP
         self._logs = n_log_n(np.arange(rows.total + 1)) if looked_up else None

@@ -113,7 +113,7 @@ class LearnedStructure:
     families: dict[str, float] | None
     trace: tuple[SearchStep, ...]
     near_misses: tuple[NearMiss, ...]
-    rows: int
+    rows: int | float
     order: tuple[str, ...] | None = None
     bootstrap: int = 0
     reason: str = ""

@@ -46,7 +46,7 @@ def choose_measure(rows: CodedRows) -> MeasureChoice:
     counts = [rows.cell_counts(k)[: len(sets)] for k, sets in enumerate(known)]
     imprecise = [k for k, sets in enumerate(known) if (sets.sum(axis=1) > 1).any()]
     cells = max(rows.total * len(known), 1)
-    unknown = rows.total * len(known) - sum(int(column.sum()) for column in counts)
+    unknown = sum(rows.cell_counts(k)[len(sets) :].sum() for k, sets in enumerate(known))
     if not imprecise and not unknown:
         return MeasureChoice("bic", "every cell is a single state")
     if not imprecise:
@@ -66,7 +66,7 @@ def choose_measure(rows: CodedRows) -> MeasureChoice:
             "traced-bic",
             f"{listing(roots[:3])} {have} a state in all cells, as roots of traced rows have, and others have none",
         )
-    share = sum(int(column[sets.sum(axis=1) > 1].sum()) for sets, column in zip(known, counts, strict=True)) / cells
+    share = sum(column[sets.sum(axis=1) > 1].sum() for sets, column in zip(known, counts, strict=True)) / cells
     return MeasureChoice(
         "coarsened-bic", f"{_percent(share)} of the cells are sets, and no column has a state in all its cells"
     )

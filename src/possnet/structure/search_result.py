@@ -57,5 +57,5 @@ class SearchResult:
     gains: dict[tuple[str, int, int], float] = field(default_factory=dict)
     families: list[float] | None = None
     order: list[int] | None = None
-    rows: int | None = None
+    rows: int | float | None = None
     stopped: str = CONVERGED

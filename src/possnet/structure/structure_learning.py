@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.dataset import Dataset, require_rows
+from possnet.dataset import Dataset, cut_batches, require_rows
 from possnet.errors import InputError, TooLarge, require_whole
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
@@ -52,7 +52,7 @@ def learn_structure(
     Parameters
     ----------
     data
-        A data set, or a stream of batches; its columns are the variables.
+        A data set, or a stream of batches; its columns are the variables. Rows with graded cells are their alpha-cuts.
     method
         ``auto``: ``boss`` where it goes with the measure, up to 60 variables, else ``greedy``. ``greedy``: hill climbing
         over a score; by ``traced-bic`` over hidden states, from the hidden tree. ``boss``: best order score search (Andrews
@@ -105,12 +105,17 @@ def learn_structure(
         raise InputError(
             "learn_structure: bootstrap of a stream; expected rows in memory: read them with read_data(...)"
         )
+    if bootstrap and isinstance(data, Dataset) and isinstance(data.total, float):
+        raise InputError(
+            "learn_structure: bootstrap of rows with fractional weights, which cannot be drawn one by one; expected whole "
+            "weights"
+        )
     if workers is not None:
         require_whole(workers, 1, "learn_structure: workers")
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"learn_structure: executor {executor!r}; expected one of concurrent.futures")
     begun = monotonic()
-    problem, entry = _pose_problem(data, entry, measure, conjunction, constraints, search, rng, progress)
+    problem, entry = _pose_problem(cut_batches(data), entry, measure, conjunction, constraints, search, rng, progress)
     try:
         learned = _to_result(entry.search(problem), entry, problem)
         if bootstrap and isinstance(data, Dataset) and learned.stopped != "interrupted":

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Codes, Floats, Ints
+    from possnet.aliases import Codes, Floats, Ints, Weights
     from possnet.structure.coded_rows import CodedRows
 
     Family: TypeAlias = tuple[int, tuple[int, ...]]
@@ -68,11 +68,11 @@ def _em_rows(nodes: Iterable[int], score: TracedScore) -> EmRows:
         name, cell_counts = score.names[k], score.cell_counts[k]
         variables[name] = rows.variables[k]
         masks[name] = rows.masks[k] or [1 << s for s in range(len(rows.variables[k]))]
-        missing[name] = int(cell_counts[-1]) if rows.has_missing[k] else 0
+        missing[name] = cell_counts[-1].item() if rows.has_missing[k] else 0
         seen = cell_counts[: len(rows.masks[k])]
         counts[name] = seen if len(seen) else np.zeros(len(masks[name]), dtype=np.int64)
 
-    def group_rows(parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Ints]]:
+    def group_rows(parts: Sequence[Sequence[str]]) -> list[tuple[NDArray[np.int32], Weights]]:
         groups = []
         for part in parts:
             chosen = tuple(score.place[name] for name in part)

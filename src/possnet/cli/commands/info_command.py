@@ -135,7 +135,8 @@ class DataSummary:
 
     def __init__(self, batches: DataStream) -> None:
         self.variables = batches.variables
-        self.rows = self.weight = 0
+        self.rows = 0
+        self.weight: int | float = 0
         self.first_rows: list[tuple[str, ...]] = []
         sums = {v.name: [0.0, 0.0, 0.0] for v in self.variables}
         for batch in batches:

@@ -41,7 +41,7 @@ def score_command(net: pn.Network, data: DataFile, as_json: bool, **columns: Any
     show(score_document(scores, counts.rows) if as_json else score_page(scores, counts.rows))
 
 
-def score_document(scores: dict[str, tuple[float, float]], rows: int) -> dict[str, Any]:
+def score_document(scores: dict[str, tuple[float, float]], rows: int | float) -> dict[str, Any]:
     """Both likelihoods for machines; an impossible row makes the first one null."""
     finite = {name: None if first == -inf else first for name, (first, _) in scores.items()}
     return {
@@ -52,7 +52,7 @@ def score_document(scores: dict[str, tuple[float, float]], rows: int) -> dict[st
     }
 
 
-def score_page(scores: dict[str, tuple[float, float]], rows: int) -> Page:
+def score_page(scores: dict[str, tuple[float, float]], rows: int | float) -> Page:
     """Both likelihoods by variable, in all, and of a row.
 
     >>> from possnet.cli.render import render_page

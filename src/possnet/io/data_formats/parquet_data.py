@@ -14,7 +14,7 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -245,9 +245,24 @@ def write_parquet(
 ) -> None:
     """Write rows in a layout, with plain columns of other files beside them if there are any."""
     require_known(layout, get_args(Layout), f"{path}: layout")
-    schema = _layout_schema(variables, weight_column, layout, plain)
     groups = (batch[start : start + _GROUP] for batch in batches for start in range(0, len(batch), _GROUP))
-    write_parquet_tables((_layout_table(group, schema, layout, weight_column, plain) for group in groups), schema, path)
+    first = list(islice(groups, 1))  # its weights say whether they have fractions
+    whole = not first or explicit_weights(first[0]).dtype.kind == "i"
+    schema = _layout_schema(variables, weight_column, layout, plain, whole=whole)
+    tables = (_layout_table(group, schema, layout, weight_column, plain) for group in chain(first, groups))
+    write_parquet_tables(tables, schema, path)
+
+
+def _write_weights(data: Dataset, kind: Any) -> pa.Array:
+    import pyarrow as pa
+
+    weights = pa.array(explicit_weights(data))
+    if pa.types.is_floating(weights.type) and pa.types.is_integer(kind):
+        raise InputError(
+            "the first weights are whole and later ones have fractions, which a column of one type cannot hold; read the "
+            "rows as a whole first, with read_data(...), or write CSV"
+        )
+    return weights.cast(kind)
 
 
 def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None:
@@ -260,7 +275,7 @@ def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None
 
 
 def _layout_schema(
-    variables: Sequence[Variable], weight_column: str | None, layout: Layout, plain: PlainColumns | None
+    variables: Sequence[Variable], weight_column: str | None, layout: Layout, plain: PlainColumns | None, *, whole: bool
 ) -> Any:
     """Arrow schema of a layout, with the domains in its metadata."""
     import pyarrow as pa
@@ -268,7 +283,7 @@ def _layout_schema(
     kinds = [_mask_type(len(v)) if layout == "masks" else pa.list_(pa.string()) for v in variables]
     fields = {v.name: pa.field(v.name, kind) for v, kind in zip(variables, kinds, strict=True)}
     if weight_column:
-        fields[weight_column] = pa.field(weight_column, pa.int64(), nullable=False)
+        fields[weight_column] = pa.field(weight_column, pa.int64() if whole else pa.float64(), nullable=False)
     for name in fields if layout == "lists" else ():
         if "\0" in name:
             raise InputError(f"{name!r} holds a NUL character, which others cannot read; rename it")
@@ -292,7 +307,7 @@ def _layout_table(
         lists = data.to_arrow(lists=True)
         columns = {name: lists.column(name).combine_chunks() for name in lists.column_names}
     if weight_column:
-        columns[weight_column] = pa.array(explicit_weights(data))
+        columns[weight_column] = _write_weights(data, schema.field(weight_column).type)
     if plain is not None:
         try:
             parts = [part.cast(plain.schema) for part in plain.take_rows(len(data))]
