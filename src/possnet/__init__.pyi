@@ -63,7 +63,7 @@ from .parameters import RandomSets as RandomSets, fit as fit, fit_random_sets as
 from .plots import draw_difference as draw_difference, draw_network as draw_network
 from .possibility import MIN as MIN, PRODUCT as PRODUCT, Conjunction as Conjunction, Possibility as Possibility
 from .randomset import MassFunction as MassFunction
-from .report import write_report as write_report
+from .report import write_check as write_check, write_report as write_report
 from .sampling import (
     SampleStream as SampleStream,
     SimulatedLimit as SimulatedLimit,

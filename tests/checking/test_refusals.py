@@ -71,6 +71,8 @@ def test_rows_without_a_group_and_other_states_are_refused() -> None:
     with pytest.raises(pn.InputError, match=r"no column of the data \(colour\) can be hidden and completed"):
         pn.check(ASIA, pn.Dataset.from_table({"colour": ["red"]}))
     who = pn.Dataset.from_table({"who": ["a", None, *["b"] * 28]}).column("who")
+    with pytest.raises(pn.InputError, match="row 2 has no group; expected a label for each row"):
+        pn.check(RECIPE, ROWS, groups=["a", None, *["b"] * 28])
     with pytest.raises(pn.InputError, match="row 2 has no group, its cell of 'who' is unknown"):
         pn.check(RECIPE, ROWS.with_columns([who]), groups="who")
     with pytest.raises(pn.InputError, match="check: 'rows.csv' holds no rows"):
@@ -118,6 +120,10 @@ def test_recipes_learn_what_the_functions_they_name_learn() -> None:
     assert traced.table("dysp") == pytest.approx(pn.fit_em(climbed.dag, data).network.table("dysp"))
     assert pn.Recipe(learner="em").describe() == "structure by auto, tables by EM"
     assert RECIPE.describe() == "tables by counting on a given structure"
+    with pytest.raises(
+        pn.InputError, match="recipe: option 'rate' is not for learner 'em'; expected one of .*progress"
+    ):
+        pn.Recipe(learner="em", dag=ASIA.dag, options={"rate": 1}).learn(data)
     with pytest.raises(pn.InputError, match="recipe: learner 'emm'; expected .*did you mean 'em'"):
         pn.Recipe(learner="emm")
 

@@ -44,7 +44,7 @@ def _state_accuracy(cells: CellCheck, noun: str, what: str) -> str:
     words = "better than" if gain > cells.margin else "worse than" if gain < -cells.margin else "no better than"
     return (
         f"right in {cells.accuracy:.3f} of {count_noun(cells.rows, noun)}, {words} the most frequent {what} "
-        f"({cells.baseline:.3f}; random {cells.random:.3f})"
+        f"({cells.baseline:.3f}, random {cells.random:.3f})"
     )
 
 

@@ -65,7 +65,11 @@ def number_groups(data: Dataset, groups: str | Sequence[object] | ArrayLike | No
                 f"check: row {absent[0] + 1} has no group, its cell of {groups!r} is unknown; expected one"
             )
         return column.codes.astype(np.int64)
-    labels = np.asarray(groups)
+    labels = np.asarray(groups, dtype=object)
     if labels.shape != (len(data),):
         raise InputError(f"check: groups of shape {labels.shape} for {len(data)} rows; expected one label for each row")
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    listed = labels.tolist()
+    if None in listed:
+        raise InputError(f"check: row {listed.index(None) + 1} has no group; expected a label for each row")
+    places = {label: number for number, label in enumerate(dict.fromkeys(listed))}
+    return np.array([places[label] for label in listed], dtype=np.int64)

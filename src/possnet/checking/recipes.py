@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from possnet.errors import InputError
+from possnet.errors import InputError, listing
 from possnet.learners import LEARNERS
 from possnet.network import Network
 from possnet.possibility import PRODUCT, Conjunction
@@ -68,9 +68,11 @@ class Recipe:
         if dag is None:
             structure = learn_structure(data, self.method, measure=self.measure, conjunction=self.conjunction)
             dag, learner = structure.dag, learner or MEASURES[structure.measure].learner
-        return take_network(
-            LEARNERS[learner or "likelihood"].fit(dag, data, conjunction=self.conjunction, **self.options)
-        )
+        chosen = LEARNERS[learner or "likelihood"]
+        for odd in (option for option in self.options if option not in chosen.options):
+            known = listing(sorted(chosen.options), len(chosen.options))
+            raise InputError(f"recipe: option {odd!r} is not for learner {chosen.name!r}; expected one of {known}")
+        return take_network(chosen.fit(dag, data, conjunction=self.conjunction, **self.options))
 
     def describe(self) -> str:
         """The recipe in words.

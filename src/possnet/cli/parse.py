@@ -238,6 +238,14 @@ def read_column_option(text: str) -> tuple[str, str]:
     return (column, value) if column and value else ("*", text)
 
 
+def _read_truth(text: str) -> tuple[str, str]:
+    """A variable, and the column that holds its truth."""
+    name, equals, column = (part.strip() for part in text.partition("="))
+    if not (equals and name and column):
+        raise ValueError
+    return name, column
+
+
 def _read_imprecision(text: str) -> tuple[str, float]:
     """Name and number; the name of all variables is empty."""
     name, _, number = text.rpartition("=")
@@ -323,6 +331,13 @@ COLUMN = Text("column", words=_list_columns)
 COLUMNS = Text("a,b,...", read_names, words=_list_columns, separator=",")
 EDGE = Text("a->b", _read_edge, "parent->child, such as 'fever->rash'", _list_columns, "->")
 FINDING = Finding("x=a|b", _read_finding, "VARIABLE=STATE, for example 'fever=mild|high', or 'age>40'")
+TRUTH = Text(
+    "x=column",
+    _read_truth,
+    "VARIABLE=COLUMN, such as 'label=label_true' or '*=*_true'",
+    lambda ctx: [f"{column}=" for column in _list_columns(ctx)],
+)
+NUMBERS = numbers_type(float, "numbers with commas between them, such as .5,.1")
 IMPRECISION = Text(
     "number",
     _read_imprecision,

@@ -2,6 +2,7 @@
 
 from .data_files import (
     DataStream as DataStream,
+    column_domains as column_domains,
     column_names as column_names,
     plain_columns as plain_columns,
     read_data as read_data,

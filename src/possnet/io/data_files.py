@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from possnet.arrow import PackedColumn, ProblemReport
 from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
-from possnet.errors import InputError
+from possnet.errors import InputError, among
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.file_domains import infer_domain, known_domain, settle_binnings
@@ -166,6 +166,28 @@ def column_names(paths: str | Path | Iterable[str | Path], **options: object) ->
     ('fever', 'rash')
     """
     return tuple(_open_source(_list_files(paths)[0], None, options).state_columns())
+
+
+def column_domains(
+    paths: str | Path | Iterable[str | Path], names: Sequence[str], **options: object
+) -> tuple[Variable, ...]:
+    r"""Variables of some columns of one or many data files, made from their cells; other columns are not read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("fever,rash,temp\nmild|high,no,36.9\n")
+    ...     column_domains(Path(folder) / "a.csv", ["fever"])
+    (Variable('fever', ('high', 'mild')),)
+    """
+    sources = [_open_source(path, None, options) for path in _list_files(paths)]
+    for source in sources:
+        for name in names:
+            if name not in source.header:
+                raise InputError(f"{source.owner}: no column {name!r}{among(name, source.header)}")
+    declared = known_domain(sources, None)
+    if declared is not None:
+        return tuple(variable for variable in declared if variable.name in names)
+    return infer_domain([(source, source.read_batches(names)) for source in sources], names)
 
 
 class DataStream:

@@ -67,13 +67,15 @@ def _merge_declared(files: Sequence[tuple[Variable, ...]], owner: str) -> tuple[
     return tuple(merged)
 
 
-def infer_domain(files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]]) -> tuple[Variable, ...]:
-    """Variables made from the cells of all files, read once.
+def infer_domain(
+    files: Sequence[tuple[DataSource, Iterable[ColumnBatch]]], names: Sequence[str] | None = None
+) -> tuple[Variable, ...]:
+    """Variables made from the cells of all files, read once; of all columns, or of those that were read.
 
     A column that declares its states (a category), the same in every batch, has these; any other has all states that occur.
     """
     first, _ = files[0]
-    seen: dict[str, dict[DomainHints, None]] = {name: {} for name in first.state_columns()}
+    seen: dict[str, dict[DomainHints, None]] = {name: {} for name in names or first.state_columns()}
     for _, batches in files:
         for batch in batches:
             for read in batch.columns:

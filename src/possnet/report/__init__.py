@@ -1,5 +1,6 @@
-"""An experiment as one self-contained HTML page, and figures for papers."""
+"""An experiment, or a hold-out check, as one self-contained HTML page; figures for papers."""
 
+from possnet.report.check_page import write_check
 from possnet.report.report_files import write_report
 
-__all__ = ["write_report"]
+__all__ = ["write_check", "write_report"]

@@ -13,7 +13,7 @@ from possnet.plots import COLOURS
 from possnet.report.narrative import list_methods, repeat_command, state_answer, state_question
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from possnet.experiment import Experiment, Results, Summary
 
@@ -41,19 +41,27 @@ def build_page(experiment: Experiment, pictures: Sequence[ReportPicture], notes:
     )
     sections: dict[str, list[str]] = {}
     for picture in pictures:
-        sections.setdefault(picture.section, []).append(_figure_markup(picture))
+        sections.setdefault(picture.section, []).append(figure_markup(picture))
     sections |= {
         "Table": [_results_table(experiment.results), _failed_trials(experiment.results)],
         "Methods": [f"<dl>{methods}</dl>"],
         "Do it again": [f"<pre>{command}</pre>", _repeat_notes(in_folder="networks/" in command)],
     }
+    return fill_template("learning a network back from imprecise rows", question, answer, sections, notes)
+
+
+def fill_template(
+    kind: str, title: str, answer: str, sections: Mapping[str, Sequence[str]], notes: Sequence[str] = ()
+) -> str:
+    """A page: what it is, its title (both as markup), the answer, and sections of markup that links lead to."""
     anchors = {name: "".join(ch if ch.isalnum() else "-" for ch in name.lower()) for name in sections}
     parts = [f'<p class="warn">{escape_markup(note)}</p>' for note in notes]
     for name, contents in sections.items():
         parts += [f'<h2 id="{anchors[name]}">{escape_markup(name)}</h2>', *filter(None, contents)]
     light, dark = css_colours(COLOURS)
     return Template((Path(__file__).parent / "report_page.html").read_text("utf-8")).substitute(
-        question=question,
+        kind=kind,
+        question=title,
         answer=answer,
         links="".join(f'<a href="#{anchor}">{escape_markup(name)}</a>' for name, anchor in anchors.items()),
         sections="\n".join(parts),
@@ -62,7 +70,8 @@ def build_page(experiment: Experiment, pictures: Sequence[ReportPicture], notes:
     )
 
 
-def _figure_markup(picture: ReportPicture) -> str:
+def figure_markup(picture: ReportPicture) -> str:
+    """A picture with its caption."""
     label = escape_markup(picture.caption)
     return (
         f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{picture.picture}</div>'
@@ -95,16 +104,16 @@ def _results_table(results: Results) -> str:
     for (network, process, imprecision, rows, learner), group in groups.items():
         if used > _MOST_TABLE_BYTES:
             break
-        entries = [_text_entry(network), _text_entry(process)]
-        entries += [_number_entry(imprecision, f"{imprecision:g}"), _number_entry(rows, f"{rows:,}")]
-        entries.append(_text_entry(label_learner(learner)))
+        entries = [text_entry(network), text_entry(process)]
+        entries += [number_entry(imprecision, f"{imprecision:g}"), number_entry(rows, f"{rows:,}")]
+        entries.append(text_entry(label_learner(learner)))
         for metric in metrics:
             s = group[metric]
             spread = "" if s.interval is None else f" ±{s.interval:.3f}"
-            entries.append(_number_entry(s.mean, f"{s.mean:.3f}{spread}"))
+            entries.append(number_entry(s.mean, f"{s.mean:.3f}{spread}"))
             if metric in _WITH_BASELINES:
-                entries.append(_number_entry(s.vacuous, f"{s.vacuous:.3f}"))
-                entries.append(_number_entry(-1.0, "") if s.limit is None else _number_entry(s.limit, f"{s.limit:.3f}"))
+                entries.append(number_entry(s.vacuous, f"{s.vacuous:.3f}"))
+                entries.append(number_entry(-1.0, "") if s.limit is None else number_entry(s.limit, f"{s.limit:.3f}"))
         lines.append(f"<tr>{''.join(entries)}</tr>")
         used += len(lines[-1])
     more = len(groups) - len(lines)
@@ -120,11 +129,13 @@ def _results_table(results: Results) -> str:
     )
 
 
-def _text_entry(text: str) -> str:
+def text_entry(text: str) -> str:
+    """A table entry of text."""
     return f'<td class="text">{escape_markup(text)}</td>'
 
 
-def _number_entry(value: float, text: str) -> str:
+def number_entry(value: float, text: str) -> str:
+    """A table entry of a number, sorted by its value."""
     return f'<td data-v="{value:.10g}">{text}</td>'
 
 

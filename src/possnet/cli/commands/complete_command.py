@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--threshold", type=float, help="For narrowed: a degree from above 0 to 1; 0.5 by default.")
 @click.option("--target", "targets", multiple=True, type=VARIABLES, help="Predict it in every row, column or none.")
 @click.option("--hide", is_flag=True, help="Predict the targets even where their own cells are given.")
+@click.option("--check", "checked", is_flag=True, help="Say how often known cells of DATA are told right when hidden.")
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
 @shared.columns_options
 @shared.json_option("Print the summary as JSON.")
@@ -47,6 +48,7 @@ def complete_command(
     threshold: float | None,
     targets: tuple[list[str], ...],
     hide: bool,  # noqa: FBT001
+    checked: bool,  # noqa: FBT001
     keep: tuple[str, ...],
     binnings: dict[str, pn.Binning],
     weights: str | None,
@@ -65,6 +67,7 @@ def complete_command(
     Examples:
       possnet complete clinic patients.csv --out resolved.csv
       possnet complete learned.json new-rows.csv --target income --out predicted.csv
+      possnet complete learned.json patients.csv --check --out resolved.csv
       possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
       possnet sample clinic --out - | possnet complete clinic - --out -
       possnet complete clinic patients.csv --as long --out degrees.parquet
@@ -81,8 +84,13 @@ def complete_command(
     summary = write_completed(net, data, stream, out, form, level, asked, keep=keep, weights=weights)
     warn_of_rest(summary, left_out, "" if form == "long" else "; name those to keep with --keep")
     lines = describe_targets(summary, asked["targets"], hide=hide)
+    document = completion_document(summary, form, level) | asked
+    if checked:
+        verdict = check_known_cells(net, stream)
+        lines.append(f"  Check: {verdict['verdict']}.")
+        document["check"] = verdict
     page = [*completion_page(summary, data.name), *lines]
-    show(completion_document(summary, form, level) | asked if as_json else page, err=out == "-")
+    show(document if as_json else page, err=out == "-")
 
 
 def choose_columns(
@@ -136,6 +144,25 @@ def write_completed(
             plain = plain_columns(data.path, keep) if keep else None
             pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights, plain=plain)
     return sum(summaries, pn.CompletionSummary())
+
+
+def check_known_cells(network: pn.Network, stream: DataStream) -> dict[str, Any]:
+    """The verdict of `possnet.check` on the cells that are known, and whether the network may have seen these rows."""
+    from dataclasses import asdict
+
+    try:
+        result = pn.check(network, stream)
+    except InputError as error:  # nothing can be hidden; the table is complete all the same
+        return {"verdict": str(error)}
+    root = next(variable.name for variable in network.variables if not network.dag.parents(variable.name))
+    learned = None if network.support is None else round(float(network.support[root].sum()))
+    if learned is None:
+        seen = "rows that the network may have been learned from; it does not say"
+    elif learned == result.rows:
+        seen = "as many rows as the network was learned from, so probably the same, which flatters it"
+    else:
+        seen = f"rows that the network may have been learned from; it was learned from {count_noun(learned, 'row')}"
+    return {"verdict": f"{result.verdict}; on {seen}", "seen": seen, "overall": asdict(result.overall)}
 
 
 def warn_of_rest(summary: pn.CompletionSummary, left_out: list[str], remedy: str) -> None:
