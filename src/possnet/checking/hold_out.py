@@ -47,7 +47,7 @@ def check(
     targets: Sequence[str] | None = None,
     *,
     folds: int = 5,
-    groups: str | ArrayLike | None = None,
+    groups: str | Sequence[object] | ArrayLike | None = None,
     truth: Mapping[str, str] | None = None,
     levels: Sequence[float] = (0.5, 0.2, 0.1, 0.05),
     claims: Sequence[float] = (0.5, 0.8, 0.9),

@@ -83,6 +83,8 @@ class Recipe:
         label = "" if self.learner is None else LEARNERS[self.learner].label
         if self.dag is not None:
             return f"tables by {label or LEARNERS['likelihood'].label} on a given structure"
+        if (self.method, self.measure, self.learner) == ("auto", None, None):
+            return "the default recipe of possnet learn"
         measure = f", {self.measure}" if self.measure else ""
         return f"structure by {self.method}{measure}, tables by {label or 'the learner of the measure'}"
 

@@ -119,6 +119,13 @@ def scan_file(
     return pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, **cells)
 
 
+def infer_variables_of(data: DataFile, names: Sequence[str]) -> tuple[pn.Variable, ...]:
+    """Variables of some columns of data, made from their cells."""
+    from possnet.io import column_domains
+
+    return column_domains(data.path, names, **click.get_current_context().meta.get(_CELLS, {}))
+
+
 def scan_columns(
     data: DataFile,
     domains: pn.Network | None,

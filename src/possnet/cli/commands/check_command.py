@@ -10,7 +10,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.inputs import DataFile, read_net, scan_columns, scan_file
+from possnet.cli.inputs import DataFile, infer_variables_of, read_net, scan_columns, scan_file
 from possnet.cli.outputs import show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, NET, NUMBERS, SOURCE, TRUTH
 from possnet.cli.render import show
@@ -182,8 +182,6 @@ def read_network_rows(
 
 def list_variables(data: DataFile, network: pn.Network, truths: Any, without: Sequence[str]) -> list[pn.Variable]:
     """The network's variables that the file has, and those of the columns of truth, as their cells make them."""
-    from possnet.io import column_domains
-
     names = data.list_columns()
     own = [v for v in network.variables if v.name in names and v.name not in without]
     if not own:
@@ -192,12 +190,12 @@ def list_variables(data: DataFile, network: pn.Network, truths: Any, without: Se
             f"({listing(v.name for v in network.variables)}); expected at least one"
         )
     others = [name for name in dict.fromkeys(truths) if name not in {v.name for v in own}]
-    return [*own, *(column_domains(data.path, others, delimiter="auto") if others else ())]
+    return [*own, *(infer_variables_of(data, others) if others else ())]
 
 
 def read_labels(data: DataFile, name: str, rows: int) -> list[object]:
     """The values of a column, as they stand in the file."""
     from possnet.io import plain_columns
 
-    tables = plain_columns(data.path, [name], delimiter="auto").take_rows(rows)
+    tables = plain_columns(data.path, [name]).take_rows(rows)
     return [value for table in tables for value in table.column(0).to_pylist()]
