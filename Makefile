@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint gold bench bench-quick structure-quality fixtures pictures docs lock clean
+.PHONY: demo test quick lint hostile gold bench bench-quick structure-quality fixtures pictures docs lock clean
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -21,6 +21,11 @@ test: lint
 
 quick: lint
 	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+# Damaged Parquet files for ten minutes, or for as long as asked: make hostile SECONDS=60. What goes wrong is kept in build/hostile.
+SECONDS ?= 600
+hostile: .venv/.ready
+	@$(BIN)/python -m tests.io.hostile_files --seconds $(SECONDS)
 
 lint: .venv/.ready
 	@$(BIN)/ruff format --check -q . || { echo "run: $(BIN)/ruff format ."; exit 1; }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from possnet.arrow.array_checks import decoding_errors, require_sound_array
 from possnet.arrow.graded_columns import GradedColumn
 from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
 from possnet.errors import InputError, among
@@ -44,11 +45,19 @@ def columns_of_table(
     for name in sorted(chosen.difference(names)):
         raise InputError(f"table: no column {name!r}{among(name, names)}")
     own = readers or {}
-    return [
-        (own[name](values) if name in own else None) or _to_raw_column(name, values)
-        for name, values in columns
-        if name in chosen
-    ]
+    return [_decode_column(name, values, own.get(name)) for name, values in columns if name in chosen]
+
+
+def _decode_column(name: str, values: Any, reader: Reader | None) -> RawColumn:
+    """A column of an Arrow array, which is checked first, or of Python cells; by a reader of its own if that takes it."""
+    if isinstance(values, list) or hasattr(values, "to_bitmaps"):
+        return (reader(values) if reader is not None else None) or _to_raw_column(name, values)
+    require_sound_array(name, values)
+    with decoding_errors(name):
+        column = (reader(values) if reader is not None else None) or _to_raw_column(name, values)
+    if column.rows != len(values):
+        raise InputError(f"column {name!r}: {column.rows} cells in {len(values)} rows; the table is damaged")
+    return column
 
 
 def _as_frame(frame: object) -> object:

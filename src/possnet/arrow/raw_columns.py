@@ -271,11 +271,16 @@ class MaskColumn:
         if variable.states == self.variable.states:
             words, absent = _with_unknown(bitmaps.encode_masks(self.octets, len(variable)), self.unknown)
             covered = np.bitwise_or.reduce(words, axis=0)
-            spare = len(variable) % 8
-            in_range = not spare or not self.rows or int(self.octets[:, -1].max()) >> spare == 0
-            if in_range and np.array_equal(covered, bitmaps.ones(self.rows)):
+            if self._is_in_range() and np.array_equal(covered, bitmaps.ones(self.rows)):
                 return words, absent
         return self.to_text_column().to_bitmaps(variable, report)
+
+    def _is_in_range(self) -> bool:
+        """Whether no mask has a bit beyond the states; masks of 17 states have four bytes, of which three hold any."""
+        full, spare = divmod(len(self.variable), 8)
+        if not self.rows or full >= self.octets.shape[1]:
+            return True
+        return int(self.octets[:, full].max()) >> spare == 0 and not self.octets[:, full + 1 :].any()
 
     def to_text_column(self) -> TextColumn:
         """The same column as codes into its distinct cells."""

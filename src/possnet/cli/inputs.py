@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import click
 
 import possnet as pn
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,9 +114,12 @@ def keep_cells(ctx: click.Context, option: str, value: object) -> None:
 def scan_file(
     data: DataFile, variables: Variables | None, weights: str | None, binnings: Mapping[str, pn.Binning]
 ) -> DataStream:
-    """Batches of data with given domains, or with their own."""
+    """Batches of data with given domains, or with their own; that there are no rows is noted, where the files say so."""
     cells = click.get_current_context().meta.get(_CELLS, {})
-    return pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, **cells)
+    stream = pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, **cells)
+    if stream.rows == 0:
+        warn_user(f"{data.name}: no rows")
+    return stream
 
 
 def infer_variables_of(data: DataFile, names: Sequence[str]) -> tuple[pn.Variable, ...]:

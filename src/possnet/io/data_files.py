@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from possnet.arrow import PackedColumn, ProblemReport
 from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, listing
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.file_domains import infer_domain, known_domain, settle_binnings
@@ -368,7 +368,7 @@ def _to_datasets(
         columns = list(in_order(partial(_to_bitmaps, domains=domains, report=report), batch.columns, 2))
         if not at_once:
             report.raise_if_any()
-        rows = columns[0][1]
+        rows = _require_length(source.owner, [size for _, size, _, _ in columns], batch)
         yield Dataset.unchecked(
             variables,
             {name: words for name, _, words, _ in columns},
@@ -378,6 +378,16 @@ def _to_datasets(
         )
         report.first_row += rows
     report.raise_if_any()
+
+
+def _require_length(owner: str, sizes: Sequence[int], batch: ColumnBatch) -> int:
+    """The number of rows of a batch; an `InputError` if its columns and weights do not have as many each."""
+    lengths = {*sizes, *([] if batch.weights is None else [len(batch.weights)])}
+    if len(lengths) > 1:
+        raise InputError(
+            f"{owner}: columns of {listing(sorted(lengths))} rows; expected columns of one length; the file is damaged"
+        )
+    return sizes[0]
 
 
 def _to_bitmaps(

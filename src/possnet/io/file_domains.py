@@ -76,12 +76,20 @@ def infer_domain(
     """
     first, _ = files[0]
     seen: dict[str, dict[DomainHints, None]] = {name: {} for name in names or first.state_columns()}
+    rows = 0
     for _, batches in files:
         for batch in batches:
             for read in batch.columns:
                 column = read()
+                rows += column.rows
                 seen[column.name][column.domain_hints()] = None
     owner = first.owner if len(files) == 1 else f"{len(files)} files"
+    silent = [name for name, hints in seen.items() if not any(hint.declared or hint.states for hint in hints)]
+    if not rows and silent:
+        raise InputError(
+            f"{owner}: no rows, so that nothing says which states {silent[0]!r} has; expected rows, or domains in "
+            "variables= (--variables)"
+        )
     variables = infer_variables(((name, _merge_hints(name, hints, owner)) for name, hints in seen.items()), owner)
     return tuple(_join_hints(variable, seen[variable.name], owner) for variable in variables)
 

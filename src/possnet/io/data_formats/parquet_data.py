@@ -11,7 +11,7 @@ A file is read one row group and one column at a time, so that memory holds litt
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from possnet.arrow import ListColumn, MaskColumn, TextColumn, first_line, require_distinct
+from possnet.dataset import variables_of
 from possnet.errors import InputError, listing, require_known
 from possnet.io.data_source import ColumnBatch, DataSource, explicit_weights
 from possnet.io.file_access import file_error, prefix_errors, replace_file
 from possnet.io.formats import DataFormat
 from possnet.io.json_files import decode_variables, encode_variables
 from possnet.kernels import bitmaps
+from possnet.variables import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -52,11 +54,16 @@ class ParquetSource(DataSource):
         super().__init__(path, weight_column)
         self._domains: dict[str, Variable] | None = None
         self._layout = ""
-        with self._open() as opened:
+        with self._open() as opened, self._decoding_errors("", "expected a Parquet file of states"):
             self._schema = schema = opened.schema_arrow
-            self.rows, self._groups = opened.metadata.num_rows, opened.num_row_groups
-            self._group_rows = [opened.metadata.row_group(group).num_rows for group in range(self._groups)]
+            self.rows = opened.metadata.num_rows
+            self._group_rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
             leaves = [opened.schema.column(leaf).path for leaf in range(len(opened.schema))]
+        if sum(self._group_rows) != self.rows or min(self._group_rows, default=0) < 0:
+            raise InputError(
+                f"{self.owner}: {self.rows} rows in all, and {sum(self._group_rows)} in its row groups; "
+                "the file is damaged"
+            )
         metadata = schema.metadata or {}
         has_index = b"pandas" in metadata and _KEY not in metadata
         self.header = [name for name in schema.names if not (has_index and name.startswith(_INDEX_PREFIX))]
@@ -84,10 +91,10 @@ class ParquetSource(DataSource):
 
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of the columns as they are written, a row group at a time."""
-        if not self._groups:
+        if not self._group_rows:
             yield self._schema.empty_table().select(names)
         with self._open() as opened:
-            for group in range(self._groups):
+            for group in range(len(self._group_rows)):
                 yield self._read_group(opened, group, names)
 
     def declared_variables(self) -> tuple[Variable, ...] | None:
@@ -111,7 +118,7 @@ class ParquetSource(DataSource):
 
         first_row = 0
         try:
-            for group in range(self._groups):
+            for group in range(len(self._group_rows)):
                 weights = None
                 if self.weight_column:
                     weights = self.read_weights(self._read_group(handle(), group, [self.weight_column]), first_row)
@@ -120,7 +127,7 @@ class ParquetSource(DataSource):
                 )
                 first_row += self._group_rows[group]
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
-            if not self._groups:
+            if not self._group_rows:
                 none = np.zeros(0, dtype=np.int64)
                 empty = [partial(TextColumn, name, none, []) for name in names]
                 yield ColumnBatch(empty, none if self.weight_column else None)
@@ -147,28 +154,42 @@ class ParquetSource(DataSource):
         import pyarrow.parquet as pq
 
         try:
-            return pq.ParquetFile(self.path, memory_map=True, **options)
+            # read into memory, because a mapped file that is cut short meanwhile ends the program; as quick
+            return pq.ParquetFile(self.path, page_checksum_verification=True, **options)
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                 raise file_error(self.path, error) from None
             finding = "the file is empty" if _is_empty(self.path) else first_line(error)
             raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
 
-    def _read_group(self, opened: Any, group: int, names: Sequence[str]) -> Any:
-        """Table of some columns of a row group."""
+    @contextmanager
+    def _decoding_errors(self, place: str, expected: str) -> Iterator[None]:
+        """Turn whatever the decoder says of a damaged file into an `InputError`."""
         import pyarrow as pa
 
-        columns = {}
+        try:
+            yield
+        except InputError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError) as error:
+            raise InputError(f"{self.owner}{place}: {first_line(error)}; {expected}") from None
+
+    def _read_group(self, opened: Any, group: int, names: Sequence[str]) -> Any:
+        """Table of some columns of a row group, each as long as the file says that it is."""
+        import pyarrow as pa
+
+        columns, rows = {}, self._group_rows[group]
         for name in names:
-            try:
+            place = f", row group {group + 1}, column {name!r}"
+            with self._decoding_errors(place, "the file is damaged, or holds something else than states"):
                 table = opened.read_row_group(group, columns=self._leaves[name], use_threads=False)
                 table.validate(full=self._layout != "masks")
-            except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
+                columns[name] = table.column(name)
+            if len(columns[name]) != rows:
                 raise InputError(
-                    f"{self.owner}, row group {group + 1}, column {name!r}: {first_line(error)}; the file is damaged, "
-                    "or holds something else than states"
-                ) from None
-            columns[name] = table.column(name)
+                    f"{self.owner}{place}: {len(columns[name])} cells; expected {rows}, one for each row; "
+                    "the file is damaged"
+                )
         return pa.table(columns)
 
 
@@ -225,13 +246,17 @@ def _write_masks(data: Dataset, name: str) -> pa.Array:
 def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None, str]:
     """Domains, name of the weight column, and layout of a file of our own."""
     try:
-        document, variables = decode_variables(content, _NAME, 1)
-        weights, layout = document["weights"], str(document["layout"])
+        document, listed = decode_variables(content, _NAME, 1)
+        variables = variables_of(listed)
+        weights, layout = document["weights"], document["layout"]
+        require_known(layout, get_args(Layout), "layout")
+        if weights is not None:
+            check_text(weights, "weight column")
     except (InputError, KeyError) as error:
         raise InputError(
             f"{owner}: its possnet metadata cannot be read ({first_line(error)}); update possnet, or the file is damaged"
         ) from None
-    return {v.name: v for v in variables}, weights if isinstance(weights, str) else None, layout
+    return {v.name: v for v in variables}, weights, layout
 
 
 def write_parquet(
@@ -269,7 +294,8 @@ def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None
     """Write Arrow tables of plain values, such as results; each becomes a row group."""
     import pyarrow.parquet as pq
 
-    with replace_file(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with replace_file(path) as beside, pq.ParquetWriter(beside, schema, **options) as writer:
         for table in tables:
             writer.write_table(table)
 
