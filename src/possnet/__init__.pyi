@@ -31,7 +31,11 @@ from .errors import (
 )
 from .experiment import Results as Results, evaluate as evaluate
 from .graph import Dag as Dag, EssentialGraph as EssentialGraph, UndirectedGraph as UndirectedGraph
-from .inference import Explanation as Explanation, Inference as Inference
+from .inference import (
+    Explanation as Explanation,
+    Inference as Inference,
+    PossibilityBounds as PossibilityBounds,
+)
 from .io import (
     DataStream as DataStream,
     load_example as load_example,

@@ -261,7 +261,7 @@ class Possibility:
         >>> pi.possibility([("no", "mild"), ("yes", "none")])
         0.6
         """
-        return float(self._degrees[self._inside(event)].max(initial=0.0))
+        return float(self._degrees[self.event_mask(event)].max(initial=0.0))
 
     def necessity(self, event: Event) -> float:
         """Necessity of an event, N(A) = 1 - Π(not A): how far A is certain. Refused when π is subnormal.
@@ -270,7 +270,7 @@ class Possibility:
         0.9
         """
         self._require_normalised("necessity")
-        return float(1.0 - self._degrees[~self._inside(event)].max(initial=0.0))
+        return float(1.0 - self._degrees[~self.event_mask(event)].max(initial=0.0))
 
     def cut(self, alpha: float) -> frozenset[str] | frozenset[tuple[str, ...]]:
         """α-cut {x : π(x) >= α}: states of one variable, configurations (tuples) of several.
@@ -307,7 +307,7 @@ class Possibility:
         """
         check_conjunction(conjunction)
         event = event if isinstance(event, str | Mapping) else frozenset(event)  # type: ignore[assignment]
-        inside = np.where(self._inside(event), self._degrees, 0.0)
+        inside = np.where(self.event_mask(event), self._degrees, 0.0)
         if not inside.any():
             raise ImpossibleEvidence(
                 f"{self._describe(event)} has possibility 0; nothing can be concluded from an impossible event"
@@ -378,7 +378,7 @@ class Possibility:
             label = ", ".join(v.states[place] for v, place in zip(self._variables, states, strict=True))
             bars.append(Bar(label, float(degrees[k]), float(certain[k])))
         if len(degrees) > 12:
-            bars.append(Bar(f"… {len(degrees) - 11:,} more", -1.0))
+            bars.append(Bar(f"… {len(degrees) - 11:,} more", None))
         return draw_bars(bars, title=", ".join(variable.name for variable in self._variables))
 
     def __eq__(self, other: object) -> bool:
@@ -410,8 +410,12 @@ class Possibility:
             raise InputError(f"{name!r} is not a variable here{among(name, names)}")
         return names.index(name)
 
-    def _inside(self, event: Event) -> Bools:
-        """Event as a boolean array of the shape of the degrees."""
+    def event_mask(self, event: Event) -> Bools:
+        """Event as a boolean array of the shape of the degrees: which configurations are in it.
+
+        >>> Possibility.vacuous(Variable("fever", ("none", "mild", "high"))).event_mask({"mild", "high"})
+        array([False,  True,  True])
+        """
         inside: Bools = np.zeros(self._degrees.shape, dtype=bool)
         if isinstance(event, Mapping):
             axes = [np.ones(len(v), dtype=bool) for v in self._variables]

@@ -119,6 +119,44 @@ def test_weights_survive_conversion_and_odd_names_are_told(tmp_path: Path) -> No
     assert "the folder" in run("convert", tmp_path / "w.csv", tmp_path / "none" / "x.csv").stderr
 
 
+def bounded_network(path: Path) -> pn.Network:
+    """Fever may go with a rash, but nothing is known of the rash of a feverless patient."""
+    fever, rash = pn.Variable("fever", ("none", "high")), pn.Variable("rash", ("yes", "no"))
+    tables: dict[str, Any] = {"fever": [1, 0.4], "rash": [[1, 1], [1, 0.5]]}
+    lower: dict[str, Any] = {"fever": [1, 0.25], "rash": [[0, 0], [1, 0.5]]}
+    net = pn.Network((fever, rash), pn.Dag({"fever": (), "rash": ("fever",)}), tables)
+    bounded = net.with_bounds(lower, tables | {"fever": [1, 0.5]})
+    pn.write_network(bounded, path)
+    return bounded
+
+
+def test_query_shows_bounds_if_the_network_has_any(tmp_path: Path) -> None:
+    net = bounded_network(tmp_path / "n.json")
+    page = run("query", tmp_path / "n.json", "rash", "--bounds").stdout
+    assert "Π 1.000 [0.250, 1.000]" in page
+    shown = run("query", tmp_path / "n.json", "fever", "--given", "rash=no", "--bounds").stdout
+    assert "Π of what is given: 1 [0.125, 1]" in shown
+    assert "Π 0.200 [0.125, 1.000]" in shown
+    assert "it may be impossible" not in shown
+    document = json.loads(run("query", tmp_path / "n.json", "fever", "--given", "rash=no", "--bounds", "--json").stdout)
+    bounds = pn.Inference(net).bounds("fever", {"rash": "no"})
+    for state in ("none", "high"):
+        entry = document["states"][state]
+        assert tuple(entry["possibility_bounds"]) == bounds[state]
+        assert tuple(entry["necessity_bounds"]) == bounds.necessity(state)
+        assert entry["possibility"] == pn.Inference(net).query("fever", {"rash": "no"})[state]
+    assert document["bounds_of_given"] == [0.125, 1.0]
+    assert document["bounds_attained"] is False
+    assert "bounds" not in run("query", tmp_path / "n.json", "fever", "--json").stdout
+    assert "bounds         yes" in run("info", tmp_path / "n.json").stdout
+    refused = run("query", "clinic", "measles", "--bounds")
+    assert refused.returncode == 1
+    assert (
+        "the network carries no bounds; expected one that does, such as possnet fit --method cut writes"
+        in refused.stderr
+    )
+
+
 def test_query_shows_possibility_and_necessity() -> None:
     shown = run("query", "clinic", "measles", "--given", "fever=mild|high", "--given", "rash = spots")
     assert shown.returncode == 0

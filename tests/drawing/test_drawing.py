@@ -168,3 +168,20 @@ def test_every_tip_that_a_line_refers_to_is_defined() -> None:
     parents = {"a": (), "b": ("a",), "c": ("a", "b")}
     picture = draw_graph(parents, over={"a": ("b",), "b": (), "c": ("a",)}, lines={("b", "c"): Line(3.0)})
     assert set(re.findall(r"url\(#(tip-[\w-]+)\)", picture)) == set(re.findall(r'id="(tip-[\w-]+)"', picture))
+
+
+def test_bounds_are_a_lighter_band_behind_the_bar_and_in_the_figures() -> None:
+    """Lengths by hand: a bar of the card is 64 wide."""
+    picture = draw_bars([Bar("yes", 0.5, 0.25, band=(0.25, 0.75)), Bar("no", 1.0, band=(1.0, 1.0))], title="rash")
+    root = ET.fromstring(picture)
+    shapes = [(r.get("fill"), float(r.get("width", ""))) for r in root.iter(f"{SVG}rect") if r.get("height") == "8.0"]
+    of_yes, of_no = shapes[:4], shapes[4:]
+    assert [fill for fill, _ in of_yes] == ["none", "var(--band)", "var(--possible)", "var(--necessary)"]
+    full = of_yes[0][1]
+    assert [width / full for _, width in of_yes[1:]] == pytest.approx([0.75, 0.25, 0.25], abs=0.01)
+    assert [fill for fill, _ in of_no] == ["none", "var(--band)", "var(--possible)"]
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert "0.25–0.75" in texts
+    assert "1.00" in texts
+    assert {"possible at least (Π)", "certain at least (N)", "possible at most"} <= set(texts)
+    assert "possible at most" not in draw_bars([Bar("yes", 1.0)])

@@ -52,6 +52,24 @@ def test_a_network_survives_json_to_the_last_bit(net: pn.Network, description: s
     VALID.validate(json.loads(text))
 
 
+@given(networks(max_variables=3), st.integers(0, 2**32 - 1))
+def test_bounds_survive_json_to_the_last_bit_as_version_3(net: pn.Network, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lower = {v.name: net.table(v.name) * rng.random(net.table(v.name).shape) for v in net.variables}
+    upper = {v.name: np.maximum(net.table(v.name), rng.random(net.table(v.name).shape)) for v in net.variables}
+    bounded = net.with_bounds(lower, upper)
+    text = encode_network(bounded)
+    document = json.loads(text)
+    back = decode_network(text.encode(), "n.json")
+    assert back == bounded
+    assert back != net
+    assert document["version"] == 3
+    VALID.validate(document)
+    del document["variables"][0]["upper"]
+    assert not VALID.is_valid(document)
+    assert json.loads(encode_network(net))["version"] == 1
+
+
 @given(st.lists(names, min_size=2, max_size=2, unique=True), st.lists(names, min_size=1, max_size=3, unique=True))
 def test_odd_names_survive_json(pair: list[str], states: list[str]) -> None:
     variables = [pn.Variable(name, tuple(states), ordered=True) for name in pair]
@@ -111,9 +129,9 @@ BAD_PAGES: list[tuple[Any, str]] = [
     ([], "holds one list; expected an object with 'format' and 'variables'"),
     ({}, 'no format; expected "format": "possnet-network". Is this a network of possnet?'),
     (page(format="other"), "format 'other'; expected"),
-    (page(version=3), "version 3 of possnet-network; this possnet reads versions 1 to 2; update possnet"),
-    (page(version="1"), "version '1' of possnet-network; this possnet reads versions 1 to 2; check the file"),
-    (page(version=0), "version 0 of possnet-network; this possnet reads versions 1 to 2; check the file"),
+    (page(version=4), "version 4 of possnet-network; this possnet reads versions 1 to 3; update possnet"),
+    (page(version="1"), "version '1' of possnet-network; this possnet reads versions 1 to 3; check the file"),
+    (page(version=0), "version 0 of possnet-network; this possnet reads versions 1 to 3; check the file"),
     (page(version=True), "version True"),
     (page(conjunction="mni"), "conjunction 'mni'; expected product, min; did you mean 'min'?"),
     (page(variables=3), "variables: expected array, got int; see the JSON Schema"),
@@ -130,6 +148,11 @@ BAD_PAGES: list[tuple[Any, str]] = [
     (variable(parents=["rsah"]), "'rsah', a parent of 'rash', is not a node; did you mean 'rash'?"),
     (variable(parents=["rash"]), "cycle rash -> rash"),
     (variable(support=[1, 2]), "support of 'rash': found shape (2,); expected shape ()"),
+    (variable(lower=[1, 0]), "no upper bound for rash; expected one for every variable"),
+    (variable(lower=[1, 0.6], upper=[1, 1]), "lower bound of 'rash' at position 1: 0.6, and the table has 0.5 there"),
+    (variable(lower=[1, 0], upper=[1, 0.4]), "upper bound of 'rash' at position 1: 0.4, and the table has 0.5 there"),
+    (variable(lower=[1], upper=[1, 1]), "lower bound of 'rash': degrees have shape (1,); expected (2,)"),
+    (variable(lower=[1, -1], upper=[1, 1]), "lower bound of 'rash': degree -1 at position 1"),
     (page(variables=page()["variables"] * 2), "two variables have the same name"),
 ]
 

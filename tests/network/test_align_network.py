@@ -21,22 +21,28 @@ def shuffle_network(network: pn.Network, rng: np.random.Generator) -> pn.Network
 
     variables = {v.name: pn.Variable(v.name, tuple(shuffled(v.states))) for v in shuffled(network.variables)}
     parents = {name: shuffled(network.dag.parents(name)) for name in shuffled(list(variables))}
-    tables, support = {}, {}
+    tables, support, bounds = {}, {}, ({}, {})  # type: ignore[var-annotated]
     for child in variables:
         scope = [variables[name] for name in (*parents[child], child)]
         table, rows = np.zeros([len(v) for v in scope]), np.zeros([len(v) for v in scope[:-1]])
+        ends = [np.zeros([len(v) for v in scope]) for _ in network.bounds or ()]
         for states in product(*scope):
             by_name = dict(zip([v.name for v in scope], states, strict=True))
             place = tuple(v.index(state) for v, state in zip(scope, states, strict=True))
             original = tuple(network.variable(n).index(by_name[n]) for n in (*network.dag.parents(child), child))
             table[place] = network.table(child)[original]
+            for end, own in zip(ends, network.bounds or (), strict=True):
+                end[place] = own[child][original]
             if network.support is not None:
                 rows[place[:-1]] = network.support[child][original[:-1]]
         tables[child], support[child] = table, rows
-    return pn.Network.subnormal(
+        for mapping, end in zip(bounds, ends, strict=False):
+            mapping[child] = end
+    shuffled_network = pn.Network.subnormal(
         variables.values(), pn.Dag(parents), tables, conjunction=network.conjunction, name=network.name,
         support=None if network.support is None else support, description=network.description,
     )  # fmt: skip
+    return shuffled_network if network.bounds is None else shuffled_network.with_bounds(*bounds)
 
 
 @given(strategies.networks(), strategies.seeds)
@@ -48,6 +54,18 @@ def test_aligning_undoes_any_permutation_exactly(network: pn.Network, seed: int)
     assert aligned.variables == learned.variables
     assert aligned.support is not None
     assert (aligned.name, aligned.description) == (learned.name, learned.description)
+
+
+@given(strategies.networks(), strategies.seeds)
+def test_aligning_keeps_bounds_with_their_events(network: pn.Network, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tables = {v.name: network.table(v.name) for v in network.variables}
+    lower = {name: table * rng.random(table.shape) for name, table in tables.items()}
+    upper = {name: np.maximum(table, rng.random(table.shape)) for name, table in tables.items()}
+    bounded = network.with_bounds(lower, upper)
+    aligned = pn.align_network(shuffle_network(bounded, rng), bounded)
+    assert aligned == bounded
+    assert aligned.bounds is not None
 
 
 @given(strategies.networks(max_variables=4), strategies.seeds, st.booleans())

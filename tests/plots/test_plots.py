@@ -212,6 +212,21 @@ def test_a_learned_structure_is_a_figure_too_and_open_directions_have_no_tip() -
     assert len(figure.axes[0].texts) == shapes(picture, "text")
 
 
+def test_a_network_with_bounds_is_drawn_with_those_of_its_marginals() -> None:
+    clinic = pn.load_example("clinic")
+    tables = {v.name: clinic.table(v.name) for v in clinic.variables}
+    lower = {name: np.where(table < 1.0, 0.5 * table, 1.0) for name, table in tables.items()}
+    bounded = clinic.with_bounds(lower, tables)
+    known: dict[str, str | set[str]] = {"fever": {"mild", "high"}}
+    bounds = pn.Inference(bounded).marginal_bounds(known)
+    low, high = bounds["measles"]["yes"]
+    assert low < high
+    picture = pn.draw_network(bounded, known)
+    assert f"measles: yes {low:.2f}–{high:.2f}, no" in picture
+    assert "possible at most" in picture
+    assert "possible at most" not in pn.draw_network(clinic, known)
+
+
 def test_two_networks_over_each_other_show_both_marginals() -> None:
     net = pn.load_example("asia")
     turned = pn.Dag({**{n: net.dag.parents(n) for n in net.dag.nodes}, "asia": ("tub",), "tub": ()})

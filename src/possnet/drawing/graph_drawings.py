@@ -24,9 +24,11 @@ _HEAD: Final = 22.0
 _BAR: Final = 64.0
 _PAD: Final = 9.0
 _NUMBER: Final = 30.0
+_BAND_NUMBER: Final = 56.0
 _LEGEND: Final = 320.0  # the least width at which the legend is broken into lines
 _FILLS: Final = ("possible", "necessary")
 _MEANINGS: Final = ("possible (Π)", "certain (N)")
+_BAND_MEANINGS: Final = ("possible at least (Π)", "certain at least (N)")
 _EDGE_KINDS: Final[dict[EdgeKind, str]] = {
     "added": "only in the second",
     "removed": "only in the first",
@@ -40,13 +42,25 @@ _DASHES: Final[dict[EdgeKind, tuple[float, ...]]] = {"removed": (6, 4), "reverse
 class Bar:
     """One state: its label, how far it is possible (length) and certain (filled part).
 
-    ``other`` is a second degree to compare with, drawn as a tick. A bar without a degree is a remark.
+    ``other`` is a second degree to compare with, drawn as a tick. If the degree is known only within bounds, ``band`` has
+    them: the bar is solid up to the lower and light up to the upper one. A bar without a degree is a remark.
     """
 
     label: str
     possible: float | None
     necessary: float = 0.0
     other: float | None = None
+    band: tuple[float, float] | None = None
+
+    @property
+    def number(self) -> str:
+        """The degree in figures, or its bounds if they differ in them.
+
+        >>> Bar("yes", 0.5).number, Bar("yes", 0.5, band=(0.25, 0.5)).number, Bar("yes", 1.0, band=(1.0, 1.0)).number
+        ('0.50', '0.25–0.50', '1.00')
+        """
+        ends = [f"{end:.2f}" for end in self.band or (self.possible or 0.0,)]
+        return ends[0] if ends[0] == ends[-1] else "–".join(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,11 @@ class Card:
     def label_width(self) -> float:
         """The width of the widest label."""
         return max((measure_text(clip_text(bar.label, self.longest)) for bar in self.bars), default=0.0)
+
+    @property
+    def number_width(self) -> float:
+        """The room for degrees in figures, more if some are bounds."""
+        return _BAND_NUMBER if any("–" in bar.number for bar in self.bars) else _NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +191,7 @@ def _card_size(name: str, card: Card) -> tuple[float, float]:
     head = measure_text(clip_text(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
-    return max(head, card.label_width + _BAR + _NUMBER + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+    return max(head, card.label_width + _BAR + card.number_width + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
 
 
 def _card_group(name: str, card: Card, centre: Point, size: tuple[float, float]) -> Group:
@@ -184,21 +203,24 @@ def _card_group(name: str, card: Card, centre: Point, size: tuple[float, float])
         Label(clip_text(name), centre[0], y + 15.5, 12.0, "ink", "middle", 600),
     ]
     left = x + 2 * _PAD + card.label_width
-    room = width - 3 * _PAD - card.label_width - _NUMBER
+    room = width - 3 * _PAD - card.label_width - card.number_width
     degrees = []
     for number, bar in enumerate(card.bars):
         middle = y + _HEAD + _LINE * (number + 0.5)
         shapes.append(Label(clip_text(bar.label, card.longest), x + _PAD, middle + 4.0, 11.0, "ink"))
         if bar.possible is not None:
             shapes += _bar_rectangles(left, middle - 4.0, room, bar)
-            shapes.append(Label(f"{bar.possible:.2f}", x + width - _PAD, middle + 4.0, 10.0, "soft", "end"))
-            degrees.append(f"{bar.label} {bar.possible:.2f}")
+            shapes.append(Label(bar.number, x + width - _PAD, middle + 4.0, 10.0, "soft", "end"))
+            degrees.append(f"{bar.label} {bar.number}")
     return Group(f"{name}: {', '.join(degrees)}" if card.bars else name, tuple(shapes))
 
 
 def _bar_rectangles(left: float, top: float, room: float, bar: Bar) -> Iterator[Rectangle]:
     yield Rectangle(left, top, room, 8.0, 2, stroke="line", thickness=0.8)
-    for share, colour in zip((bar.possible, bar.necessary), _FILLS, strict=True):
+    shares = [(bar.possible, "possible"), (bar.necessary, "necessary")]
+    if bar.band is not None:
+        shares[0:1] = [(bar.band[1], "band"), (bar.band[0], "possible")]
+    for share, colour in shares:
         if share:
             yield Rectangle(left, top, room * min(share, 1.0), 8.0, 2, fill=colour)
     if bar.other is not None:
@@ -231,13 +253,16 @@ def _styled_arrow(start: Point, segments: tuple[tuple[Point, ...], ...], style: 
 
 
 def _legend_entries(
-    cards: Sequence[Card], kinds: set[EdgeKind], words: tuple[str, str]
+    cards: Sequence[Card], kinds: set[EdgeKind], words: tuple[str, ...]
 ) -> list[tuple[Rectangle | EdgeKind, str]]:
     """Signs, as they would be drawn at the origin, and their meanings."""
     bars = [bar for card in cards for bar in card.bars if bar.possible is not None]
     entries: list[tuple[Rectangle | EdgeKind, str]] = []
+    fills, has_bands = list(_FILLS), any(bar.band is not None for bar in bars)
+    if has_bands:
+        fills, words = [*fills, "band"], (*_BAND_MEANINGS, "possible at most")
     if bars:
-        entries += [(Rectangle(0.0, 4.0, 22.0, 9.0, 2, fill), word) for fill, word in zip(_FILLS, words, strict=True)]
+        entries += [(Rectangle(0.0, 4.0, 22.0, 9.0, 2, fill), word) for fill, word in zip(fills, words, strict=True)]
     if any(bar.other is not None for bar in bars):
         entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), "Π in the first network"))
     if any(card.marked for card in cards):

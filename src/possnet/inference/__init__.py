@@ -10,6 +10,7 @@ from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.message_passing import CliqueLayout, Projection, order_axes
 from possnet.inference.most_possible import Explanation
 from possnet.inference.plan import Plan, make_plan
+from possnet.inference.possibility_bounds import PossibilityBounds, describe_band
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_schedule import RowSchedule
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
@@ -25,10 +26,12 @@ __all__ = [
     "Inference",
     "JunctionTree",
     "Plan",
+    "PossibilityBounds",
     "Projection",
     "RowPasses",
     "RowSchedule",
     "Semiring",
+    "describe_band",
     "make_plan",
     "order_axes",
 ]

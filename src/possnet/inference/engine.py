@@ -19,6 +19,7 @@ import numpy as np
 from possnet.dataset import align_rows
 from possnet.errors import ImpossibleEvidence, InputError, among, require_whole
 from possnet.inference.batched import RowInference, condition_rows
+from possnet.inference.bounded_queries import BoundedQueries
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.factor_graph import FactorGraph, to_semiring
 from possnet.inference.junction_tree import JunctionTree
@@ -32,8 +33,11 @@ from possnet.possibility import Possibility
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import ArrayLike
+
     from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import CodedColumn, Dataset
+    from possnet.inference.possibility_bounds import PossibilityBounds
     from possnet.network import Network
 
 
@@ -48,6 +52,9 @@ class Inference:
 
     Parameters
     ----------
+    lower, upper
+        Tables between which the true ones lie, name -> array like the table, for `bounds`; by default those that the
+        network carries (see `possnet.Network.with_bounds`).
     limit
         Bytes that a query may take; a larger one raises `TooLarge` before anything is allocated. By default half of the
         free memory.
@@ -60,7 +67,19 @@ class Inference:
     Possibility(fever: none 1, mild 0.8, high 0.64)
     """
 
-    def __init__(self, network: Network, *, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        network: Network,
+        *,
+        lower: Mapping[str, ArrayLike] | None = None,
+        upper: Mapping[str, ArrayLike] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        if lower is not None and upper is not None:
+            network = network.with_bounds(lower, upper)
+        elif lower is not None or upper is not None:
+            given = "lower" if upper is None else "upper"
+            raise InputError(f"Inference: {given} tables alone; expected both lower= and upper=, or neither")
         self.network = network
         self._graph = FactorGraph(network)
         self._limit = limit
@@ -87,13 +106,7 @@ class Inference:
         >>> engine.query(["lung", "bronc"], {"dysp": "yes"}).degrees.shape
         (2, 2)
         """
-        given: object = names
-        if not isinstance(given, str | list | tuple):
-            raise InputError(f"query: {names!r}; expected a variable's name, or several in a list")
-        wanted = [names] if isinstance(names, str) else list(names)
-        targets = [self._graph.find_number(name) for name in wanted]
-        if not targets or len(set(targets)) < len(targets):
-            raise InputError(f"query: variables {wanted!r}; expected one or more distinct names")
+        targets = self._find_targets(names, "query")
         known = read_evidence(evidence, self.network.variables)
         semiring = self._graph.choose_semiring(known)
         total, table = query_pruned(self._graph, targets, known, semiring, self._limit)
@@ -160,6 +173,72 @@ class Inference:
         0.9
         """
         return self.query(name, evidence).necessity(states)
+
+    def bounds(self, names: str | Sequence[str], evidence: Evidence | None = None) -> PossibilityBounds:
+        """Lower and upper possibility of a variable, or of several jointly, given evidence: of every network within bounds.
+
+        Without evidence the upper degrees are attained, and the lower ones wherever ``.attained`` says so; given evidence
+        both are outer bounds, which hold the truth (see `possnet.inference.bounded_queries` for proofs). Where evidence may
+        be impossible (its lower possibility is 0), they hold in every network where it is possible.
+
+        >>> import possnet as pn
+        >>> fever, rash = pn.Variable("fever", ("none", "high")), pn.Variable("rash", ("yes", "no"))
+        >>> dag = pn.Dag({"fever": (), "rash": ("fever",)})
+        >>> net = pn.Network((fever, rash), dag, {"fever": [1, 0.4], "rash": [[0.1, 1], [1, 1]]})
+        >>> lower = {"fever": [1, 0.2], "rash": [[0.1, 1], [0, 1]]}
+        >>> engine = Inference(net, lower=lower, upper={"fever": [1, 0.5], "rash": [[0.1, 1], [1, 1]]})
+        >>> engine.bounds("rash")
+        PossibilityBounds(rash: yes [0.1, 0.5], no 1)
+        >>> engine.bounds("fever", {"rash": "yes"})
+        PossibilityBounds(fever: none [0.2, 1], high [0, 1])
+        """
+        return self._bounded.bound_targets(self._find_targets(names, "bounds"), evidence)
+
+    def marginal_bounds(self, evidence: Evidence | None = None) -> dict[str, PossibilityBounds]:
+        """Lower and upper possibility of every variable given evidence, name -> bounds: see `bounds`.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> tables = {v.name: asia.table(v.name) for v in asia.variables}
+        >>> lower = tables | {"smoke": [1, 0.5]}
+        >>> Inference(asia, lower=lower, upper=tables).marginal_bounds({"lung": "yes"})["smoke"]
+        PossibilityBounds(smoke: yes 1, no [0.05, 0.1])
+        """
+        bounds = self._bounded.bound_marginals(evidence)
+        return {variable.name: own for variable, own in zip(self.network.variables, bounds, strict=True)}
+
+    def evidence_bounds(self, evidence: Evidence) -> tuple[float, float]:
+        """Lower and upper possibility of the evidence, Π(e). A lower one of 0 says that it may be impossible.
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("none", "spots"))
+        >>> net = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [1, 0.5]})
+        >>> Inference(net, lower={"rash": [1, 0]}, upper={"rash": [1, 0.6]}).evidence_bounds({"rash": "spots"})
+        (0.0, 0.6)
+        """
+        return self._bounded.bound_evidence(evidence)
+
+    def necessity_bounds(
+        self, name: str, states: str | Iterable[str], evidence: Evidence | None = None
+    ) -> tuple[float, float]:
+        """Lower and upper necessity that a variable is in one of some states, given evidence: N(A | e) = 1 - Π(not A | e).
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("none", "spots"))
+        >>> net = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [1, 0.5]})
+        >>> Inference(net, lower={"rash": [1, 0.25]}, upper={"rash": [1, 0.5]}).necessity_bounds("rash", "none")
+        (0.5, 0.75)
+        """
+        return self.bounds(name, evidence).necessity(states)
+
+    @cached_property
+    def _bounded(self) -> BoundedQueries:
+        if self.network.bounds is None:
+            raise InputError(
+                "bounds: the network carries none; expected lower and upper tables, such as those of a network learned by "
+                "possnet.fit_cut, or Inference(network, lower=..., upper=...)"
+            )
+        return BoundedQueries(self._graph, self.network.bounds, self._limit)
 
     def query_many(self, target: str, data: Dataset) -> Floats:
         """Possibility of a variable given every row of a data set, as an array (rows, states).
@@ -304,6 +383,17 @@ class Inference:
         [0.8, 0.64, 0.3, 0.3]
         """
         return self._find_best(require_whole(k, 1, "most_possible_k: k"), evidence)[0]
+
+    def _find_targets(self, names: str | Sequence[str], owner: str) -> list[int]:
+        """The numbers of the variables that are asked for; an `InputError` unless they are distinct names."""
+        given: object = names
+        if not isinstance(given, str | list | tuple):
+            raise InputError(f"{owner}: {names!r}; expected a variable's name, or several in a list")
+        wanted = [names] if isinstance(names, str) else list(names)
+        targets = [self._graph.find_number(name) for name in wanted]
+        if not targets or len(set(targets)) < len(targets):
+            raise InputError(f"{owner}: variables {wanted!r}; expected one or more distinct names")
+        return targets
 
     def _collect_evidence(self, evidence: Evidence | None) -> tuple[dict[int, Floats], JunctionTree]:
         """The evidence as degrees, and the junction tree of the network after `collect`; an error if impossible."""

@@ -12,6 +12,8 @@ from possnet.inference.plan import make_plan
 from possnet.inference.semirings import MAX_MIN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats
@@ -72,8 +74,20 @@ def _slice_factor(
 
 def _keep_connected(factors: list[Factor], targets: list[int]) -> list[Factor]:
     """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
+    kept = find_connected([scope for scope, _ in factors], targets)
+    if any(scope and k not in kept and not table.all() for k, (scope, table) in enumerate(factors)):
+        return factors
+    return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
+
+
+def find_connected(scopes: Sequence[tuple[int, ...]], targets: Iterable[int]) -> set[int]:
+    """Numbers of the scopes that are connected with some variables, by variables that they share.
+
+    >>> find_connected([(0, 1), (2,), (1, 3)], [3])
+    {0, 2}
+    """
     reached = set(targets)
-    waiting = [(set(scope), k) for k, (scope, _) in enumerate(factors) if scope]
+    waiting = [(set(scope), k) for k, scope in enumerate(scopes) if scope]
     kept = set()
     grown = True
     while grown:
@@ -87,9 +101,7 @@ def _keep_connected(factors: list[Factor], targets: list[int]) -> list[Factor]:
             else:
                 rest.append((scope, k))
         waiting = rest
-    if any(not factors[k][1].all() for _, k in waiting):
-        return factors
-    return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
+    return kept
 
 
 def read_targets(tree: JunctionTree, targets: list[int], value: float) -> Floats:

@@ -24,6 +24,8 @@ class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     degrees: list[Any]
     ordered: bool = False
     bins: BinsJson | None = None
+    lower: list[Any] | None = None
+    upper: list[Any] | None = None
     support: list[Any] | float | None = None
 
 

@@ -38,7 +38,8 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
 def write_network(network: Network, path: str | Path, **options: object) -> None:
     """Write a network to a ``.json`` or ``.uai`` file, whole or not at all.
 
-    A UAI file has no room for names: they go to a side file, ``NAME.uai.names.json``; support is not written at all.
+    A UAI file has no room for names: they go to a side file, ``NAME.uai.names.json``; support and bounds are not written at
+    all.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.network.network import Network
+from possnet.network.table_bounds import TableBounds
 from possnet.variables import list_differences, require_same_bins
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def align_network(
 ) -> Network:
     """The same network with variables, states and parents in the order of another: names decide, positions do not.
 
-    Every degree and every support number stands for the same event as before, so that tables of the two networks can be
+    Every degree, bound and support number stands for the same event as before, so that tables of the two networks can be
     compared entry by entry. A variable with other parents than in the frame keeps its own. Variables are the frame's, so
     that states are ordered if they are there. The network itself is returned if nothing changes.
 
@@ -55,8 +56,9 @@ def align_network(
     dag = Dag({v.name: _order_parents(network.dag, frame.dag, v.name) for v in frame.variables})
     if network.variables == frame.variables and network.dag == dag:
         return network
-    tables, support = {}, network.support
+    tables, support, bounds = {}, network.support, network.bounds
     aligned_support: dict[str, Floats] | None = None if support is None else {}
+    aligned_bounds = None if bounds is None else TableBounds({}, {})
     for child in dag.nodes:
         scope, parents = [*network.dag.parents(child), child], dag.parents(child)
         before = [network.variable(name) for name in scope]
@@ -64,12 +66,15 @@ def align_network(
         tables[child] = permute_axes(network.table(child), before, after)
         if support is not None and aligned_support is not None:
             aligned_support[child] = permute_axes(support[child], before[:-1], after[:-1])
+        for own, aligned in zip(bounds or (), aligned_bounds or (), strict=True):
+            aligned[child] = permute_axes(own[child], before, after)
     return Network.unchecked(
         frame.variables,
         dag,
         tables,
         conjunction=network.conjunction,
         support=aligned_support,
+        bounds=aligned_bounds,
         name=network.name,
         description=network.description,
     )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.errors import InputError, among, listing
+from possnet.network.table_bounds import TableBounds, check_bounds
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
 from possnet.variables import check_text, for_every_variable
 
@@ -65,12 +66,13 @@ class Network:
     0.2
     """
 
-    __slots__ = ("_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables")
+    __slots__ = ("_bounds", "_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables")
     _by_name: dict[str, Variable]
     _dag: Dag
     _tables: dict[str, Floats]
     _conjunction: Conjunction
     _support: dict[str, Floats] | None
+    _bounds: TableBounds | None
     _name: str
     _description: str
 
@@ -121,6 +123,7 @@ class Network:
         *,
         conjunction: Conjunction = PRODUCT,
         support: dict[str, Floats] | None = None,
+        bounds: TableBounds | None = None,
         name: str = "",
         description: str = "",
     ) -> Network:
@@ -134,9 +137,10 @@ class Network:
         self = object.__new__(cls)
         self._by_name = {variable.name: variable for variable in variables}
         self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
-        self._tables, self._support = tables, support
-        for array in (*tables.values(), *(support or {}).values()):
-            array.flags.writeable = False
+        self._tables, self._support, self._bounds = tables, support, bounds
+        for arrays in (tables, support or {}, *(bounds or ())):
+            for array in arrays.values():
+                array.flags.writeable = False
         return self
 
     def _set_checked(
@@ -163,7 +167,7 @@ class Network:
         for_every_variable(dict.fromkeys(dag.nodes), self._by_name, self._error_owner(), "node of the dag")
         given = for_every_variable(tables, self._by_name, self._error_owner(), "table")
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
-        self._support = None
+        self._support = self._bounds = None
         if support is not None:
             numbers = for_every_variable(support, self._by_name, self._error_owner(), "support")
             self._support = {child: self._checked_support(child, rows) for child, rows in numbers.items()}
@@ -197,6 +201,11 @@ class Network:
     def support(self) -> dict[str, Floats] | None:
         """Name -> observations behind each row of the table, for a learned network; otherwise None."""
         return None if self._support is None else dict(self._support)
+
+    @property
+    def bounds(self) -> TableBounds | None:
+        """Lower and upper tables if the degrees are known within bounds, otherwise None: see `with_bounds`."""
+        return self._bounds
 
     @property
     def backed_off(self) -> dict[str, Bools] | None:
@@ -239,7 +248,8 @@ class Network:
         """The same network with another table for one variable; only that table is checked.
 
         A subnormal network takes any table; a normalised one takes tables whose rows peak at 1. Support is dropped for a
-        learned network, because the new table was not learned from those observations.
+        learned network, because the new table was not learned from those observations. If the network carries bounds, those
+        of other variables stay, and the new table is its own lower and upper bound: it is given, not learned.
 
         >>> import possnet as pn
         >>> pn.load_example("asia").with_table("smoke", [1, 0.5]).table("smoke")
@@ -248,11 +258,40 @@ class Network:
         table = self._checked_table(self.variable(name).name, degrees)
         if self.is_normalised:
             self._require_peaks(name, table)
+        bounds = self._bounds
+        if bounds is not None:
+            bounds = TableBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
+        return self._with_tables({**self._tables, name: table}, None, bounds)
+
+    def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
+        """The same network, whose true degrees are known to lie between two tables: lower <= π(x | a) <= upper.
+
+        Parameters
+        ----------
+        lower, upper
+            Name -> array like the table, for every variable, with 0 <= lower <= table <= upper <= 1. Lower rows need not
+            peak at 1; upper rows do, because the table's rows do. `possnet.Inference.bounds` carries them through queries.
+
+        >>> import possnet as pn
+        >>> rash = pn.Variable("rash", ("none", "spots"))
+        >>> net = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [1, 0.5]})
+        >>> net.with_bounds({"rash": [1, 0.2]}, {"rash": [1, 0.6]})
+        Network(1 variable, 0 edges, 2 degrees, product; with bounds)
+        """
+        return self._with_tables(
+            self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner())
+        )
+
+    def _with_tables(
+        self, tables: dict[str, Floats], support: dict[str, Floats] | None, bounds: TableBounds | None
+    ) -> Network:
         return Network.unchecked(
             self.variables,
             self._dag,
-            {**self._tables, name: table},
+            tables,
             conjunction=self._conjunction,
+            support=support,
+            bounds=bounds,
             name=self._name,
             description=self._description,
         )
@@ -291,13 +330,14 @@ class Network:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Same variables, graph, conjunction, degrees and support; names and descriptions do not matter."""
+        """Same variables, graph, conjunction, degrees, support and bounds; names and descriptions do not matter."""
         if not isinstance(other, Network):
             return NotImplemented
         return (
             self._same_frame(other)
             and _same_arrays(self._tables, other._tables)
             and _same_arrays(self._support or {}, other._support or {})
+            and self._same_bounds(other)
         )
 
     def __hash__(self) -> int:
@@ -308,6 +348,7 @@ class Network:
             Network.unchecked,
             conjunction=self._conjunction,
             support=self._support,
+            bounds=self._bounds,
             name=self._name,
             description=self._description,
         )
@@ -342,7 +383,8 @@ class Network:
             self._conjunction.name,
         ]
         first = f"{self._name!r}, " if self._name else ""
-        return f"Network({first}{', '.join(parts)}{'' if self.is_normalised else '; subnormal'})"
+        ending = "; with bounds" if self._bounds is not None else "" if self.is_normalised else "; subnormal"
+        return f"Network({first}{', '.join(parts)}{ending})"
 
     def _error_owner(self) -> str:
         return f"network {self._name!r}" if self._name else "network"
@@ -353,6 +395,11 @@ class Network:
             and self._dag == other._dag
             and self._conjunction.name == other._conjunction.name
         )
+
+    def _same_bounds(self, other: Network) -> bool:
+        if self._bounds is None or other._bounds is None:
+            return self._bounds is other._bounds
+        return all(_same_arrays(own, others) for own, others in zip(self._bounds, other._bounds, strict=True))
 
     def _contexts_shape(self, child: str) -> tuple[int, ...]:
         return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))

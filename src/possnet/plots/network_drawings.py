@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from possnet.drawing import Detail
-    from possnet.inference import Evidence
+    from possnet.inference import Evidence, PossibilityBounds
     from possnet.network import Network
     from possnet.possibility import Possibility
 
@@ -22,6 +22,9 @@ def draw_network(
     network: Network, evidence: Evidence | None = None, *, detail: Detail | None = None, title: str = ""
 ) -> Drawing:
     """Draw a network as SVG text: every variable a card with possibility and necessity of its states, given evidence.
+
+    A network that carries bounds (`possnet.Network.with_bounds`) is drawn with those of its marginals: bars are solid up to
+    the lower, light up to the upper possibility, and filled as far as the state is certain at least.
 
     Parameters
     ----------
@@ -36,8 +39,13 @@ def draw_network(
     (True, True)
     """
     known = evidence or {}
-    marginals = Inference(network).marginals(evidence)
-    cards = {name: _marginal_card(marginal, marked=name in known) for name, marginal in marginals.items()}
+    engine = Inference(network)
+    if network.bounds is None:
+        marginals = engine.marginals(evidence)
+        cards = {name: _marginal_card(marginal, marked=name in known) for name, marginal in marginals.items()}
+    else:
+        bounds = engine.marginal_bounds(evidence)
+        cards = {name: _bounded_card(own, marked=name in known) for name, own in bounds.items()}
     return draw_graph(_parents_of(network), cards, detail=detail, title=title or network.name or "network")
 
 
@@ -69,5 +77,15 @@ def _marginal_card(marginal: Possibility, *, marked: bool = False, other: Possib
     bars = (
         Bar(state, float(marginal[state]), degree, None if other is None else float(other[state]))
         for state, degree in zip(marginal.variables[0].states, necessary, strict=True)
+    )
+    return Card(tuple(bars), marked)
+
+
+def _bounded_card(bounds: PossibilityBounds, *, marked: bool) -> Card:
+    """A variable's states as bands from lower to upper possibility, filled by the lower necessity."""
+    ends = zip(bounds.lower.tolist(), bounds.upper.tolist(), bounds.necessities()[0].tolist(), strict=True)
+    bars = (
+        Bar(state, high, least, band=(low, high))
+        for state, (low, high, least) in zip(bounds.variables[0].states, ends, strict=True)
     )
     return Card(tuple(bars), marked)

@@ -52,6 +52,7 @@ def network_document(network: pn.Network) -> dict[str, Any]:
         "conjunction": network.conjunction.name,
         "normalised": network.is_normalised,
         "learned": network.support is not None,
+        "bounds": network.bounds is not None,
         "degrees": sum(network.table(v.name).size for v in network.variables),
         "variables": {
             v.name: {"states": v.states, "ordered": v.ordered, "parents": network.dag.parents(v.name)}
@@ -95,6 +96,8 @@ def network_page(network: pn.Network) -> Page:
         facts.append(("normalised", "no: some rows do not peak at 1"))
     if network.support is not None:
         facts.append(("learned", "yes: every row carries the number of observations behind it"))
+    if network.bounds is not None:
+        facts.append(("bounds", "yes: every degree has a lower and an upper one; see possnet query --bounds"))
     rows = [(v.name, _list_states(v), listing(network.dag.parents(v.name))) for v in network.variables]
     about = textwrap.wrap(network.description, min(96, get_width()), initial_indent="  ", subsequent_indent="  ")
     return [

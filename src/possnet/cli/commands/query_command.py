@@ -18,11 +18,21 @@ from possnet.cli.render import Page, get_width, show
 @shared.given_option(
     "What is known: a state, a|b, or !a (all but a); of a variable made from numbers also x=30, 'x>40' or x=30..40."
 )
+@click.option(
+    "--bounds", "with_bounds", is_flag=True, help="Show the bounds of every degree too, if the network has any."
+)
 @shared.json_option("Print JSON instead of bars.")
-def query_command(net: pn.Network, target: str, given: dict[str, str], as_json: bool) -> None:  # noqa: FBT001
+def query_command(
+    net: pn.Network,
+    target: str,
+    given: dict[str, str],
+    with_bounds: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> None:
     """Show the possibility and the necessity of every state of a variable.
 
-    Π is how far a state is possible, N how far it is certain, given what is known.
+    Π is how far a state is possible, N how far it is certain, given what is known. A network learned from alpha-cut rows
+    (possnet fit --method cut) carries bounds of its degrees: with --bounds, those of every answer are shown.
 
     \b
     Examples:
@@ -31,11 +41,20 @@ def query_command(net: pn.Network, target: str, given: dict[str, str], as_json: 
       possnet query adult.json income --given age=30 --given 'hours>40'
       possnet fit rows.csv --structure clinic --out - | possnet query - flu --given fever=high
     """
+    if with_bounds and net.bounds is None:
+        raise pn.InputError(
+            "query --bounds: the network carries no bounds; expected one that does, such as possnet fit --method cut writes"
+        )
     evidence = parse_evidence(given, net)
     engine = pn.Inference(net)
     answer, degree = engine.query(target, evidence), engine.possibility_of(evidence)
     findings = [f"{name}={cell}" for name, cell in given.items()]
-    show(answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings))
+    if with_bounds:
+        bounds = engine.bounds(target, evidence), engine.evidence_bounds(evidence)
+        document, page = bounds_document, bounds_page
+        show(document(answer, degree, findings, *bounds) if as_json else page(answer, degree, findings, *bounds))
+    else:
+        show(answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings))
 
 
 def answer_document(answer: pn.Possibility, degree: float, findings: list[str]) -> dict[str, Any]:
@@ -45,6 +64,69 @@ def answer_document(answer: pn.Possibility, degree: float, findings: list[str]) 
         for state in answer.variables[0].states
     }
     return {"target": answer.variables[0].name, "given": findings, "possibility_of_given": degree, "states": states}
+
+
+def bounds_document(
+    answer: pn.Possibility,
+    degree: float,
+    findings: list[str],
+    bounds: pn.PossibilityBounds,
+    given: tuple[float, float],
+) -> dict[str, Any]:
+    """The answer to a question about one variable, with the bounds of every degree, for machines."""
+    document = answer_document(answer, degree, findings)
+    for state, entry in document["states"].items():
+        entry |= {"possibility_bounds": bounds[state], "necessity_bounds": bounds.necessity(state)}
+    return document | {"bounds_of_given": given, "bounds_attained": bounds.attained}
+
+
+def bounds_page(
+    answer: pn.Possibility,
+    degree: float,
+    findings: list[str],
+    bounds: pn.PossibilityBounds,
+    given: tuple[float, float],
+) -> Page:
+    """The answer to a question about one variable, with the bounds of every degree.
+
+    Bars are filled to the lower N, dark to the lower and light to the upper Π.
+
+    >>> from possnet.cli.render import render_page
+    >>> asia = pn.load_example("asia")
+    >>> tables = {v.name: asia.table(v.name) for v in asia.variables}
+    >>> engine = pn.Inference(asia, lower=tables | {"smoke": [1, 0.5]}, upper=tables)
+    >>> answer, bounds = engine.query("smoke", {"lung": "yes"}), engine.bounds("smoke", {"lung": "yes"})
+    >>> print(render_page(bounds_page(answer, 0.1, ["lung=yes"], bounds, (0.1, 0.1))))
+    smoke, given lung=yes
+    <BLANKLINE>
+      yes  ██████████████████▒▒  Π 1.000                   N 0.900 [0.900, 0.950]
+      no   ▒░                    Π 0.100 [0.050, 0.100]    N 0.000
+    <BLANKLINE>
+      Π of what is given: 0.1
+    """
+    variable = answer.variables[0]
+    width = max(len(state) for state in variable.states)
+    longest = max(4, min(20, get_width() - width - 56))
+    page: Page = [f"{variable.name}{', given ' + ', '.join(findings) if findings else ''}", ""]
+    for state in variable.states:
+        (low, high), certain = bounds[state], bounds.necessity(state)
+        full, solid, light = (round(share * longest) for share in (certain[0], low, high))
+        bar = ("█" * full + "▒" * (solid - full) + "░" * (light - max(full, solid))).ljust(longest)
+        degrees = (
+            f"Π {_with_band(answer[state], low, high).ljust(22)}  N {_with_band(answer.necessity(state), *certain)}"
+        )
+        page.append(f"  {state.ljust(width)}  {bar}  {degrees}")
+    if findings:
+        remark = "; it may be impossible" if given[0] == 0.0 else ""
+        band = f" [{given[0]:.6g}, {given[1]:.6g}]" if given[0] != given[1] else ""
+        page += ["", f"  Π of what is given: {degree:.6g}{band}{remark}"]
+    return page
+
+
+def _with_band(degree: float, low: float, high: float) -> str:
+    """A degree, and its bounds if they are apart."""
+    ends = f"{low:.3f}", f"{high:.3f}"
+    return f"{degree:.3f}" if ends[0] == ends[1] else f"{degree:.3f} [{', '.join(ends)}]"
 
 
 def answer_page(answer: pn.Possibility, degree: float, findings: list[str]) -> Page:

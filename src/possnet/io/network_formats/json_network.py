@@ -1,7 +1,8 @@
 """Networks as JSON: lossless, versioned, and readable as a page.
 
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
-parents, then the variable itself; and, if its states are bins of numbers, where these were cut. ``network.schema.json``
+parents, then the variable itself; if its states are bins of numbers, where these were cut; and, if the degrees are known
+only within bounds, these, as arrays ``lower`` and ``upper`` like the degrees. ``network.schema.json``
 in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
 """
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 _NAME = "possnet-network"
-_VERSION = 2  # 2 added bins
+_VERSION = 3  # 2 added bins, 3 bounds
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 
 
@@ -51,7 +52,7 @@ def decode_network(content: bytes, owner: str) -> Network:
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     with prefix_errors(owner):
         require_known(page.conjunction, _CONJUNCTIONS, "conjunction")
-        return build(
+        network = build(
             restore_variables(page.variables),
             Dag({entry.name: entry.parents for entry in page.variables}),
             {entry.name: entry.degrees for entry in page.variables},
@@ -60,6 +61,11 @@ def decode_network(content: bytes, owner: str) -> Network:
             name=page.name,
             description=page.description,
         )
+        lower, upper = (
+            {entry.name: table for entry, table in zip(page.variables, tables, strict=True) if table is not None}
+            for tables in zip(*((entry.lower, entry.upper) for entry in page.variables), strict=True)
+        )
+        return network.with_bounds(lower, upper) if lower or upper else network
 
 
 def encode_network(network: Network) -> str:
@@ -73,7 +79,7 @@ def encode_network(network: Network) -> str:
       "name": "asia",
       ...
     """
-    support = network.support or {}
+    support, bounds = network.support or {}, network.bounds
     blocks = []
     for variable in network.variables:
         fields = {
@@ -84,12 +90,15 @@ def encode_network(network: Network) -> str:
             "parents": _to_json(network.dag.parents(variable.name)),
             "degrees": _format_array(network.table(variable.name), "      "),
         }
+        if bounds is not None:
+            fields["lower"] = _format_array(bounds.lower[variable.name], "      ")
+            fields["upper"] = _format_array(bounds.upper[variable.name], "      ")
         if variable.name in support:
             fields["support"] = _format_array(support[variable.name], "      ")
         blocks.append("    {\n" + ",\n".join(f'      "{key}": {value}' for key, value in fields.items()) + "\n    }")
     head = {
         "format": _to_json(_NAME),
-        "version": str(choose_version(network.variables)),
+        "version": str(choose_version(network.variables) if bounds is None else 3),
         "name": _to_json(network.name),
         "description": _to_json(network.description),
         "conjunction": _to_json(network.conjunction.name),
