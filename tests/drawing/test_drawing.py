@@ -173,7 +173,7 @@ def test_every_tip_that_a_line_refers_to_is_defined() -> None:
 def test_bounds_are_a_lighter_band_behind_the_bar_and_in_the_figures() -> None:
     """Lengths by hand: a bar of the card is 64 wide."""
     picture = draw_bars([Bar("yes", 0.5, 0.25, band=(0.25, 0.75)), Bar("no", 1.0, band=(1.0, 1.0))], title="rash")
-    root = ET.fromstring(picture)
+    root = ET.fromstring(picture)  # noqa: S314
     shapes = [(r.get("fill"), float(r.get("width", ""))) for r in root.iter(f"{SVG}rect") if r.get("height") == "8.0"]
     of_yes, of_no = shapes[:4], shapes[4:]
     assert [fill for fill, _ in of_yes] == ["none", "var(--band)", "var(--possible)", "var(--necessary)"]
