@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from possnet.inference.evidence import Evidence
     from possnet.inference.factor_graph import Factor
     from possnet.inference.semirings import Semiring
-    from possnet.network import TableBounds
+    from possnet.network import NetworkBounds
 
 _MESSAGE_BYTES = 1 << 26  # that one message of the lower end may take
 
@@ -95,7 +95,7 @@ class _BoundedFactor:
 class BoundedQueries:
     """Questions to all networks within bounds; see the module for what is computed and why it holds the truth."""
 
-    def __init__(self, graph: FactorGraph, bounds: TableBounds, limit: int | None) -> None:
+    def __init__(self, graph: FactorGraph, bounds: NetworkBounds, limit: int | None) -> None:
         network = graph.network
         self._variables, self._limit = network.variables, limit
         self._budget = min(limit or _MESSAGE_BYTES, _MESSAGE_BYTES)

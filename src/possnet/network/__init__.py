@@ -3,12 +3,12 @@
 from possnet.network.aligned_networks import align_network, permute_axes
 from possnet.network.factors import network_of_factors
 from possnet.network.network import Network, normalise_tables
+from possnet.network.network_bounds import NetworkBounds
 from possnet.network.random_networks import random_network
-from possnet.network.table_bounds import TableBounds
 
 __all__ = [
     "Network",
-    "TableBounds",
+    "NetworkBounds",
     "align_network",
     "network_of_factors",
     "normalise_tables",

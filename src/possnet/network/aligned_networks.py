@@ -9,7 +9,7 @@ import numpy as np
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.network.network import Network
-from possnet.network.table_bounds import TableBounds
+from possnet.network.network_bounds import NetworkBounds
 from possnet.variables import list_differences, require_same_bins
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def align_network(
         return network
     tables, support, bounds = {}, network.support, network.bounds
     aligned_support: dict[str, Floats] | None = None if support is None else {}
-    aligned_bounds = None if bounds is None else TableBounds({}, {})
+    aligned_bounds = None if bounds is None else NetworkBounds({}, {})
     for child in dag.nodes:
         scope, parents = [*network.dag.parents(child), child], dag.parents(child)
         before = [network.variable(name) for name in scope]

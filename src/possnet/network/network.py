@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.errors import InputError, among, listing
-from possnet.network.table_bounds import TableBounds, check_bounds
+from possnet.network.network_bounds import NetworkBounds, check_bounds
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
 from possnet.variables import check_text, for_every_variable
 
@@ -72,7 +72,7 @@ class Network:
     _tables: dict[str, Floats]
     _conjunction: Conjunction
     _support: dict[str, Floats] | None
-    _bounds: TableBounds | None
+    _bounds: NetworkBounds | None
     _name: str
     _description: str
 
@@ -123,7 +123,7 @@ class Network:
         *,
         conjunction: Conjunction = PRODUCT,
         support: dict[str, Floats] | None = None,
-        bounds: TableBounds | None = None,
+        bounds: NetworkBounds | None = None,
         name: str = "",
         description: str = "",
     ) -> Network:
@@ -203,7 +203,7 @@ class Network:
         return None if self._support is None else dict(self._support)
 
     @property
-    def bounds(self) -> TableBounds | None:
+    def bounds(self) -> NetworkBounds | None:
         """Lower and upper tables if the degrees are known within bounds, otherwise None: see `with_bounds`."""
         return self._bounds
 
@@ -260,7 +260,7 @@ class Network:
             self._require_peaks(name, table)
         bounds = self._bounds
         if bounds is not None:
-            bounds = TableBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
+            bounds = NetworkBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
         return self._with_tables({**self._tables, name: table}, None, bounds)
 
     def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
@@ -283,7 +283,7 @@ class Network:
         )
 
     def _with_tables(
-        self, tables: dict[str, Floats], support: dict[str, Floats] | None, bounds: TableBounds | None
+        self, tables: dict[str, Floats], support: dict[str, Floats] | None, bounds: NetworkBounds | None
     ) -> Network:
         return Network.unchecked(
             self.variables,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats
 
 
-class TableBounds(NamedTuple):
+class NetworkBounds(NamedTuple):
     """Lower and upper tables, name -> array like the table: lower <= π(x | a) <= upper.
 
     >>> import possnet as pn
@@ -34,7 +34,7 @@ class TableBounds(NamedTuple):
 
 def check_bounds(
     tables: Mapping[str, Floats], lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike], owner: str
-) -> TableBounds:
+) -> NetworkBounds:
     """Bounds of normalised tables, each of a table's shape, with 0 <= lower <= table <= upper <= 1 up to 1e-9.
 
     >>> check_bounds({"rash": np.array([1.0, 0.5])}, {"rash": [1, 0.6]}, {"rash": [1, 1]}, "network")
@@ -62,7 +62,7 @@ def check_bounds(
         np.maximum(high, table, out=high)
         snap_tops(high, axis=-1)
         low.flags.writeable = high.flags.writeable = False
-    return TableBounds(given["lower bound"], given["upper bound"])
+    return NetworkBounds(given["lower bound"], given["upper bound"])
 
 
 def _require_order(bound: Floats, table: Floats, owner: str, word: str, wrong: Bools) -> None:
