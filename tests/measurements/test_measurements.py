@@ -225,7 +225,7 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message
         ([[1], [2]], r"expected one reading after the other"),
         ([[1], [2, 3]], r"expected one reading after the other"),
         (np.array([True]), r"values of type bool; expected numbers"),
-        (np.array(["2020-01-01"], dtype="datetime64[D]"), r"values of type datetime64"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), r"a date, where the edges are numbers; expected a number"),
     ],
 )
 def test_values_that_are_no_readings_are_named(values: Any, message: str) -> None:

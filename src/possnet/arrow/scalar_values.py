@@ -33,6 +33,9 @@ def scalar_values(values: Any) -> NDArray[Any] | tuple[NDArray[np.int64], list[s
         short = types.is_float32(kind) or types.is_float16(kind)
         numbers = (values if short else values.cast(pa.float64(), safe=False)).to_numpy(zero_copy_only=False)
         return np.asarray(numbers)
+    if types.is_date(kind) or types.is_timestamp(kind):
+        values = values.cast(pa.string())  # as ISO 8601, in UTC if there is a time zone
+        kind = values.type
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         values = values.cast(pa.large_string()).dictionary_encode()
     if not types.is_dictionary(values.type) or not (

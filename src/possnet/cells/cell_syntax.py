@@ -123,6 +123,15 @@ class CellSyntax:
             return self._parse_list(text, body, members, all_but=all_but)
         return self._parse_parts(text, body, all_but=all_but)
 
+    def spell_reading(self, text: str) -> str:
+        """The text of a reading: two ends of a range with ``..`` between them, anything else as it stands.
+
+        >>> CellSyntax(reading="range").spell_reading("49,50"), CellSyntax().spell_reading("49,50")
+        ('49..50', '49,50')
+        """
+        parts = self.parse(text).parts if self.reading == "range" else ()
+        return "..".join(parts[0].ends) if len(parts) == 1 and parts[0].ends else text
+
     def _parse_list(self, text: str, body: str, members: list[ListMember], *, all_but: bool) -> ParsedCell:
         if not members:
             return ParsedCell(

@@ -260,8 +260,11 @@ def _read_edge(text: str) -> list[tuple[str, str]]:
     return [("->".join(parts[:k]).strip(), "->".join(parts[k:]).strip()) for k in range(1, len(parts))]
 
 
-def _read_edges(text: str) -> str | list[float]:
-    return text if text[:1].isalpha() else [float(edge) for edge in text.split(",")]
+def _read_edges(text: str) -> str | list[str] | list[float]:
+    if text[:1].isalpha():
+        return text
+    edges = text.split(",")
+    return edges if all(re.match(r"\d{4}-\d\d-\d\d", edge) for edge in edges) else [float(edge) for edge in edges]
 
 
 def _read_error(text: str) -> str | float:
@@ -281,7 +284,7 @@ def _read_ends(text: str) -> bool:
 
 
 _BINNING_KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
-    "edges": ("edges", _read_edges, "numbers, with commas between them"),
+    "edges": ("edges", _read_edges, "numbers or dates, with commas between them"),
     "bins": ("bins", int, "a whole number from 2 on"),
     "error": ("error", _read_error, "a number or a column"),
     "relative": ("relative", _read_share, "a number"),

@@ -769,8 +769,15 @@ def _read_numbers(variable: Variable, options: CellOptions, values: Any) -> RawC
     def resolve_text(text: str, variable: Variable) -> tuple[Cell, Finding]:
         return options.column_syntax(variable.name).parse(text).resolve_states(variable)
 
-    binning, words = Binning.from_variable(variable), options.unknown_words
-    return measured_column(variable.name, binning, values, None, resolve_text, known=True, unknown_words=words)
+    return measured_column(
+        variable.name,
+        Binning.from_variable(variable),
+        values,
+        resolve=resolve_text,
+        known=True,
+        unknown_words=options.unknown_words,
+        spell=options.column_syntax(variable.name).spell_reading,
+    )
 
 
 def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:

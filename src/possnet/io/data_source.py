@@ -115,8 +115,16 @@ class DataSource(ABC):
             binning, values = self.binnings[name], table.column(name)
             errors = table.column(binning.error) if isinstance(binning.error, str) else None
             known, resolve = name in self.remembered, partial(self._resolve_text, name)
-            words = self.cells.unknown_words
-            measured = measured_column(name, binning, values, errors, resolve, known=known, unknown_words=words)
+            measured = measured_column(
+                name,
+                binning,
+                values,
+                errors,
+                resolve,
+                known=known,
+                unknown_words=self.cells.unknown_words,
+                spell=self.cells.column_syntax(name).spell_reading,
+            )
             if measured is not None:
                 return measured
             if not known:

@@ -18,10 +18,10 @@ from possnet.measurements import Binning, read_measurements
 from possnet.variables import join_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from possnet.aliases import Floats
     from possnet.io.data_source import ColumnBatch, DataSource
+    from possnet.measurements import MeasuredIntervals
     from possnet.variables import Variable
 
 
@@ -163,19 +163,20 @@ def settle_binnings(
                 f"{did_you_mean(name, known)}"
             )
         if isinstance(binning.edges, str):
-            numbers = np.concatenate([_read_numbers(name, source) for source in sources])
-            binning = binning.settle_edges(numbers, f"{sources[0].owner}, column {name!r}")  # noqa: PLW2901
+            readings = [part for source in sources for part in _read_intervals(name, source)]
+            numbers = np.concatenate([part.midpoints() for part in readings])
+            unit = next((part.date_unit for part in readings if part.date_unit), "")
+            binning = binning.settle_edges(numbers, f"{sources[0].owner}, column {name!r}", date_unit=unit)  # noqa: PLW2901
         settled[name] = _take_labels(binning, name, known.get(name))
     return settled
 
 
-def _read_numbers(name: str, source: DataSource) -> Floats:
-    """The measurements in all rows of a file (middles of intervals), from which edges are computed."""
-    middles = []
+def _read_intervals(name: str, source: DataSource) -> Iterator[MeasuredIntervals]:
+    """The measurements in all rows of a file, from which edges are computed."""
     for table in source.read_tables([name]):
         with prefix_errors(source.owner):
-            middles.append(read_measurements(name, table.column(name), source.cells.unknown_words).midpoints())
-    return np.concatenate(middles)
+            spell = source.cells.column_syntax(name).spell_reading
+            yield read_measurements(name, table.column(name), source.cells.unknown_words, spell)
 
 
 def _take_labels(binning: Binning, name: str, variable: Variable | None) -> Binning:

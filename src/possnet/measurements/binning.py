@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
+from datetime import date
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +30,7 @@ from possnet.arrow import ProblemReport
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.measurements.binned_column import BinnedColumn, compute_edges
 from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
-from possnet.variables import Bins, Variable
+from possnet.variables import DATE_UNITS, DAY, Bins, Variable, parse_date
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
 _WAYS = ("quantile", "width")
 _OUTSIDE = 1 << 40  # issue numbers of our own, far from those of the readings
 _NEGATIVE = _OUTSIDE + 1
+_OTHER_KIND = _OUTSIDE + 2
+_EXPECTED_KINDS = {
+    DATE_UNITS[0]: "a number, or a time zone, which the edges lack; expected a date without a time zone",
+    DATE_UNITS[1]: "a number, or no time zone, which the edges have; expected a date and time with one, such as Z",
+}
 
 
 def bin_measurements(
@@ -82,7 +88,8 @@ def bin_measurements(
     """
     binning = Binning(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended, unit=unit)  # type: ignore[arg-type]
     readings = parse_measurements(values, "bin_measurements")
-    column = binning.settle_edges(readings.midpoints(), "bin_measurements").bin_intervals(readings, error, name=name)
+    settled = binning.settle_edges(readings.midpoints(), "bin_measurements", date_unit=readings.date_unit)
+    column = settled.bin_intervals(readings, error, name=name)
     report = ProblemReport("bin_measurements")
     report.add_problems(name, column.issues, column.findings)
     report.raise_if_any()
@@ -116,6 +123,9 @@ class Binning:
         if isinstance(self.edges, str):
             self._check_way(self.edges)
         else:
+            edges, unit = _read_edges(self.edges)
+            object.__setattr__(self, "edges", edges)
+            object.__setattr__(self, "unit", unit or self.unit)
             object.__setattr__(self, "edges", self._check_edges().edges)
             if self.bins is not None:
                 raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
@@ -164,16 +174,19 @@ class Binning:
         if not self.open_ended:
             raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
 
-    def settle_edges(self, numbers: Floats, owner: str = "measurements") -> Binning:
-        """The same with its edges computed, if they were to be.
+    def settle_edges(self, numbers: Floats, owner: str = "measurements", *, date_unit: str = "") -> Binning:
+        """The same with its edges computed, if they were to be; numbers of a unit of dates get whole days or seconds.
 
         >>> Binning("width", bins=2).settle_edges(np.array([0.0, 10.0])).edges
         (5.0,)
         """
         if not isinstance(self.edges, str):
             return self
-        edges = compute_edges(numbers, self.edges, self.bins or 2, owner)
-        return replace(self, edges=edges, bins=None)
+        if not date_unit:
+            return replace(self, edges=compute_edges(numbers, self.edges, self.bins or 2, owner), bins=None)
+        step = DAY if (numbers % DAY == 0).all() else 1.0
+        edges = np.ceil(compute_edges(numbers / step, self.edges, self.bins or 2, owner)) * step
+        return replace(self, edges=tuple(dict.fromkeys(edges.tolist())), bins=None, unit=date_unit)
 
     def variable(self, name: str) -> Variable:
         """The ordered variable of the bins; edges must be known.
@@ -212,6 +225,8 @@ class Binning:
         below = np.flatnonzero(readings.below)
         last[below] = np.searchsorted(edges, upper[below], side="left")
         issues = readings.issues.copy()
+        if readings.kinds is not None or self.unit in DATE_UNITS:
+            issues[(issues == 0) & _is_other_kind(readings, self.unit)] = _OTHER_KIND
         issues[(errors < 0) & readings.plain] = _NEGATIVE
         unknown = np.isnan(lower) | np.isnan(upper) | (issues > 0)
         if not self.open_ended:
@@ -234,7 +249,28 @@ def _describe_findings(readings: MeasuredIntervals, bins: Bins) -> dict[int, str
         **readings.findings,
         _NEGATIVE: "a negative error; expected a number from 0 on",
         _OUTSIDE: bins.outside,
+        _OTHER_KIND: _EXPECTED_KINDS.get(bins.unit, "a date, where the edges are numbers; expected a number"),
     }
+
+
+def _read_edges(given: Any) -> tuple[Any, str]:
+    """Edges, and the unit of dates if they are dates (texts or Python's): seconds since 1970 then."""
+    listed = list(given) if isinstance(given, list | tuple) else []
+    texts = [edge.isoformat() if isinstance(edge, date) else edge for edge in listed]
+    dates = [parse_date(text.strip()) if isinstance(text, str) else None for text in texts]
+    if not any(dates):
+        return given, ""
+    units = {edge[2] for edge in dates if edge is not None}
+    if None in dates or len(units) > 1:
+        raise InputError(f"edges {listing(texts)}; expected dates, all with a time zone or all without one")
+    return [edge[0] for edge in dates if edge is not None], units.pop()
+
+
+def _is_other_kind(readings: MeasuredIntervals, unit: str) -> Any:
+    """Which readings are numbers where the edges are dates, dates where they are numbers, or of other time zones."""
+    kinds = np.zeros(len(readings), dtype=np.int8) if readings.kinds is None else readings.kinds
+    expected = DATE_UNITS.index(unit) + 1 if unit in DATE_UNITS else 0
+    return (kinds != expected) & ~np.isnan(readings.lower)
 
 
 def _widen_intervals(readings: MeasuredIntervals, half: Floats) -> tuple[Floats, Floats, Floats]:

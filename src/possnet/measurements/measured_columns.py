@@ -45,10 +45,12 @@ def measured_column(
     *,
     known: bool = False,
     unknown_words: Sequence[str] = (),
+    spell: Callable[[str], str] = str,
 ) -> RawColumn | None:
     """Cells of an Arrow column of numbers or texts, and of the column of their errors, if there is one.
 
-    ``resolve`` reads texts that are neither states nor readings; ``known`` says that names of states win over numbers.
+    ``resolve`` reads texts that are neither states nor readings; ``known`` says that names of states win over numbers;
+    ``spell`` writes the texts of a column that has its own way to write readings.
     None if the column holds neither numbers nor texts.
 
     >>> import pyarrow as pa
@@ -63,7 +65,7 @@ def measured_column(
         column = _with_errors(binning, read_numbers(found, unknown_words), errors, name)
         return _take_number_states(column, found) if known else column
     codes, texts = found
-    readings = read_texts(texts, unknown_words)
+    readings = read_texts([spell(text) for text in texts], unknown_words)
     if errors is not None:
         column = _take_states(_with_errors(binning, readings.take_rows(codes), errors, name), texts, codes, known)
         return replace(column, findings=_add_states(column, readings))
@@ -103,13 +105,15 @@ def measured_cells(name: str, values: Iterable[Any], variable: Variable) -> RawC
     return python_column(name, [read_row(row, value) for row, value in enumerate(values, start=1)])
 
 
-def read_measurements(name: str, values: Any, unknown_words: Sequence[str] = ()) -> MeasuredIntervals:
+def read_measurements(
+    name: str, values: Any, unknown_words: Sequence[str] = (), spell: Callable[[str], str] = str
+) -> MeasuredIntervals:
     """Intervals of an Arrow column: numbers as they are; of texts only the distinct ones are read."""
     found = scalar_values(values)
     if found is None:
         raise refuse_values(name, values)
     if isinstance(found, tuple):
-        return read_texts(found[1], unknown_words).take_rows(found[0])
+        return read_texts([spell(text) for text in found[1]], unknown_words).take_rows(found[0])
     return read_numbers(found, unknown_words)
 
 

@@ -1,16 +1,15 @@
 """Readings: what a person or a device wrote down, as intervals.
 
-A reading is a number (``37.2``), a bound (``<5``, ``<=5``, ``>10``, ``>=10``), an interval with both ends (``3..7``), a
-number with an error of its own (``5±1``, ``5+-1``), or nothing (empty, ``?``, ``*``, ``na``, ``n/a``, ``nan``, ``null``,
-``none``). All become an interval of real numbers; the upper end of ``<5`` is left out, every other finite end is in. (A
-lower end that is left out makes no difference: bins are closed below.)
+Numbers are readings as they are, and of texts `possnet.measurements.reading_texts` says what they mean. All become
+intervals of real numbers; a date is a number of seconds. The upper end of ``<5`` and ``[3,5)`` is left out. (A lower end
+that is left out makes no difference, but at the end of closed bins: bins are closed below.)
 """
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.errors import InputError
+from possnet.measurements.reading_texts import Reading, parse_reading
+from possnet.variables import DATE_UNITS, DAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,13 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools, Floats, Ints
-
-
-_UNKNOWN = {"", "?", "*", "na", "n/a", "nan", "null", "none", "<na>"}
-_NUMBER = r"([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
-_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_NUMBER}")
-_INTERVAL = re.compile(rf"{_NUMBER}\s*\.\.\s*{_NUMBER}")
-_WITH_ERROR = re.compile(rf"{_NUMBER}\s*(?:±|\+-|\+/-)\s*{_NUMBER.replace('[+-]?', '', 1)}")
+_KINDS = {"": 0} | {unit: k for k, unit in enumerate(DATE_UNITS, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +34,8 @@ class MeasuredIntervals:
     """Intervals from ``lower`` to ``upper``, NaN where nothing is known.
 
     ``below`` marks intervals without their upper end (``<5``), ``above`` those without their lower one, ``plain`` single
-    numbers, which a known error widens; ``own`` is the error that a reading names itself (``5±1``).
+    numbers, which a known error widens; ``own`` is the error that a reading names itself (``5±1``). ``kinds`` tells numbers
+    (0) from dates without a time zone (1) and with one (2); None if all are numbers.
     ``issues`` numbers the readings that cannot be used (0: fine), ``findings`` says why.
     """
 
@@ -51,6 +47,7 @@ class MeasuredIntervals:
     own: Floats
     issues: Ints
     findings: Mapping[int, str] = field(default_factory=dict)
+    kinds: NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -61,8 +58,27 @@ class MeasuredIntervals:
         >>> read_texts(["<5", "7"]).take_rows(np.array([1, 1, 0])).upper
         array([7., 7., 5.])
         """
-        names = ("lower", "upper", "below", "above", "plain", "own", "issues")
+        names = (
+            "lower",
+            "upper",
+            "below",
+            "above",
+            "plain",
+            "own",
+            "issues",
+            *(["kinds"] if self.kinds is not None else []),
+        )
         return replace(self, **{name: getattr(self, name)[codes] for name in names})
+
+    @property
+    def date_unit(self) -> str:
+        """The unit of dates that the first date has; empty if there is none.
+
+        >>> read_texts(["2024-05-31", "?"]).date_unit
+        'ISO date'
+        """
+        dates = [] if self.kinds is None else self.kinds[self.kinds > 0].tolist()
+        return DATE_UNITS[dates[0] - 1] if dates else ""
 
     def midpoints(self) -> Floats:
         """The numbers, and the middles of the intervals with two ends: what edges are computed from.
@@ -71,7 +87,10 @@ class MeasuredIntervals:
         array([5., 7.])
         """
         finite = np.isfinite(self.lower) & np.isfinite(self.upper)
-        return self.lower[finite] + (self.upper[finite] - self.lower[finite]) / 2
+        lower, upper = self.lower[finite], self.upper[finite]
+        if self.kinds is not None:  # a day is told by its beginning
+            upper = np.where(upper - lower == DAY, lower, upper)
+        return lower + (upper - lower) / 2
 
 
 def parse_measurements(values: object, owner: str = "measurements") -> MeasuredIntervals:
@@ -94,6 +113,8 @@ def parse_measurements(values: object, owner: str = "measurements") -> MeasuredI
         raise InputError(f"{owner}: not a row of readings (lists inside lists?); expected one reading after the other")
     if array.dtype.kind in "iuf":
         return read_numbers(array)
+    if array.dtype.kind == "M":
+        array = np.datetime_as_string(array).astype(object)
     if array.dtype.kind not in "OUTS" and type(array.dtype).__name__ != "StringDType":
         raise InputError(f"{owner}: values of type {array.dtype}; expected numbers, or texts such as <5, >=10 and 3..7")
     texts = [value if isinstance(value, str) else _to_text(value) for value in array.tolist()]
@@ -105,6 +126,8 @@ def parse_measurements(values: object, owner: str = "measurements") -> MeasuredI
 def _to_text(value: object) -> str:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return ""
+    if isinstance(value, date):
+        return value.isoformat()
     if type(value) is bool or not isinstance(value, Real | Decimal):
         return repr(value)
     try:
@@ -140,24 +163,35 @@ def read_texts(texts: Sequence[str], unknown_words: Sequence[str] = ()) -> Measu
     texts = ["" if text.strip() in words else text for text in texts]
     with suppress(ValueError):
         return read_numbers(np.array([float(text) for text in texts], dtype=np.float64))
-    size = len(texts)
-    lower, upper, own = np.full(size, np.nan), np.full(size, np.nan), np.zeros(size)
-    below, above, plain = (np.zeros(size, dtype=np.bool_) for _ in range(3))
-    issues = np.zeros(size, dtype=np.int64)
     findings: dict[int, str] = {}
+    issues = np.zeros(len(texts), dtype=np.int64)
+    readings = []
     for k, text in enumerate(texts):
-        try:
-            lower[k] = upper[k] = float(text)
-            plain[k] = True
-        except ValueError:
-            parsed = _parse_reading(text.strip())
-            if isinstance(parsed, str):
-                issues[k] = len(findings) + 1
-                findings[len(findings) + 1] = parsed
-            else:
-                lower[k], upper[k], own[k] = parsed
-                below[k], above[k] = text.strip().startswith("<") and "=" not in text, re.match(r"\s*>\s*[^=\s]", text)
-    return MeasuredIntervals(lower, upper, below, above, plain, own, issues, findings)
+        parsed = _parse_text(text, words)
+        if isinstance(parsed, str):
+            issues[k] = len(findings) + 1
+            findings[len(findings) + 1] = parsed
+        readings.append(Reading(np.nan, np.nan) if isinstance(parsed, str) else parsed)
+    lower, upper, below, above, own, plain, units = zip(*readings, strict=True)
+    return MeasuredIntervals(
+        np.array(lower),
+        np.array(upper),
+        np.array(below),
+        np.array(above),
+        np.array(plain),
+        np.array(own),
+        issues,
+        findings,
+        np.array([_KINDS[unit] for unit in units], dtype=np.int8) if any(units) else None,
+    )
+
+
+def _parse_text(text: str, words: set[str]) -> Reading | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return parse_reading(text, words)
+    return Reading(number, number, plain=True)
 
 
 def _as_written(numbers: NDArray[Any]) -> Floats:
@@ -174,23 +208,3 @@ def _as_written(numbers: NDArray[Any]) -> Floats:
         values[left[same]] = decimals[same]
         left = left[~same]
     return values
-
-
-def _parse_reading(text: str) -> tuple[float, float, float] | str:
-    """Lower end, upper end, own error; or what is wrong with the text."""
-    if text.lower() in _UNKNOWN:
-        return np.nan, np.nan, 0.0
-    if match := _BOUND.fullmatch(text):
-        number = float(match[2])
-        return (-np.inf, number, 0.0) if match[1] in "<=≤" else (number, np.inf, 0.0)
-    if match := _INTERVAL.fullmatch(text):
-        first, last = float(match[1]), float(match[2])
-        backwards = f"the interval {text!r} runs backwards; expected {match[2]}..{match[1]}"
-        return (first, last, 0.0) if first <= last else backwards
-    if match := _WITH_ERROR.fullmatch(text):
-        return float(match[1]), float(match[1]), float(match[2])
-    hint = "; write decimals with a point" if "," in text else ""
-    return (
-        f"{text!r} is not a reading; expected a number, a bound such as <5 or >=10, an interval such as 3..7, "
-        f"a number with its error such as 5±1, or nothing{hint}"
-    )

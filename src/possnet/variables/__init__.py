@@ -1,6 +1,7 @@
 """Variables: a name and its states, and the bins of those that were numbers."""
 
 from possnet.variables.bins import Bins, number_text
+from possnet.variables.iso_dates import DATE_PATTERN, DATE_UNITS, DAY, parse_date
 from possnet.variables.variable import (
     Variable,
     check_text,
@@ -11,6 +12,9 @@ from possnet.variables.variable import (
 )
 
 __all__ = [
+    "DATE_PATTERN",
+    "DATE_UNITS",
+    "DAY",
     "Bins",
     "Variable",
     "check_text",
@@ -18,5 +22,6 @@ __all__ = [
     "join_bins",
     "list_differences",
     "number_text",
+    "parse_date",
     "require_same_bins",
 ]

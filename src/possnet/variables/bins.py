@@ -14,6 +14,7 @@ from itertools import pairwise
 from math import inf, isfinite, isnan
 
 from possnet.errors import InputError, listing
+from possnet.variables.iso_dates import DATE_UNITS, date_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,20 @@ class Bins:
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the bins, from the lowest on."""
-        texts = [number_text(edge) for edge in self.edges]
+        texts = [self.edge_text(edge) for edge in self.edges]
         inner = [f"{low}..{high}" for low, high in pairwise(texts)]
         return (f"<{texts[0]}", *inner, f">={texts[-1]}") if self.open_ended else tuple(inner)
+
+    def edge_text(self, edge: float) -> str:
+        """A number of this unit as people write it: a date, if the unit is one of dates.
+
+        >>> Bins((0.0,), unit="ISO date").edge_text(86400.0), Bins((0.0,)).edge_text(2.5)
+        ('1970-01-02', '2.5')
+        """
+        return date_text(edge, self.unit) if self.unit in DATE_UNITS else number_text(edge)
+
+    def _unit_text(self) -> str:
+        return f" {self.unit}" if self.unit and self.unit not in DATE_UNITS else ""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -86,7 +98,7 @@ class Bins:
     @property
     def outside(self) -> str:
         """What is said of a number outside: the ends, and what was expected."""
-        ends = f"{number_text(self.edges[0])}..{number_text(self.edges[-1])}{self.unit and ' ' + self.unit}"
+        ends = f"{self.edge_text(self.edges[0])}..{self.edge_text(self.edges[-1])}{self._unit_text()}"
         return f"lies outside {ends}; expected a reading inside, more edges, or open-ended bins"
 
     def describe(self) -> str:
@@ -95,8 +107,8 @@ class Bins:
         >>> Bins((20, 40), unit="years").describe(), Bins((0, 1), open_ended=False).describe()
         ('edges 20, 40 years', 'edges 0, 1, closed')
         """
-        texts = listing(map(number_text, self.edges))
-        return f"edges {texts}{self.unit and ' ' + self.unit}{'' if self.open_ended else ', closed'}"
+        texts = listing(map(self.edge_text, self.edges))
+        return f"edges {texts}{self._unit_text()}{'' if self.open_ended else ', closed'}"
 
 
 def number_text(number: float) -> str:
