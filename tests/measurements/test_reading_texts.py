@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,9 @@ def test_a_dash_between_numbers_is_an_interval_whatever_their_signs(low: int, hi
     if low > high:
         refused("runs backwards", pn.bin_measurements, [text], edges=[0])
         return
-    assert numbers_of(pn.bin_measurements([text], edges=[0])) == [met_bins(low, high, [0])]
+    assert numbers_of(pn.bin_measurements([text], edges=[0])) == [
+        met_bins(Fraction(low), Fraction(high), [Fraction(0)])
+    ]
 
 
 def test_a_number_outside_its_interval_and_mixed_ends_are_refused() -> None:

@@ -51,7 +51,7 @@ _EXPECTED_KINDS = {
 def bin_measurements(
     values: object,
     *,
-    edges: Sequence[float] | ArrayLike | Literal["quantile", "width"],
+    edges: Sequence[float] | Sequence[date] | ArrayLike | Literal["quantile", "width"],
     error: ArrayLike = 0.0,
     relative: float = 0.0,
     bins: int | None = None,
@@ -67,7 +67,8 @@ def bin_measurements(
     values
         Numbers, or texts such as ``<5``, ``>=10``, ``3..7`` and ``5±1``, or both; None, NaN and ``?`` are unknown.
     edges
-        Increasing numbers; or ``"quantile"`` or ``"width"``, with ``bins``, for bins of equally many values or equal width.
+        Increasing numbers, or dates (ISO 8601, or Python's); or ``"quantile"`` or ``"width"``, with ``bins``, for bins of
+        equally many values or equal width.
     error
         The absolute error: a number, or one for each value.
     relative
@@ -110,7 +111,7 @@ class Binning:
     possnet.errors.InputError: edges by quantile need bins=, how many; expected a whole number from 2 on, found None
     """
 
-    edges: Sequence[float] | Literal["quantile", "width"]
+    edges: Sequence[float] | Sequence[date] | Sequence[str] | Literal["quantile", "width"]
     _: KW_ONLY
     bins: int | None = None
     error: float | str = 0.0
@@ -182,10 +183,11 @@ class Binning:
         """
         if not isinstance(self.edges, str):
             return self
+        way: Any = self.edges
         if not date_unit:
-            return replace(self, edges=compute_edges(numbers, self.edges, self.bins or 2, owner), bins=None)
+            return replace(self, edges=compute_edges(numbers, way, self.bins or 2, owner), bins=None)
         step = DAY if (numbers % DAY == 0).all() else 1.0
-        edges = np.ceil(compute_edges(numbers / step, self.edges, self.bins or 2, owner)) * step
+        edges = np.ceil(compute_edges(numbers / step, way, self.bins or 2, owner)) * step
         return replace(self, edges=tuple(dict.fromkeys(edges.tolist())), bins=None, unit=date_unit)
 
     def variable(self, name: str) -> Variable:
@@ -196,7 +198,7 @@ class Binning:
         """
         if isinstance(self.edges, str):
             raise InputError(f"binning of {name!r}: edges by {self.edges} are not known yet; expected settled ones")
-        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)
+        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)  # type: ignore[arg-type]
         names = bins.labels
         if self.labels is not None and len(self.labels) != len(names):
             raise InputError(
