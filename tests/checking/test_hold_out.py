@@ -41,7 +41,7 @@ class SlowTally:
     """Sums over cells, one at a time, straight from the definitions."""
 
     def __init__(self) -> None:
-        self.precise = self.sets = self.impossible = self.right = self.baseline = self.random = 0.0
+        self.precise = self.sets = self.impossible = self.right = self.baseline = self.random = self.inside = 0.0
         self.held = dict.fromkeys(LEVELS, 0.0)
         self.states = dict.fromkeys(LEVELS, 0.0)
         self.claims = dict.fromkeys(CLAIMS, 0.0)
@@ -62,6 +62,7 @@ class SlowTally:
             most = max(frequency.values())
             self.baseline += weight * drawn_right({s for s, f in frequency.items() if f >= most * (1 - 1e-9)}, truth)
             self.random += weight * drawn_right(set(frequency), truth)
+            self.inside += weight * bool(set(frequency) & truth)
         if degrees is None:
             self.impossible += weight
             return
@@ -85,6 +86,7 @@ class SlowTally:
             assert found.accuracy == pytest.approx(self.right / self.precise)
             assert found.baseline == pytest.approx(self.baseline / self.precise)
             assert found.random == pytest.approx(self.random / self.precise)
+            assert found.inside == pytest.approx(self.inside / self.precise)
         else:
             assert found.accuracy is found.baseline is found.random is None
         assert found.coverage == pytest.approx({a: held / cells for a, held in self.held.items()})
@@ -152,7 +154,7 @@ def test_every_fold_is_checked_by_what_was_learned_from_the_others(seed: int, fo
         net = pn.fit(clinic.dag, training)
         for name, tally in tallies.items():
             one = slow_check(net, data[fold], name, slow_frequency(training, name))
-            for attribute in ("precise", "sets", "impossible", "right", "baseline", "random"):
+            for attribute in ("precise", "sets", "impossible", "right", "baseline", "random", "inside"):
                 setattr(tally, attribute, getattr(tally, attribute) + getattr(one, attribute))
             for attribute in ("held", "states", "claims", "claims_right"):
                 for key, number in getattr(one, attribute).items():
@@ -260,6 +262,8 @@ def test_a_truth_outside_the_domain_is_never_right() -> None:
     data = pn.Dataset.from_table({"a": ["x", "x"], "t": ["x", "z"]}, [a, pn.Variable("t", ("x", "z"))])
     found = pn.check(net, data, truth={"a": "t"})["a"]
     assert (found.rows, found.accuracy, found.random, found.coverage[0.05]) == (2, 0.5, 0.25, 0.5)
+    assert (found.inside, found.accuracy_inside) == (0.5, 1.0)
+    assert "right where inside" in str(pn.check(net, data, truth={"a": "t"}))
 
 
 def test_the_margin_is_two_standard_errors_of_the_paired_difference() -> None:

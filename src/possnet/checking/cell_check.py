@@ -46,6 +46,9 @@ class CellCheck:
     baseline, random
         The same of the state (for ambiguous cells, the candidate) that is most frequent in the rows learned from, and of
         one drawn at random.
+    inside
+        The share of cells whose truth is among the states that compete: 1 for hidden cells, unless a truth is outside the
+        domain; less for ambiguous cells that miss it, which no completion can get right.
     margin
         Twice the standard error of accuracy - baseline, as if rows were independent.
     coverage, size
@@ -70,6 +73,7 @@ class CellCheck:
     accuracy: float | None
     baseline: float | None
     random: float | None
+    inside: float | None
     margin: float | None
     coverage: dict[float, float]
     size: dict[float, float | None]
@@ -77,6 +81,11 @@ class CellCheck:
     right: dict[float, float | None]
     cut_curve: tuple[CutPoint, ...]
     claim_curve: tuple[ClaimPoint, ...]
+
+    @property
+    def accuracy_inside(self) -> float | None:
+        """Accuracy where the truth is among the states that compete."""
+        return self.accuracy / self.inside if self.accuracy is not None and self.inside else None
 
     @property
     def gain(self) -> float | None:
@@ -106,6 +115,7 @@ def summarise_tally(
         accuracy=_share(tally.right, tally.precise),
         baseline=_share(tally.baseline, tally.precise),
         random=_share(tally.random, tally.precise),
+        inside=_share(tally.inside, tally.precise),
         margin=_margin_of(tally),
         coverage={level: by_level[level].coverage for level in levels},
         size={level: by_level[level].size for level in levels},

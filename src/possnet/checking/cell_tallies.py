@@ -36,6 +36,8 @@ class CheckTally:
         Cells whose truth is one state, and cells of which only a set is known that holds it.
     impossible
         Cells in rows whose evidence is impossible.
+    inside
+        Precise cells whose truth is among the states that compete.
     right, baseline, random
         Of the precise cells: how many the most possible state, the most frequent one and a random one get right.
     gain_squares
@@ -50,6 +52,7 @@ class CheckTally:
     precise: float
     sets: float
     impossible: float
+    inside: float
     right: float
     baseline: float
     random: float
@@ -66,7 +69,7 @@ class CheckTally:
 def empty_tally(scales: CheckScales) -> CheckTally:
     """A tally of no cells."""
     levels, claims = np.zeros(len(scales.levels)), np.zeros(len(scales.claims))
-    return CheckTally(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, levels, levels, claims, claims)
+    return CheckTally(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, levels, levels, claims, claims)
 
 
 def tally_cells(
@@ -107,6 +110,7 @@ def tally_cells(
         precise=float(weight.sum()),
         sets=float((weights * ~precise).sum()),
         impossible=float(weights @ impossible),
+        inside=float(weight @ (candidates & truth).any(axis=1)),
         right=float(weight @ right),
         baseline=float(weight @ baseline),
         random=float(weight @ _draw_from(candidates, truth)),

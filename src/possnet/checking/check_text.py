@@ -71,17 +71,24 @@ def _list_cells(variables: Mapping[str, CellCheck], overall: CellCheck) -> list[
 
 
 def _accuracy_table(variables: Mapping[str, CellCheck], overall: CellCheck, what: str) -> TableParts:
-    with_sets = any(cells.sets for cells in variables.values())
-    head = ["variable", "cells", *(["sets"] if with_sets else []), "right", "±", f"most frequent {what}", "random"]
-    rows = []
-    for name, cells in _list_cells(variables, overall):
-        sets = [f"{cells.sets:,}"] if with_sets else []
-        numbers = (cells.accuracy, cells.margin, cells.baseline, cells.random)
-        rows.append([name, f"{cells.rows:,}", *sets, *map(_format_share, numbers)])
-    left = len(variables) - _SHOWN
-    more = [f"{left} more variables"] if left > 0 else []
-    notes = [*more, *(["sets: cells of which only a set is known; a cut holds it if it meets it"] if with_sets else [])]
-    return TableParts(head, rows, "; ".join(notes))
+    cells = _list_cells(variables, overall)
+    columns: dict[str, list[str]] = {
+        "variable": [name for name, _ in cells],
+        "cells": [f"{c.rows:,}" for _, c in cells],
+    }
+    notes = [f"{len(variables) - _SHOWN} more variables"] if len(variables) > _SHOWN else []
+    if overall.sets:
+        columns["sets"] = [f"{c.sets:,}" for _, c in cells]
+        notes.append("sets: cells of which only a set is known; a cut holds it if it meets it")
+    columns["right"] = [_format_share(c.accuracy) for _, c in cells]
+    columns["±"] = [_format_share(c.margin) for _, c in cells]
+    columns[f"most frequent {what}"] = [_format_share(c.baseline) for _, c in cells]
+    columns["random"] = [_format_share(c.random) for _, c in cells]
+    if overall.inside is not None and overall.inside < 1.0:
+        columns["inside"] = [_format_share(c.inside) for _, c in cells]
+        columns["right where inside"] = [_format_share(c.accuracy_inside) for _, c in cells]
+        notes.append(f"inside: the truth is among the {what}s that compete")
+    return TableParts(list(columns), [list(row) for row in zip(*columns.values(), strict=True)], "; ".join(notes))
 
 
 def _cut_table(variables: Mapping[str, CellCheck], overall: CellCheck) -> TableParts:

@@ -106,7 +106,7 @@ def _draw_curves(variables: Mapping[str, CellCheck], overall: CellCheck) -> list
 
 def _figures_table(variables: Mapping[str, CellCheck], overall: CellCheck, what: str) -> str:
     """A line for every variable and one for all, sorted by a click on a column's head."""
-    heads = ["variable", "cells", "right", "±", f"most frequent {what}", "random"]
+    heads = ["variable", "cells", "right", "±", f"most frequent {what}", "random", "truth inside"]
     heads += [f"cut at {level:g} holds" for level in overall.coverage]
     heads += [f"its states at {level:g}" for level in overall.size]
     heads += [text for n in overall.right for text in (f"N ≥ {n:g} right", f"N ≥ {n:g} claimed")]
@@ -114,14 +114,15 @@ def _figures_table(variables: Mapping[str, CellCheck], overall: CellCheck, what:
     listed = [*variables.items(), *([("all", overall)] if len(variables) > 1 else [])]
     body = "".join(_figures_row(name, cells) for name, cells in listed)
     return (
-        "<p>A click on a heading sorts. ±: two standard errors of the difference to the most frequent.</p>"
+        "<p>A click on a heading sorts. ±: two standard errors of the difference to the most frequent. "
+        f"Truth inside: it is among the {what}s that compete.</p>"
         '<div class="wide" tabindex="0" role="group" aria-label="figures"><table class="sortable">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
 def _figures_row(name: str, cells: CellCheck) -> str:
-    shares = [cells.accuracy, cells.margin, cells.baseline, cells.random, *cells.coverage.values()]
+    shares = [cells.accuracy, cells.margin, cells.baseline, cells.random, cells.inside, *cells.coverage.values()]
     entries = [text_entry(name), number_entry(cells.rows + cells.sets, f"{cells.rows + cells.sets:,}")]
     entries += [_share_entry(share, 3) for share in shares]
     entries += [_share_entry(size, 1) for size in cells.size.values()]
