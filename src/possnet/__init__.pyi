@@ -10,8 +10,12 @@ from .completion import (
 )
 from .counting import Counts as Counts, count as count
 from .cuts import (
+    AutoResult as AutoResult,
     CutResult as CutResult,
+    DetectedProcess as DetectedProcess,
     IdentifiedDegrees as IdentifiedDegrees,
+    detect_process as detect_process,
+    fit_auto as fit_auto,
     fit_cut as fit_cut,
     identify_degrees as identify_degrees,
 )

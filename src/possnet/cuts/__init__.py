@@ -5,20 +5,26 @@ of structures needs one family at a time: `count_family` counts its cells, `fit_
 """
 
 from possnet.cuts.ancestor_bounds import ContextDegrees
+from possnet.cuts.automatic_fit import AutoResult, fit_auto
 from possnet.cuts.cut_fitting import fit_cut
 from possnet.cuts.cut_result import CutResult
 from possnet.cuts.family_cells import FamilyCells, count_cells, count_family
 from possnet.cuts.family_fitting import FamilyFit, fit_family
 from possnet.cuts.identified_degrees import IdentifiedDegrees, identify_degrees
+from possnet.cuts.process_detection import DetectedProcess, detect_process
 
 __all__ = [
+    "AutoResult",
     "ContextDegrees",
     "CutResult",
+    "DetectedProcess",
     "FamilyCells",
     "FamilyFit",
     "IdentifiedDegrees",
     "count_cells",
     "count_family",
+    "detect_process",
+    "fit_auto",
     "fit_cut",
     "fit_family",
     "identify_degrees",

@@ -101,22 +101,24 @@ def fit_cut(
     check_conjunction(conjunction)
     families = count_cells(dag, data, "fit_cut", progress=progress)
     families = require_common_states(families, data, wrong, "fit_cut")
-    thetas, told = _find_imprecision(imprecision, families, law)
-    if parents == "cut" and min(thetas.values()) < 1.0:
-        raise InputError("fit_cut: parents 'cut' with an imprecision below 1; expected parents 'observed'")
+    thetas, told = _find_imprecision(imprecision, families, law, hidden=parents == "cut")
     options = FamilyOptions(thetas, law, pseudo, conjunction)
-    fits = fit_families(dag, families, options)
+    fits = fit_families(dag, families, options, hidden=parents == "cut")
     shown = next(iter(thetas.values())) if not isinstance(imprecision, Mapping) else thetas
     return _to_result(dag, families, fits, (shown, told), point, conjunction, name)
 
 
 def _find_imprecision(
-    given: float | Mapping[str, float | None] | None, families: Mapping[str, FamilyCells], law: Law
+    given: float | Mapping[str, float | None] | None, families: Mapping[str, FamilyCells], law: Law, *, hidden: bool
 ) -> tuple[dict[str, float], bool | dict[str, bool] | None]:
-    """Theta of every variable, and whether the rows tell those that were not given."""
+    """Theta of every variable, and whether the rows tell those that were not given.
+
+    Given the cells of parents whose cuts are hidden, a cell is no single thinned cut: only roots tell the imprecision then.
+    """
     names = list(families)
+    telling = {name: family for name, family in families.items() if not (hidden and family.parents)}
     if given is None:
-        theta, told = estimate_imprecision(list(families.values()), law)
+        theta, told = estimate_imprecision(list(telling.values()), law)
         if not told:
             warn_user(
                 "fit_cut: the rows do not tell their imprecision, for no cell has two states off the core; it is taken as "
@@ -128,7 +130,9 @@ def _find_imprecision(
         told_each: dict[str, bool] = {}
     else:
         listed = for_every_variable(given, names, "fit_cut", "imprecision")
-        estimates = {n: estimate_imprecision([families[n]], law) for n, theta in listed.items() if theta is None}
+        estimates = {
+            n: estimate_imprecision([telling[n]] if n in telling else [], law) for n, t in listed.items() if t is None
+        }
         told_each = {name: told for name, (_, told) in estimates.items()}
         filled = {n: estimates[n][0] if n in estimates else theta for n, theta in listed.items()}
         thetas = read_thetas(filled, [family.child for family in families.values()], "fit_cut")  # type: ignore[arg-type]

@@ -37,6 +37,8 @@ class FamilyFit:
         States that lie in every cell.
     degrees
         g_A, the degrees that the cell is cut from under every combination of the parents' cells, (combinations, states).
+    joint
+        J̄, the greatest joint degrees of state and context, (contexts, states).
     marginal, marginal_error
         Marginal possibility of every state, max over A of g_A, and its standard error.
     log_likelihood
@@ -48,6 +50,7 @@ class FamilyFit:
     support: Floats
     core: Bools
     degrees: Floats
+    joint: Floats
     marginal: Floats
     marginal_error: Floats
     log_likelihood: float
@@ -89,7 +92,7 @@ def fit_family(
     counts = count_states(family, top, imprecision, law)
     fit = fit_states(inside, counts, top, known, pseudo, conjunction)
     value = cell_log_likelihood(family, fit.degrees, top, imprecision, law)
-    return replace(fit, log_likelihood=value)
+    return replace(fit, log_likelihood=value, support=inside.T.astype(np.float64) @ family.rows)
 
 
 class PresenceCounts(NamedTuple):
@@ -117,7 +120,7 @@ def count_states(family: FamilyCells, core: Bools, imprecision: float, law: Law)
 def fit_states(
     inside: Bools, counts: PresenceCounts, core: Bools, known: ContextDegrees, pseudo: float, conjunction: Conjunction
 ) -> FamilyFit:
-    """Bounds of a table from the presence of its states; the log-likelihood is left at 0.
+    """Bounds of a table from the presence of its states; support and log-likelihood are left at 0.
 
     Contexts that no combination contains have bounds 0 and 1. An entry is forced if leaving it out, all others fitted
     again, costs more than (ln N) / 2 of log-likelihood.
@@ -147,9 +150,10 @@ def fit_states(
     return FamilyFit(
         bounds,
         np.where(core | ~seen[:, np.newaxis], 0.0, _conditional_errors(solution, joint_error, known, conjunction)),
-        inside.T.astype(np.float64) @ counts.rows.max(axis=1, initial=0.0),
+        np.zeros(inside.shape[1]),
         core,
         degrees,
+        solution,
         degrees[best, each] if len(degrees) else np.ones(states),
         errors[best, each] if len(degrees) else np.zeros(states),
         0.0,

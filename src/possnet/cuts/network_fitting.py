@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from possnet.cuts.ancestor_bounds import AncestorBounds
 from possnet.cuts.family_fitting import FamilyFit, fit_family
+from possnet.cuts.hidden_cuts import fit_hidden_family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,21 +28,30 @@ class FamilyOptions:
     conjunction: Conjunction
 
 
-def fit_families(dag: Dag, families: Mapping[str, FamilyCells], options: FamilyOptions) -> dict[str, FamilyFit]:
-    """Fits of all families, parents first."""
+def fit_families(
+    dag: Dag, families: Mapping[str, FamilyCells], options: FamilyOptions, *, hidden: bool = False
+) -> dict[str, FamilyFit]:
+    """Fits of all families, parents first; with ``hidden`` children saw their parents' cuts before these were thinned."""
     known = AncestorBounds(dag, {name: family.child for name, family in families.items()}, options.conjunction)
     fits: dict[str, FamilyFit] = {}
     for name in dag.topological_order():
         family = families[name]
         contexts = known.bound_contexts(dag.parents(name))
-        fit = fit_family(
-            family,
-            options.imprecision[name],
-            law=options.law,
-            contexts=contexts,
-            pseudo=options.pseudo,
-            conjunction=options.conjunction,
-        )
+        theta = options.imprecision[name]
+        above = [(fits[parent], options.imprecision[parent]) for parent in dag.parents(name)]
+        if hidden and any(kept < 1.0 for _, kept in above) and family.total:
+            fit = fit_hidden_family(
+                family, above, theta, contexts, options.law, options.pseudo, options.conjunction
+            )
+        else:
+            fit = fit_family(
+                family,
+                theta,
+                law=options.law,
+                contexts=contexts,
+                pseudo=options.pseudo,
+                conjunction=options.conjunction,
+            )
         fits[name] = fit
         shape = (*(len(parent) for parent in family.parents), len(family.child))
         bounds = fit.bounds.reshape(shape)
