@@ -102,7 +102,7 @@ def test_the_truth_lies_within_the_bounds_up_to_their_errors(
 
 
 @settings(max_examples=15, deadline=None)
-@given(strategies.seeds, st.sampled_from(["observed"]), st.sampled_from(["independent", "text"]))
+@given(strategies.seeds, st.sampled_from(["observed", "cut"]), st.sampled_from(["independent", "text"]))
 def test_a_weighted_row_counts_as_often_as_its_weight(seed: int, parents: Any, law: Any) -> None:
     rng = np.random.default_rng(seed)
     net = pn.random_network(4, max_parents=2, states=(2, 3), rng=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import possnet as pn
 from possnet.learners import LEARNERS, Learner, label_learner, resolve_learner
+from tests.commands import run
 
 ONE: dict[str, Any] = {
     "rows": [20, 50],
@@ -58,6 +60,7 @@ def test_learners_that_need_the_imprecision_are_told_it(nothing: Learner) -> Non
     assert corrected == pn.fit(asia.dag, data, imprecision=0.5)
 
 
+@pytest.mark.filterwarnings("ignore:fit_cut. the rows do not tell their imprecision")  # variables of two states
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_takes_the_options_and_data_that_its_entry_names(name: str) -> None:
     learner, asia = LEARNERS[name], pn.load_example("asia")
@@ -81,7 +84,7 @@ def test_every_learner_takes_the_options_and_data_that_its_entry_names(name: str
 def test_the_limit_of_a_learner_is_that_of_its_counts() -> None:
     asia = pn.load_example("asia")
     for name, learner in LEARNERS.items():
-        if learner.limit is not None:
+        if learner.limit_label == "limit of counting" and learner.limit is not None:
             limit = learner.limit(asia, "traced-text", 0.5)
             assert limit == pn.sampling_limit(asia, process="traced", law="text", imprecision=0.5), name
     large = pn.random_network(30, max_parents=5, states=(6, 6), rng=1)
@@ -98,3 +101,47 @@ def test_a_learned_structure_is_part_of_the_name() -> None:
         resolve_learner("emm@greedy")
     with pytest.raises(pn.InputError, match="learn 'gredy'; expected .*did you mean 'greedy'"):
         resolve_learner("em@gredy")
+
+
+def test_the_cut_likelihood_has_its_own_limit_and_metrics_of_its_bounds() -> None:
+    results = pn.evaluate(
+        ["clinic"], rows=2_000, imprecision=[0.5], process="alpha-cut", learners=["likelihood", "cut"], repeats=2, rng=1
+    )
+    assert results.failed == []
+    by_learner = {s.learner: s for s in results.summary("child_affinity")}
+    assert by_learner["cut"].limit == pytest.approx(0.8996, abs=0.001)
+    assert by_learner["likelihood"].limit == pytest.approx(0.679, abs=0.001)
+    assert by_learner["cut"].mean > by_learner["cut"].vacuous > by_learner["likelihood"].mean
+    assert results.table_rows()[0][-3:] == ("ignorance", "limit", "limit of the cut likelihood")
+    assert results.table_rows()[1][-2:] == ("0.679", "0.900")
+    assert "limit of the cut likelihood 0.90" in results.sentences()[0]
+    for metric, least in (("bound_coverage", 0.97), ("identified_share", 0.3)):
+        (summary,) = results.summary(metric)
+        assert summary.learner == "cut"
+        assert summary.mean >= least
+    (error,) = results.summary("identified_error")
+    assert error.mean < 0.05 < error.vacuous
+
+
+def test_the_cut_likelihood_and_the_automatic_choice_fit_from_the_command_line(tmp_path: Path) -> None:
+    clinic = pn.load_example("clinic")
+    data = pn.sample(clinic, 2_000, imprecision=0.5, rng=1)
+    pn.write_data(data, tmp_path / "rows.parquet")
+    for options, line in (
+        (("cut", "--imprecision", ".5"), "of the degrees are identified, the others bounded"),
+        (("cut",), "imprecision 0.5"),
+        (("auto",), "alpha-cut rows (every variable has a state in all its cells"),
+    ):
+        out = tmp_path / "learned.json"
+        done = run("fit", tmp_path / "rows.parquet", "--structure", "clinic", "--method", *options, "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert line in done.stderr
+        expected = pn.fit_cut(clinic.dag, data, imprecision=0.5 if "--imprecision" in options else None)
+        assert pn.read_network(out).table("rash") == pytest.approx(expected.network.table("rash"))
+    pn.write_data(pn.sample(clinic, 100, process="traced", rng=1), tmp_path / "traced.parquet")
+    refused = run(
+        "fit", tmp_path / "traced.parquet", "--structure", "clinic", "--method", "cut", "--out", tmp_path / "x.json"
+    )
+    assert refused.returncode == 1
+    assert "these are not alpha-cut rows" in refused.stderr
+    assert not (tmp_path / "x.json").exists()

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from possnet.cuts.cut_fitting import fit_cut
 from possnet.cuts.process_detection import DetectedProcess, detect_process
-from possnet.em import EmResult, fit_em
+from possnet.em import EmOptions, EmResult, fit_em
 from possnet.parameters import fit
 from possnet.possibility import PRODUCT, Conjunction
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from possnet.aliases import Progress
     from possnet.cuts.cut_result import CutResult
     from possnet.dataset import Batches, Dataset
@@ -70,6 +72,7 @@ def fit_auto(
     dag: Dag,
     data: Dataset | Batches,
     *,
+    imprecision: float | Mapping[str, float] | None = None,
     wrong: float = 0.005,
     conjunction: Conjunction = PRODUCT,
     name: str = "",
@@ -78,10 +81,13 @@ def fit_auto(
     """Learn the tables of a network by the learner that suits the process which the rows look like.
 
     Precise rows: the symmetric transformation of conditional frequencies, which recovers the degrees of rows drawn by
-    ``process="precise"``. Alpha-cut rows: `possnet.fit_cut`, with the imprecision estimated. Traced rows: `possnet.fit_em`.
+    ``process="precise"``. Alpha-cut rows: `possnet.fit_cut`, which estimates an unknown imprecision. Traced rows:
+    `possnet.fit_em`.
 
     Parameters
     ----------
+    imprecision
+        Theta of the rows, if it is known; precise rows have none.
     wrong
         Share of wrong cells that may not decide (see `possnet.detect_process`); alpha-cut rows that lack a state which all
         others have are left out.
@@ -104,10 +110,12 @@ def fit_auto(
     elif detected.process == "alpha-cut":
         slack = min(max(wrong, *detected.absence.values(), 0.0) * 2.0, 0.49) if max(detected.absence.values()) else 0.0
         result = fit_cut(
-            dag, data, imprecision=None, wrong=slack, conjunction=conjunction, name=name, progress=progress
+            dag, data, imprecision=imprecision, wrong=slack, conjunction=conjunction, name=name, progress=progress
         )
         network = result.network
     else:
-        result = fit_em(dag, data, conjunction=conjunction, progress=progress)
+        result = fit_em(
+            dag, data, imprecision=imprecision, conjunction=conjunction, options=EmOptions(name=name), progress=progress
+        )
         network = result.network
     return AutoResult(network, learner, detected, result)

@@ -6,8 +6,8 @@ what whole cells would tell, only with more noise. Three steps, each an EM or pa
 
 1. The cuts that a learned parent can make are those of its degrees; their joint probabilities P(A) are a mixture that
    explains the parents' cells, with components P(D | A) known from the imprecision.
-2. Given P(A | D), the presence of a state is a mixture too: P(x in S | D) = sum over A of P(A | D) θ g_A(x). The E-step gives
-   expected counts n_A and k_A(x), the M-step is the maximisation of `possnet.cuts.presence_ascent`.
+2. Given P(A | D), the presence of a state is a mixture too: P(x in S | D) = sum over A of P(A | D) θ g_A(x). The E-step
+   gives expected counts n_A and k_A(x), the M-step is the maximisation of `possnet.cuts.presence_ascent`.
 3. Bounds are made from the expected counts. A row whose cut is uncertain counts as part of a row.
 """
 
@@ -48,7 +48,7 @@ def possible_cuts(degrees: Floats, core: Bools) -> Bools:
     array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
     """
     levels = np.where(core, 1.0, degrees)
-    cuts = (levels[:, np.newaxis, :] >= np.maximum(levels, 1e-300)[:, :, np.newaxis]).reshape(-1, degrees.shape[1])
+    cuts = (levels[:, np.newaxis, :] >= levels[:, :, np.newaxis])[levels > 0.0]
     return np.unique(np.vstack([cuts | core, core]), axis=0)
 
 
@@ -87,9 +87,7 @@ def fit_hidden_family(
     fit = fit_states(inside, expected, family.core, contexts, pseudo, conjunction)
     own = contexts_in_cells(family.parent_cells, family.combinations).T.astype(np.float64) @ family.rows
     hidden = replace(family, parent_cells=cuts, combinations=combinations)
-    return replace(
-        fit, support=own, log_likelihood=_log_likelihood(family, hidden, fit, posterior, theta, law)
-    )
+    return replace(fit, support=own, log_likelihood=_log_likelihood(family, hidden, fit, posterior, theta, law))
 
 
 def _list_cuts(
@@ -103,7 +101,9 @@ def _list_cuts(
     size = prod(len(sets) for sets in cuts)
     what = f"cut likelihood: {size:,} combinations of cuts of the parents of {family.child.name!r}"
     refuse_over(24 * size * max(len(family.combinations), 1), what, "use fewer parents or states")
-    combinations = np.array(list(product(*(range(len(sets)) for sets in cuts))), dtype=np.int64).reshape(size, len(cuts))
+    combinations = np.array(list(product(*(range(len(sets)) for sets in cuts))), dtype=np.int64).reshape(
+        size, len(cuts)
+    )
     likelihoods = np.ones((len(family.combinations), size))
     for place, (fit, theta) in enumerate(parents):
         single = thinning_probabilities(family.parent_cells[place], cuts[place], fit.core, theta, law)
@@ -154,9 +154,7 @@ def _expect_presence(
     return PresenceCounts(problem.rows * known, problem.presence * known, observed.kept)
 
 
-def _known_shares(
-    problem: PresenceProblem, levels: Floats, observed: PresenceCounts, posterior: Floats
-) -> Floats:
+def _known_shares(problem: PresenceProblem, levels: Floats, observed: PresenceCounts, posterior: Floats) -> Floats:
     """Which share of its expected rows each combination of cuts would need to tell as much if the cuts were seen.
 
     With G[D, a] the posterior probability of the cuts in which context a has the largest level, the information on the

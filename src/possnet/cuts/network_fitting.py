@@ -40,9 +40,7 @@ def fit_families(
         theta = options.imprecision[name]
         above = [(fits[parent], options.imprecision[parent]) for parent in dag.parents(name)]
         if hidden and any(kept < 1.0 for _, kept in above) and family.total:
-            fit = fit_hidden_family(
-                family, above, theta, contexts, options.law, options.pseudo, options.conjunction
-            )
+            fit = fit_hidden_family(family, above, theta, contexts, options.law, options.pseudo, options.conjunction)
         else:
             fit = fit_family(
                 family,

@@ -112,7 +112,9 @@ def detect_process(data: Dataset | Batches, dag: Dag, *, wrong: float = 0.005) -
     evidence = share, absence
     size = count_noun(len(rows), "row")
     if share <= wrong:
-        text = "every cell is a single state" if not sets else f"{100 * (1 - share):.3g} % of the cells are single states"
+        text = (
+            "every cell is a single state" if not sets else f"{100 * (1 - share):.3g} % of the cells are single states"
+        )
         return DetectedProcess("precise", f"{text} ({size})", *evidence, None, None, len(rows))
     allowed = {name: wrong + 3.0 * sqrt(wrong * (1.0 - wrong) / known[name]) for name in absence}
     worst = max(absence, key=lambda name: absence[name] - allowed[name])
@@ -137,9 +139,7 @@ def take_rows(data: Dataset | Batches) -> Dataset:
     return Dataset.concatenate(parts)[:_ROWS]
 
 
-def _compare_laws(
-    dag: Dag, rows: Dataset, wrong: float, evidence: tuple[float, dict[str, float]]
-) -> DetectedProcess:
+def _compare_laws(dag: Dag, rows: Dataset, wrong: float, evidence: tuple[float, dict[str, float]]) -> DetectedProcess:
     """Held-out likelihood of both laws."""
     gain = variance = 0.0
     number = np.arange(len(rows)) % _FOLDS

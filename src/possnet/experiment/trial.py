@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from possnet.io import decode_network
-from possnet.learners import resolve_learner
-from possnet.metrics import compare
+from possnet.learners import network_of, resolve_learner
+from possnet.metrics import bounds_of, compare
 from possnet.sampling import sample
 
 if TYPE_CHECKING:
@@ -84,11 +84,12 @@ def run_trial(task: TrialTask) -> Outcome:
         data = sample(truth, trial.rows, imprecision=trial.imprecision, process=trial.process, rng=row_seed)
         seconds["sample"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        learned = learner.learn(truth.dag, data, trial.imprecision, truth.conjunction)
+        result = learner.learn_result(truth.dag, data, trial.imprecision, truth.conjunction)
         seconds["learn"] = time.perf_counter() - begin
         begin = time.perf_counter()
         limit = learner.limit and _compute_limit(learner.limit, text, trial.process, trial.imprecision)
-        comparison = compare(truth, learned, limit=limit, rng=np.random.default_rng(row_seed))
+        generator = np.random.default_rng(row_seed)
+        comparison = compare(truth, network_of(result), limit=limit, bounds=bounds_of(result), rng=generator)
         seconds["compare"] = time.perf_counter() - begin
     except Exception as error:  # noqa: BLE001 - whatever a learner does, the other trials go on
         return describe_failure(error, seconds)

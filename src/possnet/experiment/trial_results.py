@@ -10,12 +10,12 @@ import numpy as np
 
 from possnet.drawing import draw_table, text_table
 from possnet.errors import InputError
-from possnet.learners import label_learner
+from possnet.learners import LEARNERS, label_learner, resolve_learner
 from possnet.metrics import METRICS
 from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from possnet.experiment.trial import Outcome, Trial
@@ -26,6 +26,8 @@ _STUDENT: Final = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
     2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
+
+_COUNTING: Final = "limit of counting"
 
 
 class Summary(NamedTuple):
@@ -130,10 +132,13 @@ class Results:
         ('asia', 'traced', '1', '50')
         """
         learners = dict.fromkeys(trial.learner for trial in self.trials)
-        rows = [("network", "process", "imprecision", "rows", *learners, "ignorance", "limit")]
+        limits = _label_limits(learners)
+        heads = ["limit" if label == _COUNTING else label for label in limits]
+        rows = [("network", "process", "imprecision", "rows", *learners, "ignorance", *heads)]
         for (network, process, theta, count), summaries in self._group_settings(metric).items():
             means = {learner: _format_mean(summary) for learner, summary in summaries.items()}
-            bounds = ["" if bound is None else f"{bound:.3f}" for bound in _find_bounds(summaries)]
+            levels = _find_levels(summaries, limits)
+            bounds = ["" if bound is None else f"{bound:.3f}" for bound in levels.values()]
             imprecision = f"{theta:g}" if is_imprecise(process) else ""
             shown = (means.get(learner, "") for learner in learners)
             rows.append((network, process, imprecision, f"{count:,}", *shown, *bounds))
@@ -152,9 +157,9 @@ class Results:
         for (network, process, theta, rows), summaries in self._group_settings(metric).items():
             if rows == most:
                 values = {label_learner(name): s and s.mean for name, s in summaries.items()}
-                bounds = zip(("ignorance", "limit of counting"), _find_bounds(summaries), strict=True)
+                levels = _find_levels(summaries, _label_limits(summaries))
                 parts = [f"{name} {'failed' if mean is None else f'{mean:.2f}'}" for name, mean in values.items()]
-                parts += [f"{name} {bound:.2f}" for name, bound in bounds if bound is not None]
+                parts += [f"{name} {bound:.2f}" for name, bound in levels.items() if bound is not None]
                 setting = f"{network}, {label_process(process)}"
                 setting += f", imprecision {theta:g}" if is_imprecise(process) else ""
                 sentences.append(f"{setting}, {most:,} rows: {', '.join(parts) or 'not defined'}")
@@ -201,10 +206,21 @@ def _summarise(
     return Summary(*key, float(values.mean()), interval, float(vacuous.mean()), measured[0][2], len(values))
 
 
-def _find_bounds(summaries: dict[str, Summary | None]) -> tuple[float | None, float | None]:
-    """What ignorance has, and the limit, as far as any learner tells."""
+def _label_limits(learners: Iterable[str]) -> list[str]:
+    """The limits that some learners have, counting's first and always."""
+    entries = [resolve_learner(name) for name in learners if name.partition("@")[0] in LEARNERS]
+    return list(dict.fromkeys([_COUNTING, *(entry.limit_label for entry in entries if entry.limit is not None)]))
+
+
+def _find_levels(summaries: dict[str, Summary | None], limits: Iterable[str]) -> dict[str, float | None]:
+    """What ignorance has, and each limit, as far as any learner tells."""
     known = [summary for summary in summaries.values() if summary is not None]
-    return next((s.vacuous for s in known), None), next((s.limit for s in known if s.limit is not None), None)
+    levels = {"ignorance": next((s.vacuous for s in known), None), **dict.fromkeys(limits)}
+    for summary in known:
+        label = resolve_learner(summary.learner).limit_label if summary.limit is not None else ""
+        if label in levels and levels[label] is None:
+            levels[label] = summary.limit
+    return levels
 
 
 def _format_mean(summary: Summary | None) -> str:

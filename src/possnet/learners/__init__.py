@@ -1,5 +1,21 @@
 """Learners by name: what `possnet.evaluate` compares, `possnet fit --method` offers, and reports call by their labels."""
 
-from possnet.learners.learner import LEARNERS, Learner, label_learner, limit_of_counting, resolve_learner
+from possnet.learners.learner import (
+    LEARNERS,
+    Learner,
+    label_learner,
+    limit_of_counting,
+    limit_of_cuts,
+    network_of,
+    resolve_learner,
+)
 
-__all__ = ["LEARNERS", "Learner", "label_learner", "limit_of_counting", "resolve_learner"]
+__all__ = [
+    "LEARNERS",
+    "Learner",
+    "label_learner",
+    "limit_of_counting",
+    "limit_of_cuts",
+    "network_of",
+    "resolve_learner",
+]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+from possnet.cuts import fit_auto, fit_cut, identify_degrees
 from possnet.em import fit_coarsened, fit_em
 from possnet.errors import InputError, TooLarge, did_you_mean, listing
 from possnet.network import Network
@@ -52,11 +53,15 @@ class Learner:
         Keywords that it takes besides, as the command line and `possnet.fit` call them.
     needs_imprecision
         Whether it is given the imprecision of the rows, as ``imprecision=``, where that is above 0.
+    estimates_imprecision
+        Whether ``imprecision=None`` is estimated from the rows.
     takes_imprecise_rows, takes_streams
         Whether cells may hold several states, and whether the data may be a stream of batches.
     limit
         What it converges to with endless rows, if that is known: a function (network, name of a process, imprecision) that
         gives a network, or None where it cannot be computed.
+    limit_label
+        That limit, for people.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -69,15 +74,27 @@ class Learner:
     fit: Fit
     options: frozenset[str] = frozenset()
     needs_imprecision: bool = False
+    estimates_imprecision: bool = False
     takes_imprecise_rows: bool = True
     takes_streams: bool = True
     limit: Limit | None = None
+    limit_label: str = "limit of counting"
 
     def learn(self, dag: Dag, data: Dataset | Batches, imprecision: float, conjunction: Conjunction) -> Network:
         """The network learned from rows that were drawn with an imprecision."""
+        return network_of(self.learn_result(dag, data, imprecision, conjunction))
+
+    def learn_result(
+        self, dag: Dag, data: Dataset | Batches, imprecision: float, conjunction: Conjunction
+    ) -> Network | Fitted:
+        """What the learner gives: a network, or a result that has one and says more of it."""
         known = {"imprecision": imprecision} if self.needs_imprecision and imprecision > 0.0 else {}
-        result = self.fit(dag, data, conjunction=conjunction, **known)
-        return result if isinstance(result, Network) else result.network
+        return self.fit(dag, data, conjunction=conjunction, **known)
+
+
+def network_of(result: Network | Fitted) -> Network:
+    """The network that a learner gave."""
+    return result if isinstance(result, Network) else result.network
 
 
 _LIMIT_BYTES: Final = 1 << 28
@@ -94,6 +111,21 @@ def limit_of_counting(network: Network, process: str, imprecision: float) -> Net
         return None
     try:
         return sampling_limit(network, process=process, imprecision=imprecision, limit=_LIMIT_BYTES)
+    except TooLarge:
+        return None
+
+
+def limit_of_cuts(network: Network, process: str, imprecision: float) -> Network | None:
+    """What the cut likelihood converges to from alpha-cut rows, where that takes at most 256 MiB.
+
+    >>> import possnet as pn
+    >>> limit_of_cuts(pn.load_example("asia"), "alpha-cut", 0.5).name, limit_of_cuts(pn.load_example("asia"), "traced", 0.5)
+    ('asia', None)
+    """
+    if process != "alpha-cut" or imprecision == 0.0:
+        return None
+    try:
+        return identify_degrees(network, imprecision=imprecision, limit=_LIMIT_BYTES).network
     except TooLarge:
         return None
 
@@ -118,6 +150,10 @@ for _learner in (
     Learner("em", "EM", fit_em, _EM),
     Learner("em-corrected", "EM, corrected for imprecision", fit_em, _EM, needs_imprecision=True),
     Learner("coarsened", "EM under coarsening at random", fit_coarsened, _COARSENED),
+    Learner("cut", "cut likelihood", fit_cut, frozenset({"imprecision", "name", "progress"}), needs_imprecision=True,
+            estimates_imprecision=True, limit=limit_of_cuts, limit_label="limit of the cut likelihood"),
+    Learner("auto", "the learner that suits the rows", fit_auto, frozenset({"imprecision", "name", "progress"}),
+            needs_imprecision=True, estimates_imprecision=True),
 ):  # fmt: skip
     LEARNERS.register(_learner)
 

@@ -2,6 +2,7 @@
 
 from possnet.metrics.compared_network import ComparedNetwork
 from possnet.metrics.comparison import Comparison, Measured, compare
+from possnet.metrics.degree_bounds import DegreeBounds, bounds_of
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
 from possnet.metrics.metric import METRICS, Metric
 from possnet.metrics.structures import structure_metrics
@@ -10,8 +11,10 @@ __all__ = [
     "METRICS",
     "ComparedNetwork",
     "Comparison",
+    "DegreeBounds",
     "Measured",
     "Metric",
+    "bounds_of",
     "compare",
     "information_affinity",
     "rank_agreement",

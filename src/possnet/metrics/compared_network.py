@@ -15,6 +15,7 @@ import numpy as np
 
 from possnet.graph import Dag
 from possnet.inference import Inference
+from possnet.metrics.degree_bounds import DegreeBounds
 from possnet.metrics.distributions import affinity_of_normalised
 from possnet.metrics.structures import structure_metrics
 from possnet.network import Network
@@ -77,10 +78,12 @@ class ComparedNetwork:
         network: Network,
         configurations: Mapping[str, Ints] | None = None,
         limit: ComparedNetwork | None = None,
+        bounds: DegreeBounds | None = None,
     ) -> None:
         self._reference, self._configurations = reference, configurations
         self.truth, self.network, self.limit = reference.network, network, limit
         self.joint_is_exact = configurations is None
+        self._bounds = bounds
         self.true_tables: Tables = reference.tables
 
     @cached_property
@@ -156,6 +159,45 @@ class ComparedNetwork:
         safe = np.where(tops > 0.0, joint, 1.0)
         return self.network.conjunction.normalise(safe, axis=-1)
 
+    @cached_property
+    def bounds(self) -> DegreeBounds | None:
+        """Bounds of the degrees of variables with parents (of all, if none has any) in the possible contexts of the truth.
+
+        None if the learner gives none, or learned other parents.
+        """
+        dag = self.network.dag
+        children = self._reference.children
+        if self._bounds is None or any(set(dag.parents(n)) != set(self.truth.dag.parents(n)) for n in children):
+            return None
+        parts = []
+        for ends in self._bounds:
+            arrays = {}
+            for name in children:
+                order = [dag.parents(name).index(parent) for parent in self.truth.dag.parents(name)]
+                arrays[name] = ends[name].transpose(*order, len(order))[self._reference.possible[name]]
+            parts.append(arrays)
+        return DegreeBounds(*parts)
+
+    def bound_coverage(self) -> float | None:
+        """Share of the true degrees that lie within their bounds, give or take three standard errors."""
+        bounds = self.bounds
+        if bounds is None:
+            return None
+        return float(np.mean([bounds.covers(name, self.true_tables[name]).mean() for name in bounds.lower]))
+
+    def identified_share(self) -> float | None:
+        """Share of the degrees that are identified."""
+        if self.bounds is None:
+            return None
+        return float(np.concatenate([there.reshape(-1) for there in self.bounds.identified.values()]).mean())
+
+    def identified_error(self) -> float | None:
+        """Mean absolute difference of the identified degrees."""
+        if self.bounds is None or not any(there.any() for there in self.bounds.identified.values()):
+            return None
+        gaps = [np.abs(self.tables[n] - self.true_tables[n])[there] for n, there in self.bounds.identified.items()]
+        return float(np.concatenate(gaps).mean())
+
     def compare_rows(self, distance: Callable[[Floats, Floats], Floats], other: Tables | None = None) -> Tables:
         """A distance between the rows of the truth, or of ``other`` tables, and those of the network."""
         against = self.true_tables if other is None else other
@@ -183,13 +225,31 @@ class Ignorance(ComparedNetwork):
     """The network that knows nothing: no edges, and every degree 1."""
 
     def __init__(
-        self, reference: TrueNetwork, configurations: Mapping[str, Ints] | None, limit: ComparedNetwork | None
+        self,
+        reference: TrueNetwork,
+        configurations: Mapping[str, Ints] | None,
+        limit: ComparedNetwork | None,
+        beside: ComparedNetwork,
     ) -> None:
         truth = reference.network
         dag = Dag(dict.fromkeys(truth.dag.nodes, ()))
         tables = {v.name: np.ones(len(v)) for v in truth.variables}
         network = Network.unchecked(truth.variables, dag, tables, conjunction=truth.conjunction)
         super().__init__(reference, network, configurations, limit)
+        self._beside = beside
+
+    @property
+    def bounds(self) -> DegreeBounds | None:
+        """Those of the network beside it, so that ignorance is judged on the same degrees."""
+        return self._beside.bounds
+
+    def bound_coverage(self) -> float | None:
+        """Bounds from 0 to 1 hold every degree."""
+        return None if self.bounds is None else 1.0
+
+    def identified_share(self) -> float | None:
+        """They identify none."""
+        return None if self.bounds is None else 0.0
 
     @cached_property
     def tables(self) -> Tables:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from possnet.aliases import Floats
+    from possnet.metrics.degree_bounds import DegreeBounds
 
 
 class Measured(NamedTuple):
@@ -68,6 +69,7 @@ def compare(
     learned: Network,
     *,
     limit: Network | None = None,
+    bounds: DegreeBounds | None = None,
     rng: np.random.Generator | int | None = 0,
 ) -> Comparison:
     """Compute every metric of `possnet.metrics.METRICS` between a true and a learned network over the same variables.
@@ -78,6 +80,8 @@ def compare(
     ----------
     limit
         What the learner converges to (`possnet.sampling_limit`), if known: it is compared as well.
+    bounds
+        Bounds of the degrees, of a learner that gives them (`possnet.metrics.bounds_of`): how often they hold the truth.
     rng
         Draws the configurations of a joint distance that is too large to be exact.
 
@@ -95,7 +99,8 @@ def compare(
     reference = _prepare_truth(truth)
     sample = None if reference.exact else reference.draw_configurations(seed)
     ending = None if limit is None else _compare_limit(truth, limit, None if sample is None else seed)
-    compared, ignorance = ComparedNetwork(reference, learned, sample, ending), Ignorance(reference, sample, ending)
+    compared = ComparedNetwork(reference, learned, sample, ending, bounds)
+    ignorance = Ignorance(reference, sample, ending, compared)
     metrics = {}
     for name, metric in METRICS.items():
         value, vacuous = metric.compute(compared), metric.compute(ignorance)

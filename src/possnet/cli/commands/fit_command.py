@@ -24,7 +24,7 @@ from possnet.errors import InputError, listing, warn_user
     default=None,
     help="Divide every row by its largest degree, or not; by default as the method does.",
 )
-@click.option("--imprecision", type=float, help="Undo a known imprecision of the cells.")
+@click.option("--imprecision", type=float, help="Undo a known imprecision of the cells; estimated by cut if not given.")
 @shared.prior_options
 @shared.transform_option("For --method transform.")
 @shared.choice_option(
@@ -48,12 +48,13 @@ def fit_command(
     out: str,
     **others: Any,
 ) -> None:
-    """Learn the tables of a network from data, by counting or by EM; data may be larger than memory.
+    """Learn the tables of a network from data, by counting, EM or the cut likelihood; data may be larger than memory.
 
     \b
     Examples:
       possnet fit patients.parquet --structure clinic --out learned.json
       possnet fit patients.csv --structure clinic --method em --out learned.json
+      possnet fit patients.csv --structure clinic --method auto --out learned.json
       possnet sample clinic --out - | possnet fit - --structure clinic --out learned.json
       possnet fit 'parts/*.parquet' --structure asia --method histogram --out raw.json
     """
@@ -67,7 +68,7 @@ def fit_command(
             raise InputError(
                 f"--{option} is not for --method {method}; expected --method {method} without it, or {', '.join(takers)}"
             )
-    if learner.needs_imprecision and imprecision is None:
+    if learner.needs_imprecision and imprecision is None and not learner.estimates_imprecision:
         raise InputError(f"--method {method} corrects for a known imprecision; expected --imprecision too, such as .5")
     stream = scan_file(data, structure, weights, binnings)
     em = pn.EmOptions(starts=starts, rng=seed, name=structure.name)
@@ -80,11 +81,37 @@ def fit_command(
     if isinstance(result, pn.EmResult):
         stopped = result.stopped.replace("_", " ")
         click.echo(f"{result.steps} steps, {stopped}; log-likelihood {result.log_likelihood[-1]:.3f}", err=True)
+    if isinstance(result, pn.AutoResult):
+        click.echo(result.reason, err=True)
+        result = result.result
+    if isinstance(result, pn.CutResult):
+        click.echo(describe_cuts(result), err=True)
+
+
+def describe_cuts(result: pn.CutResult) -> str:
+    """What the cut likelihood learned, in a line.
+
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}]})
+    >>> describe_cuts(pn.fit_cut(pn.Dag({"a": ()}), data))
+    '100 % of the degrees are identified, the others bounded; log-likelihood -1.414'
+    """
+    text = f"{100 * result.share:.0f} % of the degrees are identified, the others bounded"
+    if result.imprecision_identified and isinstance(result.imprecision, float):
+        text += f"; imprecision {result.imprecision:.3f} (estimated)"
+    return f"{text}; log-likelihood {result.log_likelihood:.3f}"
 
 
 def write_fitted(result: Any, file: str) -> None:
     """Write the network that a learner gave; warn of EM's steps that did not suffice, and contexts left undetermined."""
     pn.write_network(result if isinstance(result, pn.Network) else result.network, file)
+    if isinstance(result, pn.AutoResult):
+        result = result.result
+    if isinstance(result, pn.CutResult) and any(result.left_out.values()):
+        counts = [f"{name} ({rows:,})" for name, rows in result.left_out.items() if rows]
+        warn_user(f"rows with unknown cells, left out of the families of: {listing(counts)}")
+    if isinstance(result, pn.CutResult) and any(result.wrong.values()):
+        counts = [f"{name} ({rows:,})" for name, rows in result.wrong.items() if rows]
+        warn_user(f"rows that lack a state which all others have, left out of the families of: {listing(counts)}")
     if not isinstance(result, pn.EmResult):
         return
     if result.stopped != "converged":
