@@ -71,7 +71,10 @@ def test_a_trial_is_sample_learn_compare() -> None:
 @pytest.mark.parametrize("process", PROCESSES)
 def test_every_learner_learns_from_every_process(process: str) -> None:
     found = pn.evaluate(["survey"], learners=LEARNERS, **{**ONE, "imprecision": [0.0, 0.5], "process": process})
-    assert found.failed == []
+    refused = [(trial.learner, error) for trial, error in found.failed]
+    if not process.startswith("alpha-cut"):  # the cut likelihood refuses rows that are not alpha-cuts
+        refused = [pair for pair in refused if pair[0] != "cut" or "these are not alpha-cut rows" not in pair[1]]
+    assert refused == []
     assert {trial.learner for trial in found.trials} == set(LEARNERS)
 
 
