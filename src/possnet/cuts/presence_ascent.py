@@ -27,6 +27,7 @@ _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1.0 - 1e-12
 _BATCH: Final = 256  # entries that are left out at a time
 _ROUNDS: Final = 20  # of one sweep each
+_SURE: Final = 20.0  # a loss so many times the price does not fall below it in later sweeps
 
 
 def presence_log_likelihood(rows: Floats, presence: Floats, shares: Floats) -> Floats:
@@ -153,11 +154,16 @@ def ascend(problem: PresenceProblem, start: Floats, *, sweeps: int = 100, tolera
     """Levels λ (contexts, columns) after coordinate ascent from a start, until none moves by more than the tolerance."""
     levels = start.copy()
     tops = _LargestTwo(problem.inside, levels)
+    decided: list[Floats | None] = [None] * len(levels)
     for _ in range(1 if len(levels) == 1 else sweeps):  # one context does not depend on others
         moved = 0.0
         for context, sets in enumerate(problem.sets_of_context):
             before = levels[context].copy()
             others = tops.others(context, sets)
+            last = decided[context]
+            if last is not None and (others == last).all():
+                continue  # nothing has changed since its level was chosen
+            decided[context] = others
             best = _best_level(
                 others, *problem.counts_of_context[context], problem.ceiling[context], before, problem.pseudo
             )
@@ -254,7 +260,7 @@ def _lose_entries(
         start[:, waiting] = ascend(part, start[:, waiting], sweeps=1)
         loss = full[columns[waiting]] - part.log_likelihood(start[:, waiting])
         gain, lost[waiting] = lost[waiting] - loss, loss
-        waiting = waiting[(loss > price) & (loss - price < 4.0 * gain)]
+        waiting = waiting[(loss > price) & (loss - price < 4.0 * gain) & (loss < _SURE * price)]
         if not len(waiting):
             break
     return lost
