@@ -24,7 +24,7 @@ COLOURS: Final = {
     "edge": ("#8796a5", "#70808f"),
     "line": ("#c7d0d9", "#3d4a56"),
     "possible": ("#a9cfe0", "#2f5f75"),
-    "band": ("#dcebf3", "#233c4a"),
+    "band": ("#d9e9f2", "#274452"),
     "necessary": ("#0b6e99", "#5ec1e8"),
     "mark": ("#c44e28", "#f08a5d"),
     "added": ("#1f8a4c", "#58c98b"),

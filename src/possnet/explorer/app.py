@@ -108,6 +108,7 @@ class Explorer:
                 "name": network.name,
                 "description": network.description,
                 "conjunction": network.conjunction.name,
+                "bounded": network.bounds is not None,
                 "variables": variables,
                 "geometry": self.layouts[shape],
                 **sessions.summarise_session(session),

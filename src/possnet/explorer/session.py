@@ -18,6 +18,8 @@ from possnet.network import normalise_tables
 from possnet.possibility import necessities
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from possnet.explorer.request_types import (
         AnswerRequest,
         EditRequest,
@@ -107,6 +109,9 @@ def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
         "revision": session.revision,
         "degree": engine.possibility_of(evidence),  # from the same calibration as the marginals
     }
+    if session.network.bounds is not None:
+        answer["bounds"] = _list_bounds(engine, evidence or None)
+        answer["degree_bounds"] = engine.evidence_bounds(evidence)
     if request.explain:
         best = engine.most_possible(evidence or None)
         ties = best.ties if best.ties < _EXACT else f"about 10^{log10(best.ties):.0f}"
@@ -124,6 +129,16 @@ def _list_marginals(engine: Inference, evidence: Evidence | None) -> dict[str, d
         }
         for name, marginal in engine.marginals(evidence).items()
     }
+
+
+def _list_bounds(engine: Inference, evidence: Evidence | None) -> dict[str, dict[str, list[float]]]:
+    """Name -> lower and upper possibility and necessity of every state."""
+    listed = {}
+    for name, bounds in engine.marginal_bounds(evidence).items():
+        least, most = bounds.necessities()
+        ends = {"lower": bounds.lower, "upper": bounds.upper, "least": least, "most": most}
+        listed[name] = {end: degrees.tolist() for end, degrees in ends.items()}
+    return listed
 
 
 def read_table_page(session: Session, request: TableRequest) -> dict[str, Any]:
@@ -202,7 +217,20 @@ def edit_table(session: Session, request: EditRequest) -> Session:
         if len(degrees) != states:
             raise InputError(f"table of {name!r}: {len(degrees)} degrees in context {number}; expected {states}")
         table[number] = degrees
-    return session.with_edit(network.with_table(name, table.reshape(old.shape)))
+    edited = network.with_table(name, table.reshape(old.shape))
+    return session.with_edit(_restore_bounds(edited, network, name, list(request.rows)))
+
+
+def _restore_bounds(network: Network, earlier: Network, name: str, edited: Sequence[int] = ()) -> Network:
+    """The network with the earlier bounds of a variable, if there are any, except in edited contexts, which are given."""
+    if network.bounds is None or earlier.bounds is None:
+        return network
+    ends = []
+    for now, before in zip(network.bounds, earlier.bounds, strict=True):
+        end = before[name].reshape(-1, before[name].shape[-1]).copy()
+        end[list(edited)] = now[name].reshape(end.shape)[list(edited)]
+        ends.append({**now, name: end.reshape(before[name].shape)})
+    return network.with_bounds(*ends)
 
 
 def step_history(session: Session, request: HistoryRequest) -> Session:
@@ -217,7 +245,9 @@ def step_history(session: Session, request: HistoryRequest) -> Session:
     """
     original, name = session.original, request.variable
     if request.step == "reset":
-        reset = original if name is None else session.network.with_table(name, original.table(name))
+        reset = original
+        if name is not None:
+            reset = _restore_bounds(session.network.with_table(name, original.table(name)), original, name)
         # the original has its support, which edits drop
         return session.with_edit(reset if _changed_tables(reset, original) else original)
     place = session.place + (1 if request.step == "redo" else -1)

@@ -44,6 +44,7 @@ class Explorer {
     write(byId("name"), title);
     byId("name").title = description;
     write(byId("kind"), `${conjunction === "min" ? "min-based" : "product-based"}, ${count(variables.length, "variable")}`);
+    document.body.classList.toggle("bounded", this.network.bounded);
     byId("names").replaceChildren(...variables.map((variable) => make("option", { value: variable.name })));
   }
 
@@ -121,6 +122,7 @@ class Explorer {
     const { answer, evidence } = this;
     const shown = {
       marginals: answer?.marginals,
+      bounds: answer?.bounds,
       before: evidence.size ? this.before : undefined,
       evidence,
       best: this.explaining ? answer?.best?.configuration : undefined,
@@ -143,10 +145,11 @@ class Explorer {
       }, "×"));
     });
     byId("chips").replaceChildren(...chips);
-    const { degree, best } = this.answer ?? {};
+    const { degree, best, degree_bounds: ends } = this.answer ?? {};
+    const apart = ends && small(ends[0]) !== small(ends[1]) ? `, between ${small(ends[0])} and ${small(ends[1])}` : "";
     write(byId("degree"), this.impossible ? "Π(evidence) = 0"
       : !this.evidence.size ? "No evidence yet: click a state."
-        : degree === undefined ? "" : `Π(evidence) = ${small(degree)}`);
+        : degree === undefined ? "" : `Π(evidence) = ${small(degree)}${apart}`);
     write(byId("configuration"), this.explaining && best && !this.impossible
       ? `Marked: ${best.ties === 1 ? "the only configuration" : `one of ${best.ties.toLocaleString("en")} configurations`} of possibility ${small(best.possibility)}.`
       : "");

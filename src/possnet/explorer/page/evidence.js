@@ -22,15 +22,21 @@ export function inOrder(states, variable) {
 }
 
 // What there is to show of a state: how possible and certain it is, how possible it was, and what is known of it.
-export function reading({ marginals, before, evidence, best }, { name, states }, k) {
+export function reading({ marginals, bounds, before, evidence, best }, { name, states }, k) {
   const [state, known] = [states[k], evidence.get(name)];
   const pi = marginals?.[name].possibility[k];
   const was = before?.[name].possibility[k];
   const given = Boolean(known?.has(state));
   return {
     state, pi, n: marginals?.[name].necessity?.[k], was, moved: Math.abs(was - pi) > 5e-4,
+    band: band(bounds?.[name], k),
     given, excluded: Boolean(known) && !given, best: best?.[name] === state,
   };
+}
+
+// Bounds of a state's possibility and necessity, if the network carries any.
+function band(bounds, k) {
+  return bounds && { low: bounds.lower[k], high: bounds.upper[k], least: bounds.least[k], most: bounds.most[k] };
 }
 
 export function asRequest(evidence) {

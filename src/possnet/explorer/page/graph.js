@@ -2,7 +2,7 @@
 
 import { draw, set, write } from "./dom.js";
 import { reading } from "./evidence.js";
-import { clipped, either, short, three } from "./words.js";
+import { bounded, clipped, either, short, three } from "./words.js";
 
 const LABEL = 18;
 const BOX = 15;
@@ -76,8 +76,10 @@ export class Graph {
     row.label = draw("text", { class: "label", x: pad + BOX, y: middle + 4.2 });
     row.full = draw("title");
     row.box = draw("path", { class: "tick", d: `M${pad + 2.2} ${middle + 0.2}l2.4 2.6l4.4 -5.4` });
+    row.band = draw("rect", { class: "band", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
     row.possible = draw("rect", { class: "possible", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
     row.necessary = draw("rect", { class: "necessary", x: left, y: middle - 5, height: 10, width: 0, rx: 2 });
+    row.point = draw("rect", { class: "point", y: middle - 5, height: 10, width: 1.8 });
     row.ghost = draw("rect", { class: "ghost", x: left, y: middle - 7.5, height: 15, width: 3.2 });
     row.number = draw("text", { class: "number", x: place.width - pad, y: middle + 3.8, "text-anchor": "end" });
     row.element = draw("g", {
@@ -88,7 +90,7 @@ export class Graph {
     draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
     draw("rect", { class: "box", x: pad, y: middle - 5, width: 10.5, height: 10.5, rx: 2.5 }), row.box, row.label,
     draw("rect", { class: "rail", x: left, y: middle - 5, width: room, height: 10, rx: 2 }),
-    row.possible, row.necessary, row.ghost, row.number);
+    row.band, row.possible, row.necessary, row.point, row.ghost, row.number);
     row.element.addEventListener("click", () => row.state !== null && this.actions.toggle(variable.name, row.state));
     return row;
   }
@@ -123,7 +125,7 @@ export class Graph {
     this.fresh = [];
   }
 
-  fill(row, name, { state, pi, n, was, moved, given, excluded, best }) {
+  fill(row, name, { state, pi, n, was, moved, band, given, excluded, best }) {
     const look = `${given || best} ${state}`;
     if (look !== row.look) this.fresh.push([row.label, row.labels]);
     row.look = look;
@@ -131,14 +133,18 @@ export class Graph {
     const degrees = (possibility, necessity) => (pi === undefined ? "" : possibility + three(pi))
       + (n === undefined ? "" : necessity + three(n));
     write(row.label, clipped(state, LABEL));
-    write(row.full, `${name} = ${state}${degrees(": Π ", ", N ")}`);
+    const words = band ? `. ${bounded(band)}` : "";
+    write(row.full, `${name} = ${state}${degrees(": Π ", ", N ")}${words}`);
     write(row.number, pi === undefined ? "" : short(pi));
-    set(row.possible, { width: (row.room * (pi ?? 0)).toFixed(1) });
-    set(row.necessary, { width: (row.room * (n ?? 0)).toFixed(1) });
+    set(row.band, { width: (row.room * (band?.high ?? 0)).toFixed(1) });
+    set(row.possible, { width: (row.room * (band?.low ?? pi ?? 0)).toFixed(1) });
+    set(row.necessary, { width: (row.room * (band?.least ?? n ?? 0)).toFixed(1) });
+    const x = (row.left + row.room * (pi ?? 0) - 0.9).toFixed(1);
+    set(row.point, { x, visibility: band && band.high - band.low > 0.005 ? null : "hidden" });
     set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: moved ? null : "hidden" });
     set(row.element, {
       "data-state": state, "data-pi": pi ?? 0, "data-n": n ?? 0, "aria-checked": String(given),
-      "aria-label": `${name} = ${state}${degrees(", possibility ", ", necessity ")}`,
+      "aria-label": `${name} = ${state}${degrees(", possibility ", ", necessity ")}${words}`,
     });
     row.element.classList.toggle("given", given);
     row.element.classList.toggle("excluded", excluded);

@@ -3,7 +3,7 @@
 import { make, set, write } from "./dom.js";
 import { Editor } from "./editor.js";
 import { reading } from "./evidence.js";
-import { count, three } from "./words.js";
+import { between, bounded, count, three } from "./words.js";
 
 const MOST_STATES = 2000;
 
@@ -63,13 +63,15 @@ export class Panel {
       type: "button", role: "checkbox", class: "toggle", "aria-checked": "false", "data-state": state,
       click: () => actions.toggle(variable.name, state),
     }, make("span", { class: "square", "aria-hidden": "true" }), make("span", { class: "text" }, state));
+    const band = make("i", { class: "band" });
     const possible = make("i", { class: "possible" });
     const necessary = make("i", { class: "necessary" });
+    const point = make("i", { class: "point" });
     const ghost = make("i", { class: "ghost" });
     const [pi, n] = [make("td", { class: "digits" }), make("td", { class: "digits" })];
     const element = make("tr", {}, make("td", {}, toggle),
-      make("td", { class: "bar" }, make("div", { class: "rail" }, possible, necessary, ghost)), pi, n);
-    return { element, toggle, possible, necessary, ghost, pi, n };
+      make("td", { class: "bar" }, make("div", { class: "rail" }, band, possible, necessary, point, ghost)), pi, n);
+    return { element, toggle, band, possible, necessary, point, ghost, pi, n };
   }
 
   neighbours(title, names) {
@@ -81,11 +83,15 @@ export class Panel {
     if (!this.variable) return;
     this.drop.disabled = !shown.evidence.has(this.variable.name);
     this.rows.forEach((row, k) => {
-      const { pi, n, was, moved, given, excluded, best } = reading(shown, this.variable, k);
-      write(row.pi, pi === undefined ? "" : three(pi));
-      write(row.n, n === undefined ? "" : three(n));
-      row.possible.style.width = `${100 * (pi ?? 0)}%`;
-      row.necessary.style.width = `${100 * (n ?? 0)}%`;
+      const { pi, n, was, moved, band, given, excluded, best } = reading(shown, this.variable, k);
+      write(row.pi, pi === undefined ? "" : band ? between(band.low, band.high) : three(pi));
+      write(row.n, n === undefined ? "" : band ? between(band.least, band.most) : three(n));
+      row.band.style.width = `${100 * (band?.high ?? 0)}%`;
+      row.possible.style.width = `${100 * (band?.low ?? pi ?? 0)}%`;
+      row.necessary.style.width = `${100 * (band?.least ?? n ?? 0)}%`;
+      row.point.style.left = `${100 * (pi ?? 0)}%`;
+      row.point.hidden = !band || band.high - band.low <= 0.005;
+      set(row.element, { title: band ? bounded(band) : null });
       row.ghost.style.left = `${100 * (was ?? 0)}%`;
       row.ghost.hidden = !moved;
       set(row.toggle, { "aria-checked": String(given) });

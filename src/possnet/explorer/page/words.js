@@ -12,6 +12,18 @@ export function three(degree) {
   return degree.toFixed(3);
 }
 
+// Two ends in figures; one number if they look the same.
+export function between(low, high) {
+  return three(low) === three(high) ? three(low) : `${short(low)}–${short(high)}`;
+}
+
+// What is known of a state whose degrees have bounds.
+export function bounded({ low, high, least, most }) {
+  const ends = (what, from, to) => (three(from) === three(to) ? `${what} is known to be ${three(to)}`
+    : `${what} is only known to lie between ${three(from)} and ${three(to)}`);
+  return `${ends("Π", low, high)}; ${ends("N", least, most)}`;
+}
+
 export function small(degree) {
   if (degree === 0 || degree >= 0.0005) return three(degree);
   return degree.toExponential(2);
