@@ -532,7 +532,8 @@ class Dataset:
     def concatenate(cls, parts: Iterable[Dataset]) -> Dataset:
         """Rows of several data sets over the same variables, one after the other.
 
-        Variables and states are matched by name; a domain may lack states that another one has. The order is the first's.
+        Variables and states are matched by name; a domain may lack states that another one has. Columns stand in
+        the order of the first data set, and states in that of the largest domain.
 
         >>> data = Dataset.from_table({"a": ["x", "y"]})
         >>> len(Dataset.concatenate([data, data[:1]]))

@@ -17,6 +17,9 @@ from possnet.cli.render import make_table, show
 def compare_command(truth: pn.Network, learned: pn.Network, as_json: bool) -> None:  # noqa: FBT001
     """Show how far the second network is from the first, beside total ignorance.
 
+    Variables, states and parents are matched by name, in whatever order they stand; networks over other variables or
+    states are refused.
+
     \b
     Examples:
       possnet compare clinic learned.json
