@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from possnet.cells.cell_syntax import CellSyntax, check_words
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,6 +66,22 @@ class CellOptions:
                 place = f"column {name!r}: " if name else ""
                 raise InputError(f"{place}{error}") from None
         return self._syntaxes[name]
+
+    def describe_columns(self, names: Sequence[str]) -> str:
+        """How columns are read, where that was asked for, in words; empty if nothing was.
+
+        >>> CellOptions(",", {"age": "range"}, ("NA",)).describe_columns(["age", "job", "sex"])
+        "age: range at ','; job, sex: at ','; unknown: NA"
+        """
+        ways: dict[str, list[str]] = {}
+        for name in names:
+            syntax = self.column_syntax(name)
+            reading = "" if syntax.reading == "auto" else syntax.reading
+            separator = "" if syntax.separator is None or reading == "plain" else f"at {syntax.separator!r}"
+            ways.setdefault(f"{reading} {separator}".strip(), []).append(name)
+        told = [f"{listing(columns)}: {way}" for way, columns in ways.items() if way]
+        told += [f"unknown: {listing(self.unknown_words)}"] if self.unknown_words else []
+        return "; ".join(told)
 
     def require_columns(self, names: Iterable[str], owner: str) -> None:
         """Raise an `InputError` if an option is for a column that is not there."""

@@ -24,8 +24,6 @@ _HEAD = 1 << 16  # bytes that are looked at
 _CHUNK = 1 << 20
 _DELIMITERS = (",", ";", "\t")
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_OPENED = re.compile(r"(?:^|[,;\t])'", re.MULTILINE)
-_QUOTED = re.compile(r"(?:^|[,;\t])'(?:[^'\r\n]|'')*'(?=[,;\t]|\r?$)", re.MULTILINE)
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 
@@ -166,12 +164,18 @@ def fallback_encoding(path: Path) -> str:
 
 
 def _guess_quote(text: str) -> str:
-    """A single quote, if every field that begins with one ends with one; otherwise a double one."""
-    opened = len(_OPENED.findall(text))
-    if '"' in text or not opened:
-        return '"'
+    """A single quote, if fields that begin with one end with one, and those with double ones do not; else a double one."""
     lines = text.rpartition("\n")[0] or text  # the last one may be cut
-    return "'" if len(_QUOTED.findall(lines)) == len(_OPENED.findall(lines)) > 0 else '"'
+    return "'" if _encloses_fields("'", lines) and not _encloses_fields('"', lines) else '"'
+
+
+def _encloses_fields(quote: str, lines: str) -> bool:
+    """Whether some fields begin with a quote, and each of them ends with one."""
+    # an apostrophe at the start of a line is likelier than a field of several lines in single quotes
+    inside = '[^"]' if quote == '"' else "[^'\\r\\n]"
+    closed = rf"(?:^|[,;\t]){quote}(?:{inside}|{quote}{quote})*{quote}(?=[,;\t]|\r?$)"
+    rest, enclosed = re.subn(closed, "", lines, flags=re.MULTILINE)
+    return enclosed > 0 and not re.search(rf"(?:^|[,;\t]){quote}", rest, re.MULTILINE)
 
 
 def _guess_delimiter(text: str, quote: str) -> str:

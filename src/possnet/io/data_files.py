@@ -212,6 +212,11 @@ class DataStream:
         return self._variables
 
     @property
+    def cells(self) -> CellOptions:
+        """How the texts of the files are read."""
+        return self._sources[0].cells
+
+    @property
     def weighted(self) -> bool:
         """Whether any of the files has row weights."""
         return any(source.weight_column is not None for source in self._sources)

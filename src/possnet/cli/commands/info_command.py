@@ -138,6 +138,7 @@ class DataSummary:
 
     def __init__(self, batches: DataStream) -> None:
         self.variables = batches.variables
+        self.reading = batches.cells.describe_columns([variable.name for variable in self.variables])
         self.rows = 0
         self.weight: int | float = 0
         self.first_rows: list[tuple[str, ...]] = []
@@ -179,6 +180,8 @@ class DataSummary:
             "",
             make_table([(v.name, _list_states(v), *_write_shares(means[v.name])) for v in variables], head, texts=2),
         ]
+        if self.reading:
+            page += ["", f"  cells read as asked: {self.reading}"]
         numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
         if numeric:
             page += ["", f"  {listing(numeric)}: measurements? Bin them: --bin '{numeric[0]}: edges=... error=...'"]
