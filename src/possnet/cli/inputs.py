@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import click
 
 import possnet as pn
-from possnet.errors import InputError, among, warn_user
+from possnet.errors import InputError, among, count_noun, listing, warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _STDIN = "possnet.standard-input"
 _CELLS = "possnet.cells"
+_BIN_ERROR = "possnet.bin-error"
+_FEW_COLUMNS = 12  # whose bins are told one by one
 _KINDS = {"data": "data", "network": "a network", "counts": "counts", "experiment": "an experiment", "report": "a page"}
 _REMEDIES = {
     "data": "possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
@@ -114,12 +117,54 @@ def keep_cells(ctx: click.Context, option: str, value: object) -> None:
 def scan_file(
     data: DataFile, variables: Variables | None, weights: str | None, binnings: Mapping[str, pn.Binning]
 ) -> DataStream:
-    """Batches of data with given domains, or with their own; that there are no rows is noted, where the files say so."""
+    """Batches of data with given domains, or with their own; what bins were chosen is noted.
+
+    That there are no rows is noted too, where the files say so.
+    """
+    settled = complete_binnings(data, variables, binnings)
     cells = click.get_current_context().meta.get(_CELLS, {})
-    stream = pn.scan_data(data.path, variables=variables, weights=weights, binnings=binnings, **cells)
+    stream = pn.scan_data(data.path, variables=variables, weights=weights, binnings=settled, **cells)
+    note_bins(stream, settled)
     if stream.rows == 0:
         warn_user(f"{data.name}: no rows")
     return stream
+
+
+def keep_bin_error(ctx: click.Context, error: dict[str, float] | None) -> None:
+    """Keep the error of all binned columns, for the data that the command reads."""
+    ctx.meta[_BIN_ERROR] = error or {}
+
+
+def complete_binnings(
+    data: DataFile, variables: Variables | None, binnings: Mapping[str, pn.Binning]
+) -> dict[str, pn.Binning]:
+    """Binnings with a name for every column, and with the common error where they have none of their own.
+
+    Where there is one, columns of variables that remember their bins have it too.
+    """
+    error = click.get_current_context().meta.get(_BIN_ERROR, {})
+    names = data.list_columns() if any("," in name for name in binnings) else ()
+    settled: dict[str, pn.Binning] = {}
+    for spec, binning in binnings.items():
+        listed = [spec] if spec in names or "," not in spec else [name.strip() for name in spec.split(",")]
+        exact = binning.error == 0.0 and binning.relative == 0.0
+        for name in listed:
+            if name in settled:
+                raise InputError(f"--bin: {name!r} is given twice; expected once")
+            settled[name] = replace(binning, **error) if exact else binning
+    known = variables.variables if isinstance(variables, pn.Network) else variables or ()
+    remembered = [variable.name for variable in known if error and variable.bins is not None]
+    return {name: pn.Binning(**error) for name in remembered} | settled
+
+
+def note_bins(stream: DataStream, asked: Mapping[str, pn.Binning]) -> None:
+    """Tell which edges were computed, a line for each column, and which columns were binned because all were to be."""
+    chosen = {name: binning for name, binning in stream.binnings.items() if binning.way is not None}
+    if "*" in asked:
+        starred = [name for name in stream.binnings if name not in asked]
+        warn_user(f"{count_noun(len(starred), 'column')} of numbers binned: {listing(starred)}")
+    for name, binning in chosen.items() if len(chosen) <= _FEW_COLUMNS else ():
+        warn_user(f"{name}: {binning.describe()}")
 
 
 def infer_variables_of(data: DataFile, names: Sequence[str]) -> tuple[pn.Variable, ...]:

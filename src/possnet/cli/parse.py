@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -275,6 +276,13 @@ def _read_error(text: str) -> str | float:
         return text
 
 
+def _read_bin_error(text: str) -> dict[str, float]:
+    key, read = ("relative", _read_share) if text.endswith("%") else ("error", float)
+    if not 0 <= read(text) < inf:
+        raise ValueError
+    return {key: read(text)}
+
+
 def _read_share(text: str) -> float:
     return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
 
@@ -290,14 +298,16 @@ _BINNING_KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "relative": ("relative", _read_share, "a number"),
     "labels": ("labels", lambda text: text.split(","), "labels"),
     "ends": ("open_ended", _read_ends, "open or closed"),
+    "unit": ("unit", str, "a unit"),
+    "target": ("target", str, "a column"),
 }
 """Key -> the option of `possnet.Binning` that it stands for, how it is read, and what is expected."""
 
 
 def _read_binning(text: str) -> tuple[str, pn.Binning]:
-    """A column's name, and its binning."""
-    name, colon, rest = text.partition(":")
-    if not colon or not name.strip() or "=" in name:
+    """A column's name, or several with commas between them, and its binning."""
+    name, _, rest = text.partition(":")
+    if not name.strip() or "=" in name:
         raise ValueError
     seen: set[str] = set()
     options: dict[str, Any] = {}
@@ -314,8 +324,8 @@ def _read_binning(text: str) -> tuple[str, pn.Binning]:
             options[option] = options.get(option, 0.0) + read(value) if option == "relative" else read(value)
         except ValueError:
             raise InputError(f"{part}; expected {expected}") from None
-    if "edges" not in options:
-        raise InputError("no edges=; expected numbers, or quantile or width with bins=")
+    if "target" in options:
+        options.setdefault("edges", "mdl")
     return name.strip(), pn.Binning(**options)
 
 
@@ -357,6 +367,7 @@ TOTAL = Text("s", lambda text: text if text == "data" else float(text), "a numbe
 BINNING = Text(
     "spec",
     _read_binning,
-    f"COLUMN: edges=..., for example {BINNING_EXAMPLE}",
-    lambda ctx: [f"{column}: edges=" for column in _list_columns(ctx)],
+    f"COLUMN, COLUMN,COLUMN or *, alone or with : edges=..., for example {BINNING_EXAMPLE}",
+    lambda ctx: ["*", *_list_columns(ctx)],
 )
+BIN_ERROR = Text("error", _read_bin_error, "a number from 0 on, or a share such as 5%")

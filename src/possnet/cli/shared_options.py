@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
-from possnet.cli.inputs import keep_cells
+from possnet.cli.inputs import keep_bin_error, keep_cells
 from possnet.cli.parse import (
+    BIN_ERROR,
     BINNING,
     BINNING_EXAMPLE,
     COLUMN,
@@ -122,16 +123,28 @@ def prior_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return prior(pseudo(function))
 
 
-bin_option = pairs_option(
+_bin_option = pairs_option(
     "--bin",
     "binnings",
     type=BINNING,
-    help=f"A column of measurements and how to bin it, for example {BINNING_EXAMPLE}. "
-    "edges=NUMBERS, or edges=quantile or edges=width with bins=N; error=NUMBER, error=5% or error=COLUMN; "
-    "labels=a,b,c; ends=closed. May be repeated.",
+    help=f"Columns of measurements (a, or a,b, or * for all numeric ones) and how to bin them, for example "
+    f"{BINNING_EXAMPLE}. edges=NUMBERS; edges=quantile (the default) or edges=width, bins=N; edges=mdl target=COLUMN; "
+    "error=NUMBER, error=5% or error=COLUMN; unit=°C; labels=a,b,c; ends=closed. May be repeated.",
+)
+_error_option = click.option(
+    "--bin-error",
+    type=BIN_ERROR,
+    callback=lambda ctx, _, value: keep_bin_error(ctx, value),
+    expose_value=False,
+    help="The error of all binned columns that --bin gives none: a number, or 5%.",
 )
 weights_option = click.option("--weights", type=COLUMN, help="The column that holds row weights.")
 variables_option = click.option("--variables", "domains", type=NET, help="Take the domains of DATA from a network.")
+
+
+def bin_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How columns of measurements are binned: ``binnings``; a common error is kept for `scan_file`."""
+    return _bin_option(_error_option(function))
 
 
 _CELL_OPTIONS = (

@@ -62,8 +62,10 @@ def read_data(
         Name of the column of integer row weights, if there is one. possnet's own Parquet layout knows it by itself.
     binnings
         Columns that hold measurements, and how each becomes cells: name -> `possnet.Binning`. Bins take the states of an
-        ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile or width are
-        computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row.
+        ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile, width or mdl are
+        computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row, unless
+        ``variables`` remember theirs. The name ``*`` stands for all columns of numbers: those whose known cells are all
+        readings, of more than ten different numbers.
     separator
         What stands between the states of a text, of one character or several; one for all columns or a mapping from columns
         to texts. ``|`` and ``;`` by default.
@@ -220,6 +222,11 @@ class DataStream:
     def weighted(self) -> bool:
         """Whether any of the files has row weights."""
         return any(source.weight_column is not None for source in self._sources)
+
+    @property
+    def binnings(self) -> dict[str, Binning]:
+        """How columns of numbers become cells, with the edges that were computed."""
+        return dict(self._sources[0].binnings)
 
     @property
     def rows(self) -> int | None:

@@ -8,20 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from possnet.arrow import DomainHints
 from possnet.dataset import infer_variables, require_columns
 from possnet.errors import InputError, among, did_you_mean, listing
-from possnet.io.file_access import prefix_errors
-from possnet.measurements import Binning, read_measurements
+from possnet.io.automatic_bins import expand_binnings, settle_automatic
+from possnet.measurements import Binning
 from possnet.variables import join_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from possnet.io.data_source import ColumnBatch, DataSource
-    from possnet.measurements import MeasuredIntervals
     from possnet.variables import Variable
 
 
@@ -139,16 +136,18 @@ def settle_binnings(
 ) -> dict[str, Binning]:
     """Binnings with their edges known, computed from all rows of all files where they are to be; columns are checked.
 
-    Bins without names of their own take the states of an ordered variable of as many states, if variables are given.
+    ``*`` stands for all columns of numbers; edges that are to be computed are those of a given variable if it remembers
+    them. Bins without names of their own take the states of an ordered variable of as many states, if variables are given.
     """
     known = {variable.name: variable for variable in variables or ()}
-    settled = {}
     for name, binning in binnings.items():
         given: object = binning
         if not isinstance(given, Binning):
             raise InputError(
                 f"binning of {name!r}: {binning!r}; expected a Binning, such as Binning([36, 37.5], error=0.2)"
             )
+    settled = {}
+    for name, binning in expand_binnings(binnings, sources, variables).items():
         for source in sources:
             for column in (name, binning.error):
                 if isinstance(column, str) and column not in source.header:
@@ -163,20 +162,9 @@ def settle_binnings(
                 f"{did_you_mean(name, known)}"
             )
         if isinstance(binning.edges, str):
-            readings = [part for source in sources for part in _read_intervals(name, source)]
-            numbers = np.concatenate([part.midpoints() for part in readings])
-            unit = next((part.date_unit for part in readings if part.date_unit), "")
-            binning = binning.settle_edges(numbers, f"{sources[0].owner}, column {name!r}", date_unit=unit)  # noqa: PLW2901
+            binning = settle_automatic(name, binning, sources, known, _merge_hints)  # noqa: PLW2901
         settled[name] = _take_labels(binning, name, known.get(name))
     return settled
-
-
-def _read_intervals(name: str, source: DataSource) -> Iterator[MeasuredIntervals]:
-    """The measurements in all rows of a file, from which edges are computed."""
-    for table in source.read_tables([name]):
-        with prefix_errors(source.owner):
-            spell = source.cells.column_syntax(name).spell_reading
-            yield read_measurements(name, table.column(name), source.cells.unknown_words, spell)
 
 
 def _take_labels(binning: Binning, name: str, variable: Variable | None) -> Binning:

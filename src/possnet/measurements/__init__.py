@@ -5,6 +5,7 @@ from possnet.measurements.binning import Binning, bin_measurements
 from possnet.measurements.measured_columns import measured_cells, measured_column, read_measurements, refuse_values
 from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
 from possnet.measurements.number_cells import bin_texts, states_of_value
+from possnet.measurements.supervised_edges import find_mdl_edges, share_states
 
 __all__ = [
     "BinnedColumn",
@@ -12,11 +13,13 @@ __all__ = [
     "MeasuredIntervals",
     "bin_measurements",
     "bin_texts",
+    "find_mdl_edges",
     "measured_cells",
     "measured_column",
     "read_measurements",
     "read_numbers",
     "read_texts",
     "refuse_values",
+    "share_states",
     "states_of_value",
 ]

@@ -152,7 +152,16 @@ def compute_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int,
             f"{owner}: nearly all numbers are {number_text(low)}; expected more different ones for {bins} bins by "
             f"{how}, or edges given"
         )
-    narrowest = float(np.diff(edges, prepend=low).min())
+    return round_edges(edges, numbers)
+
+
+def round_edges(edges: Floats, numbers: Floats) -> tuple[float, ...]:
+    """Edges with the fewest decimals that move none by more than a hundredth of the narrowest bin, and no number.
+
+    >>> round_edges(np.array([19.4987]), np.array([10.0, 19.0, 20.0]))
+    (19.5,)
+    """
+    narrowest = float(np.diff(edges, prepend=min(float(numbers.min()), float(edges[0]) - 1e-300)).min())
     place = np.searchsorted(edges, numbers, side="right")
     for decimals in range(-12, 16):
         rounded = np.round(edges, decimals)

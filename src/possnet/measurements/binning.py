@@ -22,14 +22,15 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.arrow import ProblemReport
-from possnet.errors import InputError, did_you_mean, listing
-from possnet.measurements.binned_column import BinnedColumn, compute_edges
+from possnet.arrow import ProblemReport, python_column
+from possnet.errors import InputError, did_you_mean, listing, warn_user
+from possnet.measurements.binned_column import BinnedColumn, compute_edges, round_edges
 from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
+from possnet.measurements.supervised_edges import find_mdl_edges, share_states
 from possnet.variables import DATE_UNITS, DAY, Bins, Variable, parse_date
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 
-_WAYS = ("quantile", "width")
+Way: TypeAlias = Literal["quantile", "width", "mdl"]
+_WAYS: tuple[str, ...] = get_args(Way)
+_USUAL_BINS = 3  # of few hundred to few thousand rows 3 quantiles told labels apart best; see docs/data.md
 _OUTSIDE = 1 << 40  # issue numbers of our own, far from those of the readings
 _NEGATIVE = _OUTSIDE + 1
 _OTHER_KIND = _OUTSIDE + 2
@@ -51,10 +54,11 @@ _EXPECTED_KINDS = {
 def bin_measurements(
     values: object,
     *,
-    edges: Sequence[float] | Sequence[date] | ArrayLike | Literal["quantile", "width"],
+    edges: Sequence[float] | Sequence[date] | ArrayLike | Way = "quantile",
     error: ArrayLike = 0.0,
     relative: float = 0.0,
     bins: int | None = None,
+    target: Iterable[object] | None = None,
     labels: Sequence[str] | None = None,
     open_ended: bool = True,
     unit: str = "",
@@ -67,8 +71,10 @@ def bin_measurements(
     values
         Numbers, or texts such as ``<5``, ``>=10``, ``3..7`` and ``5±1``, or both; None, NaN and ``?`` are unknown.
     edges
-        Increasing numbers, or dates (ISO 8601, or Python's); or ``"quantile"`` or ``"width"``, with ``bins``, for bins of
-        equally many values or equal width.
+        Increasing numbers, or dates (ISO 8601, or Python's); or ``"quantile"`` or ``"width"``, for ``bins`` of equally many values or of equal width; or
+        ``"mdl"``, for the edges that tell the states of ``target`` apart and are worth their description.
+    target
+        For ``"mdl"``: a state for each value, a set of states (each has an equal share), or None.
     error
         The absolute error: a number, or one for each value.
     relative
@@ -86,10 +92,21 @@ def bin_measurements(
     [['none'], ['mild', 'none'], ['none']]
     >>> list(bin_measurements([1, 2, 3, 4], edges="quantile", bins=2))[0]
     frozenset({'<2.5'})
+    >>> list(bin_measurements([1, 2, 3, 4, 5, 6], edges="mdl", target=list("aaabbb")))[2]
+    frozenset({'<3.5'})
     """
-    binning = Binning(edges, bins=bins, relative=relative, labels=labels, open_ended=open_ended, unit=unit)  # type: ignore[arg-type]
+    binning = Binning(
+        edges,  # type: ignore[arg-type]
+        bins=bins,
+        relative=relative,
+        target=None if target is None else "target",
+        labels=labels,
+        open_ended=open_ended,
+        unit=unit,
+    )
     readings = parse_measurements(values, "bin_measurements")
-    settled = binning.settle_edges(readings.midpoints(), "bin_measurements", date_unit=readings.date_unit)
+    shares = None if target is None else _share_target(target, len(readings))
+    settled = binning.settle_edges(readings.middles(), "bin_measurements", shares, date_unit=readings.date_unit)
     column = settled.bin_intervals(readings, error, name=name)
     report = ProblemReport("bin_measurements")
     report.add_problems(name, column.issues, column.findings)
@@ -101,17 +118,18 @@ def bin_measurements(
 class Binning:
     """How a column of measurements becomes cells: edges, errors, names. See `bin_measurements` for what they mean.
 
-    ``error`` may name a column that holds an error for every row, in files.
+    ``error`` may name a column that holds an error for every row, and ``target`` that of the states that edges by mdl tell
+    apart, in files. Without edges they are quantiles. ``way`` says how edges were computed, once they are.
 
     >>> Binning([36, 37.5], error=0.2)
-    Binning(edges=(36.0, 37.5), bins=None, error=0.2, relative=0.0, labels=None, open_ended=True, unit='')
-    >>> Binning("quantile")
+    Binning(edges=(36.0, 37.5), bins=None, error=0.2, ...)
+    >>> Binning("mdl")
     Traceback (most recent call last):
         ...
-    possnet.errors.InputError: edges by quantile need bins=, how many; expected a whole number from 2 on, found None
+    possnet.errors.InputError: edges by mdl tell the states of a target apart; expected target=, the column that holds them
     """
 
-    edges: Sequence[float] | Sequence[date] | Sequence[str] | Literal["quantile", "width"]
+    edges: Sequence[float] | Sequence[date] | Sequence[str] | Way = "quantile"
     _: KW_ONLY
     bins: int | None = None
     error: float | str = 0.0
@@ -119,6 +137,8 @@ class Binning:
     labels: Sequence[str] | None = None
     open_ended: bool = True
     unit: str = ""
+    target: str | None = None
+    way: Way | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.edges, str):
@@ -130,6 +150,8 @@ class Binning:
             object.__setattr__(self, "edges", self._check_edges().edges)
             if self.bins is not None:
                 raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
+        if self.target is not None and self.edges != "mdl":
+            raise InputError(f"target {self.target!r} is for edges by mdl; expected these, or no target")
         if not isinstance(self.error, str):
             object.__setattr__(self, "error", _check_error(self.error, "error"))
         object.__setattr__(self, "relative", _check_error(self.relative, "relative error"))
@@ -146,7 +168,7 @@ class Binning:
         """The binning that a variable with bins was made by, with an error of its own.
 
         >>> Binning.from_variable(Binning([36, 37.5], unit="°C").variable("temperature"))
-        Binning(edges=(36.0, 37.5), ..., labels=('<36', '36..37.5', '>=37.5'), open_ended=True, unit='°C')
+        Binning(edges=(36.0, 37.5), ..., labels=('<36', '36..37.5', '>=37.5'), ..., unit='°C', target=None, way=None)
         """
         bins = variable.bins
         if bins is None:
@@ -167,28 +189,59 @@ class Binning:
     def _check_way(self, way: str) -> None:
         if way not in _WAYS:
             raise InputError(f"edges {way!r}; expected numbers, or {' or '.join(_WAYS)}{did_you_mean(way, _WAYS)}")
-        number: object = self.bins
+        if way == "mdl":
+            if self.bins is not None:
+                raise InputError(f"edges by mdl find themselves how many pay; expected no bins, found {self.bins!r}")
+            if not isinstance(self.target, str):
+                raise InputError(
+                    "edges by mdl tell the states of a target apart; expected target=, the column that holds them"
+                )
+        number: object = _USUAL_BINS if self.bins is None else self.bins
         if not isinstance(number, int) or isinstance(number, bool) or not 2 <= number <= 10_000:
-            raise InputError(
-                f"edges by {way} need bins=, how many; expected a whole number from 2 on, found {self.bins!r}"
-            )
+            raise InputError(f"edges by {way} for {self.bins!r} bins; expected a whole number from 2 on")
         if not self.open_ended:
             raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
 
-    def settle_edges(self, numbers: Floats, owner: str = "measurements", *, date_unit: str = "") -> Binning:
+    def settle_edges(
+        self, numbers: Floats, owner: str = "measurements", shares: Floats | None = None, *, date_unit: str = ""
+    ) -> Binning:
         """The same with its edges computed, if they were to be; numbers of a unit of dates get whole days or seconds.
+
+        ``shares`` are those of the states of the target, for edges by mdl; if no edge pays, they are quantiles.
 
         >>> Binning("width", bins=2).settle_edges(np.array([0.0, 10.0])).edges
         (5.0,)
         """
         if not isinstance(self.edges, str):
             return self
-        way: Any = self.edges
-        if not date_unit:
-            return replace(self, edges=compute_edges(numbers, way, self.bins or 2, owner), bins=None)
-        step = DAY if (numbers % DAY == 0).all() else 1.0
-        edges = np.ceil(compute_edges(numbers / step, way, self.bins or 2, owner)) * step
-        return replace(self, edges=tuple(dict.fromkeys(edges.tolist())), bins=None, unit=date_unit)
+        step = DAY if date_unit and (numbers[np.isfinite(numbers)] % DAY == 0).all() else 1.0
+        edges, way = self._compute_edges(numbers / step, owner, shares)
+        if date_unit:
+            edges = tuple(dict.fromkeys((np.ceil(edges) * step).tolist()))
+        return replace(self, edges=edges, bins=None, target=None, way=way, unit=date_unit or self.unit)
+
+    def _compute_edges(self, numbers: Floats, owner: str, shares: Floats | None) -> tuple[tuple[float, ...], Way]:
+        bins = self.bins or _USUAL_BINS
+        if self.edges == "mdl" and shares is not None:
+            cuts = find_mdl_edges(numbers, shares)
+            if cuts:
+                return round_edges(np.array(cuts), numbers[np.isfinite(numbers)]), "mdl"
+            finding = f"no edge tells the states of {self.target!r} apart, by mdl"
+            warn_user(f"{owner}: {finding}; {bins} bins by quantile instead")
+        way: Literal["quantile", "width"] = "width" if self.edges == "width" else "quantile"
+        return compute_edges(numbers, way, bins, owner), way
+
+    def describe(self) -> str:
+        """How many bins there are, and where their edges are.
+
+        >>> Binning("width", bins=3, unit="years").settle_edges(np.array([0.0, 90.0])).describe()
+        '3 bins by width at 30, 60 years'
+        """
+        if isinstance(self.edges, str):
+            return f"edges by {self.edges}"
+        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)
+        way = f" by {self.way}" if self.way else ""
+        return f"{len(bins)} bins{way} at {bins.describe().removeprefix('edges ')}"
 
     def variable(self, name: str) -> Variable:
         """The ordered variable of the bins; edges must be known.
@@ -273,6 +326,13 @@ def _is_other_kind(readings: MeasuredIntervals, unit: str) -> Any:
     kinds = np.zeros(len(readings), dtype=np.int8) if readings.kinds is None else readings.kinds
     expected = DATE_UNITS.index(unit) + 1 if unit in DATE_UNITS else 0
     return (kinds != expected) & ~np.isnan(readings.lower)
+
+
+def _share_target(target: Iterable[object], size: int) -> Floats:
+    column = python_column("target", target)
+    if column.rows != size:
+        raise InputError(f"target: {column.rows} labels for {size} values; expected one for each")
+    return share_states(column.codes, column.cells)
 
 
 def _widen_intervals(readings: MeasuredIntervals, half: Floats) -> tuple[Floats, Floats, Floats]:

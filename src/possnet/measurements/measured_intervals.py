@@ -86,11 +86,21 @@ class MeasuredIntervals:
         >>> read_texts(["5", "<5", "6..8", "?"]).midpoints()
         array([5., 7.])
         """
-        finite = np.isfinite(self.lower) & np.isfinite(self.upper)
-        lower, upper = self.lower[finite], self.upper[finite]
-        if self.kinds is not None:  # a day is told by its beginning
-            upper = np.where(upper - lower == DAY, lower, upper)
-        return lower + (upper - lower) / 2
+        middles = self.middles()
+        return middles[np.isfinite(middles)]
+
+    def middles(self) -> Floats:
+        """The same for every row, NaN where there is none.
+
+        >>> read_texts(["5", "<5", "6..8", "?"]).middles()
+        array([ 5., nan,  7., nan])
+        """
+        with np.errstate(invalid="ignore"):
+            width = self.upper - self.lower
+            if self.kinds is not None:  # a day is told by its beginning
+                width = np.where(width == DAY, 0.0, width)
+            middles = self.lower + width / 2
+        return np.where(np.isfinite(self.lower) & np.isfinite(self.upper), middles, np.nan)
 
 
 def parse_measurements(values: object, owner: str = "measurements") -> MeasuredIntervals:

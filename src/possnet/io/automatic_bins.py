@@ -1,0 +1,116 @@
+"""Which columns of files hold numbers, and what computing their edges needs: the numbers, and the shares of a target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from possnet.dataset import Dataset, infer_variables
+from possnet.errors import InputError, among
+from possnet.io.file_access import prefix_errors
+from possnet.measurements import Binning, read_measurements, share_states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from possnet.aliases import Floats
+    from possnet.arrow import DomainHints
+    from possnet.io.data_source import DataSource
+    from possnet.variables import Variable
+
+    Merge = Callable[[str, Iterable[DomainHints], str], DomainHints]
+
+ALL_COLUMNS = "*"
+_FEWEST = 10  # distinct numbers that may well be states
+
+
+def expand_binnings(
+    binnings: Mapping[str, Binning], sources: Sequence[DataSource], variables: Sequence[Variable] | None
+) -> dict[str, Binning]:
+    """Binnings with every numeric column in the place of ``*``.
+
+    A column is numeric if all its known cells are readings, of more than ten distinct numbers. Of given variables those
+    with bins are numeric: the states of others say what their columns hold.
+    """
+    named = {name: binning for name, binning in binnings.items() if name != ALL_COLUMNS}
+    if ALL_COLUMNS not in binnings:
+        return named
+    usual = binnings[ALL_COLUMNS]
+    beside = {column for binning in binnings.values() for column in (binning.error, binning.target)}
+    if variables is not None:
+        columns = [v.name for v in variables if v.bins is not None]
+    else:
+        columns = [name for name in sources[0].state_columns() if name not in {*named, *beside}]
+        columns = [name for name in columns if _is_numeric(name, sources)]
+    if not columns and not named:
+        raise InputError(
+            f"{sources[0].owner}: no column of numbers to bin; expected one whose cells are all readings, of more than "
+            f"{_FEWEST} different ones"
+        )
+    return named | {name: usual for name in columns if name not in named}
+
+
+def _is_numeric(name: str, sources: Sequence[DataSource]) -> bool:
+    numbers = np.zeros(0)
+    for source in sources:
+        if name not in source.header or source.declared_variables() is not None:
+            return False
+        for table in source.read_tables([name]):
+            try:
+                readings = read_measurements(name, table.column(name), source.cells.unknown_words)
+            except InputError:
+                return False
+            if readings.issues.any():
+                return False
+            numbers = np.unique(np.concatenate([numbers, readings.midpoints()]))
+    return len(numbers) > _FEWEST
+
+
+def settle_automatic(
+    name: str, binning: Binning, sources: Sequence[DataSource], known: Mapping[str, Variable], merge: Merge
+) -> Binning:
+    """The binning with its edges: those that the variable remembers, or computed from all rows of all files."""
+    variable = known.get(name)
+    if variable is not None and variable.bins is not None:
+        unit = binning.unit or variable.bins.unit
+        return replace(Binning.from_variable(variable, binning.error, binning.relative), unit=unit)
+    numbers = np.concatenate([_read_numbers(name, source) for source in sources])
+    owner = f"{sources[0].owner}, column {name!r}"
+    shares = None if binning.target is None else _share_target(binning.target, name, sources, known, merge)
+    return binning.settle_edges(numbers, owner, shares)
+
+
+def _read_numbers(name: str, source: DataSource) -> Floats:
+    """The measurements in all rows of a file (middles of intervals, NaN where there is none)."""
+    middles = []
+    for table in source.read_tables([name]):
+        with prefix_errors(source.owner):
+            middles.append(read_measurements(name, table.column(name), source.cells.unknown_words).middles())
+    return np.concatenate(middles)
+
+
+def _share_target(
+    target: str, name: str, sources: Sequence[DataSource], known: Mapping[str, Variable], merge: Merge
+) -> Floats:
+    """The shares of the states of the target in all rows of all files (rows, states)."""
+    for source in sources:
+        if target not in source.state_columns() or target == name:
+            columns = [column for column in source.state_columns() if column != name]
+            raise InputError(f"{source.owner}: no target {target!r} to bin {name!r} by{among(target, columns)}")
+    read = [
+        (source.owner, read())
+        for source in sources
+        for batch in source.read_batches({target})
+        for read in batch.columns
+    ]
+    owner = sources[0].owner
+    variables = [known[target]] if target in known else None
+    if variables is None:
+        variables = infer_variables(
+            [(target, merge(target, [column.domain_hints() for _, column in read], owner))], owner
+        )
+    parts = [Dataset.from_columns([column], variables=variables, owner=place) for place, column in read]
+    column = Dataset.concatenate(parts).column(target)
+    return share_states(column.codes, column.cells)
