@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.arrow import ProblemReport
 from possnet.dataset import Dataset, infer_variables
 from possnet.errors import InputError, among
 from possnet.io.file_access import prefix_errors
@@ -76,18 +77,27 @@ def settle_automatic(
     if variable is not None and variable.bins is not None:
         unit = binning.unit or variable.bins.unit
         return replace(Binning.from_variable(variable, binning.error, binning.relative), unit=unit)
-    numbers = np.concatenate([_read_numbers(name, source) for source in sources])
+    numbers = np.concatenate([_read_numbers(name, source, strict=binning.labels is None) for source in sources])
     owner = f"{sources[0].owner}, column {name!r}"
     shares = None if binning.target is None else _share_target(binning.target, name, sources, known, merge)
     return binning.settle_edges(numbers, owner, shares)
 
 
-def _read_numbers(name: str, source: DataSource) -> Floats:
-    """The measurements in all rows of a file (middles of intervals, NaN where there is none)."""
+def _read_numbers(name: str, source: DataSource, *, strict: bool) -> Floats:
+    """The measurements in all rows of a file (middles of intervals, NaN where there is none).
+
+    If this is to be strict, texts that are no readings are refused; otherwise they may be names of bins.
+    """
     middles = []
+    report = ProblemReport(source.owner)
     for table in source.read_tables([name]):
         with prefix_errors(source.owner):
-            middles.append(read_measurements(name, table.column(name), source.cells.unknown_words).middles())
+            readings = read_measurements(name, table.column(name), source.cells.unknown_words)
+        if strict:
+            report.add_problems(name, readings.issues, readings.findings)
+        report.first_row += len(readings)
+        middles.append(readings.middles())
+    report.raise_if_any()
     return np.concatenate(middles)
 
 

@@ -1,0 +1,147 @@
+"""``--bin`` and ``--bin-error``: one column, several, or all that hold numbers; what was chosen is told in one line each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import possnet as pn
+from tests.commands import run
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Ages and hours (numbers), a grade of few numbers, a name, and an income that age tells."""
+    rng = np.random.default_rng(1)
+    lines = ["age,hours,grade,name,income"]
+    for age in range(20, 80):
+        income = "high" if age >= 50 else "low"
+        lines.append(f"{age},{rng.integers(0, 60)},{age % 4},n{age % 7},{income if age % 6 else 'low|high'}")
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def learned_bins(*options: object, rows: Path) -> tuple[dict[str, pn.Bins], str]:
+    out = rows.with_name("net.json")
+    result = run("learn", rows, *options, "--out", out)
+    assert result.returncode == 0, result.stderr
+    bins = {v.name: v.bins for v in pn.read_network(out).variables if v.bins is not None}
+    return bins, result.stderr
+
+
+def test_a_column_alone_is_cut_at_quantiles_and_that_is_told(rows: Path) -> None:
+    bins, notes = learned_bins("--bin", "age", rows=rows)
+    expected = pn.bin_measurements(range(20, 80), edges="quantile").edges
+    assert {name: found.edges for name, found in bins.items()} == {"age": expected}
+    assert f"Note: age: {len(bins['age'])} bins by quantile at " in notes
+
+
+def test_several_columns_at_once(rows: Path) -> None:
+    bins, notes = learned_bins("--bin", "age, hours: edges=width bins=4 unit=u", rows=rows)
+    assert {name: (len(found), found.unit) for name, found in bins.items()} == {"age": (4, "u"), "hours": (4, "u")}
+    assert "Note: age: 4 bins by width at 34.8, 49.5, 64.2 u" in notes
+
+
+def test_a_star_stands_for_all_columns_of_numbers_and_no_others(rows: Path) -> None:
+    bins, notes = learned_bins("--bin", "*", rows=rows)
+    assert set(bins) == {"age", "hours"}
+    assert "Note: 2 columns of numbers binned: age, hours" in notes
+    bins, notes = learned_bins("--bin", "*", "--bin", "age: edges=50", rows=rows)
+    assert bins["age"] == pn.Bins((50,))
+    assert "Note: 1 column of numbers binned: hours" in notes
+    assert "Note: age:" not in notes
+
+
+def test_edges_by_mdl_tell_the_target_apart_and_say_where_nothing_pays(rows: Path) -> None:
+    bins, notes = learned_bins("--bin", "*: edges=mdl target=income", rows=rows)
+    assert bins["age"].edges == (49.5,)
+    assert "Note: age: 2 bins by mdl at 49.5" in notes
+    assert "column 'hours': no edge tells the states of 'income' apart, by mdl" in notes
+    assert "Note: hours: 3 bins by quantile at " in notes
+    assert learned_bins("--bin", "age: target=income", rows=rows)[0]["age"].edges == (49.5,)
+
+
+@pytest.mark.parametrize(
+    ("error", "cells"),
+    [
+        ("2", {"48": {"<50", ">=50"}, "51": {"<50", ">=50"}, "47": {"<50"}, "52": {">=50"}}),
+        ("10%", {"46": {"<50", ">=50"}, "44": {"<50"}}),
+    ],
+)
+def test_a_common_error_widens_all_binned_columns(rows: Path, error: str, cells: dict[str, set[str]]) -> None:
+    out = rows.with_name("out.parquet")
+    result = run(
+        "convert", rows, out, "--bin", "age: edges=50", "--bin", "hours: edges=30 error=0.5", "--bin-error", error
+    )
+    assert result.returncode == 0, result.stderr
+    data = pn.read_data(out)
+    for age, states in cells.items():
+        assert data.row(int(age) - 20)["age"] == states
+    own = pn.read_data(rows, binnings={"hours": pn.Binning([30], error=0.5)})
+    assert [data.row(k)["hours"] for k in range(60)] == [own.row(k)["hours"] for k in range(60)]
+
+
+def test_a_network_that_remembers_its_bins_takes_the_error_too_and_no_other_edges(rows: Path) -> None:
+    learned_bins("--bin", "age: edges=50", "--bin", "hours: edges=30", rows=rows)
+    net, out = rows.with_name("net.json"), rows.with_name("out.csv")
+    for options in (["--bin-error", "2"], ["--bin", "age", "--bin-error", "2"], ["--bin", "*", "--bin-error", "2"]):
+        result = run(
+            "complete", net, rows, "--as", "narrowed", "--threshold", "0.001", "--out", out, "--json", *options
+        )
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["variables"]["age"]["ambiguous"] == 4  # 48, 49, 50, 51
+        assert "Note: age: " not in result.stderr
+
+
+def test_a_column_whose_name_has_a_comma_is_still_one_column(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"x,y",z\n1,a\n7,b\n')
+    result = run("convert", tmp_path / "a.csv", tmp_path / "b.parquet", "--bin", "x,y: edges=5")
+    assert result.returncode == 0, result.stderr
+    assert pn.read_data(tmp_path / "b.parquet").variables[0].bins == pn.Bins((5,))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--bin", "age: edges=40,20"], "edges 40, 20; expected at least 1, finite and increasing"),
+        (["--bin", "ages"], "no column 'ages' to bin"),
+        (["--bin", "age,hours", "--bin", "age: edges=3"], "--bin: 'age' is given twice; expected once"),
+        (["--bin", "age: edges=mdl"], "edges by mdl tell the states of a target apart; expected target="),
+        (["--bin", "age: edges=mdl target=incme"], "no target 'incme' to bin 'age' by"),
+        (["--bin", "age: edges=mdl target=age"], "no target 'age' to bin 'age' by"),
+        (["--bin", "age", "--bin-error", "-1"], "--bin-error '-1'; expected a number from 0 on, or a share such as 5%"),
+        (["--bin", "age", "--bin-error", "x%"], "--bin-error 'x%'; expected a number from 0 on"),
+        (["--bin", "name"], "row 1, column 'name': 'n6' is not a reading; expected a number"),
+    ],
+)
+def test_bad_bins_are_refused_with_a_sentence(rows: Path, options: list[str], message: str) -> None:
+    result = run("learn", rows, *options, "--out", rows.with_name("net.json"))
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert not rows.with_name("net.json").exists()
+
+
+def test_two_units_and_other_edges_than_the_network_s_are_refused(rows: Path) -> None:
+    learned_bins("--bin", "age: edges=50 unit=years", "--without", "hours", rows=rows)
+    net = rows.with_name("net.json")
+    for spec, message in {
+        "age: edges=50 unit=months": "'age' has bins with edges 50 years and with edges 50 months; expected one unit",
+        "age: unit=months": "'age' has bins with edges 50 years and with edges 50 months; expected one unit",
+        "age: edges=60 labels=<50,>=50": "'age' has bins with edges 50 years and with edges 60; expected the same edges",
+    }.items():
+        result = run("score", net, rows, "--bin", spec)
+        assert result.returncode == 1, spec
+        assert message in result.stderr, spec
+
+
+def test_no_column_of_numbers_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n")
+    result = run("info", tmp_path / "a.csv", "--bin", "*")
+    assert result.returncode in {1, 2}
+    result = run("learn", tmp_path / "a.csv", "--bin", "*")
+    assert result.returncode == 1
+    assert "no column of numbers to bin; expected one whose cells are all readings" in result.stderr
