@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.arrow import ProblemReport, python_column
+from possnet.arrow import ProblemReport, TextColumn, python_column
 from possnet.errors import InputError, did_you_mean, listing, warn_user
 from possnet.measurements.binned_column import BinnedColumn, compute_edges, round_edges
 from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
@@ -332,6 +332,8 @@ def _share_target(target: Iterable[object], size: int) -> Floats:
     column = python_column("target", target)
     if column.rows != size:
         raise InputError(f"target: {column.rows} labels for {size} values; expected one for each")
+    if not isinstance(column, TextColumn):
+        raise InputError("target: labels with degrees; expected states, sets of states, or None")
     return share_states(column.codes, column.cells)
 
 
