@@ -14,11 +14,12 @@ from possnet.io.file_access import prefix_errors
 from possnet.measurements import Binning, read_measurements, share_states
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Floats
     from possnet.arrow import DomainHints
     from possnet.io.data_source import DataSource
+    from possnet.measurements import MeasuredIntervals
     from possnet.variables import Variable
 
     Merge = Callable[[str, Iterable[DomainHints], str], DomainHints]
@@ -58,14 +59,13 @@ def _is_numeric(name: str, sources: Sequence[DataSource]) -> bool:
     for source in sources:
         if name not in source.header or source.declared_variables() is not None:
             return False
-        for table in source.read_tables([name]):
-            try:
-                readings = read_measurements(name, table.column(name), source.cells.unknown_words)
-            except InputError:
-                return False
-            if readings.issues.any():
-                return False
-            numbers = np.unique(np.concatenate([numbers, readings.midpoints()]))
+        try:
+            for readings in _read_readings(name, source):
+                if readings.issues.any():
+                    return False
+                numbers = np.unique(np.concatenate([numbers, readings.midpoints()]))
+        except InputError:  # neither numbers nor texts
+            return False
     return len(numbers) > _FEWEST
 
 
@@ -77,28 +77,29 @@ def settle_automatic(
     if variable is not None and variable.bins is not None:
         unit = binning.unit or variable.bins.unit
         return replace(Binning.from_variable(variable, binning.error, binning.relative), unit=unit)
-    numbers = np.concatenate([_read_numbers(name, source, strict=binning.labels is None) for source in sources])
+    readings = [part for source in sources for part in _read_readings(name, source, strict=binning.labels is None)]
+    numbers = np.concatenate([part.middles() for part in readings])
+    date_unit = next((part.date_unit for part in readings if part.date_unit), "")
     owner = f"{sources[0].owner}, column {name!r}"
     shares = None if binning.target is None else _share_target(binning.target, name, sources, known, merge)
-    return binning.settle_edges(numbers, owner, shares)
+    return binning.settle_edges(numbers, owner, shares, date_unit=date_unit)
 
 
-def _read_numbers(name: str, source: DataSource, *, strict: bool) -> Floats:
-    """The measurements in all rows of a file (middles of intervals, NaN where there is none).
+def _read_readings(name: str, source: DataSource, *, strict: bool = False) -> Iterator[MeasuredIntervals]:
+    """The measurements in all rows of a file; if this is to be strict, texts that are no readings are refused.
 
-    If this is to be strict, texts that are no readings are refused; otherwise they may be names of bins.
+    Otherwise they may be names of bins.
     """
-    middles = []
     report = ProblemReport(source.owner)
+    spell = source.cells.column_syntax(name).spell_reading
     for table in source.read_tables([name]):
         with prefix_errors(source.owner):
-            readings = read_measurements(name, table.column(name), source.cells.unknown_words)
+            readings = read_measurements(name, table.column(name), source.cells.unknown_words, spell)
         if strict:
             report.add_problems(name, readings.issues, readings.findings)
         report.first_row += len(readings)
-        middles.append(readings.middles())
+        yield readings
     report.raise_if_any()
-    return np.concatenate(middles)
 
 
 def _share_target(

@@ -71,8 +71,8 @@ def bin_measurements(
     values
         Numbers, or texts such as ``<5``, ``>=10``, ``3..7`` and ``5±1``, or both; None, NaN and ``?`` are unknown.
     edges
-        Increasing numbers, or dates (ISO 8601, or Python's); or ``"quantile"`` or ``"width"``, for ``bins`` of equally many values or of equal width; or
-        ``"mdl"``, for the edges that tell the states of ``target`` apart and are worth their description.
+        Increasing numbers, or dates (ISO 8601, or Python's); or ``"quantile"`` or ``"width"``, for ``bins`` of equally many
+        values or of equal width; or ``"mdl"``, for the edges that tell the states of ``target`` apart and are worth their description.
     target
         For ``"mdl"``: a state for each value, a set of states (each has an equal share), or None.
     error
@@ -239,7 +239,7 @@ class Binning:
         """
         if isinstance(self.edges, str):
             return f"edges by {self.edges}"
-        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)
+        bins = Bins(tuple(self.edges), open_ended=self.open_ended, unit=self.unit)  # type: ignore[arg-type]
         way = f" by {self.way}" if self.way else ""
         return f"{len(bins)} bins{way} at {bins.describe().removeprefix('edges ')}"
 
