@@ -72,7 +72,8 @@ def bin_measurements(
         Numbers, or texts such as ``<5``, ``>=10``, ``3..7`` and ``5±1``, or both; None, NaN and ``?`` are unknown.
     edges
         Increasing numbers, or dates (ISO 8601, or Python's); or ``"quantile"`` or ``"width"``, for ``bins`` of equally many
-        values or of equal width; or ``"mdl"``, for the edges that tell the states of ``target`` apart and are worth their description.
+        values or of equal width; or ``"mdl"``, for the edges that tell the states of ``target`` apart and are worth their
+        description.
     target
         For ``"mdl"``: a state for each value, a set of states (each has an equal share), or None.
     error
