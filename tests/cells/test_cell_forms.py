@@ -179,7 +179,7 @@ def test_options_are_refused_with_a_sentence() -> None:
         ({"separator": 3}, "separator 3; expected a text"),
         ({"separator": "{"}, "separator '{'; expected one without"),
         ({"escape": ";"}, "escape ';'; expected one character of its own"),
-        ({"cells": "set"}, "cells 'set'; expected auto, plain, sets, range; did you mean 'sets'?"),
+        ({"cells": "set"}, "cells 'set'; expected auto, plain, sets, range, degrees; did you mean 'sets'?"),
         ({"cells": {"x": "ranges"}}, "column 'x': cells 'ranges'; expected .*did you mean 'range'"),
         ({"unknown_words": "NA"}, "unknown_words 'NA'; expected several texts"),
         ({"unknown_words": (1,)}, "unknown_words: 1 among them; expected texts"),

@@ -13,6 +13,7 @@ from possnet.arrow.arrow_tables import (
 )
 from possnet.arrow.graded_columns import (
     Certainty,
+    DegreeColumn,
     DiscountedColumn,
     GradedColumn,
     ReadCells,
@@ -27,6 +28,7 @@ from possnet.arrow.raw_columns import (
     DomainHints,
     DoubtfulText,
     Finding,
+    GradedMasks,
     ListColumn,
     MaskColumn,
     PackedColumn,
@@ -40,11 +42,13 @@ from possnet.arrow.scalar_values import scalar_values
 __all__ = [
     "Cell",
     "Certainty",
+    "DegreeColumn",
     "DiscountedColumn",
     "DomainHints",
     "DoubtfulText",
     "Finding",
     "GradedColumn",
+    "GradedMasks",
     "ListColumn",
     "MaskColumn",
     "PackedColumn",

@@ -334,7 +334,7 @@ def _to_state(value: Any) -> str:
     raise InputError(f"{value!r} is of type {type(value).__name__}; expected a state, a set of states, or None")
 
 
-def table_of_columns(columns: Iterable[TextColumn], *, as_lists: bool = False) -> pa.Table:
+def table_of_columns(columns: Iterable[TextColumn | GradedColumn], *, as_lists: bool = False) -> pa.Table:
     """Arrow table of columns that carry their domain.
 
     A column whose cells are single states (or unknown) becomes a category; a set-valued one a list of strings; unknown is
@@ -344,7 +344,11 @@ def table_of_columns(columns: Iterable[TextColumn], *, as_lists: bool = False) -
 
     arrays = {}
     for column in columns:
-        if as_lists or any(cell is not None and len(cell) > 1 for cell in column.cells):
+        if isinstance(column, GradedColumn):
+            kind = pa.map_(pa.string(), pa.float64())
+            pairs = [None if c is None else list(column.degrees[k].items()) for k, c in enumerate(column.sets.cells)]
+            arrays[column.name] = pa.array(pairs, type=kind).take(pa.array(column.sets.codes))
+        elif as_lists or any(cell is not None and len(cell) > 1 for cell in column.cells):
             distinct = pa.array([None if c is None else list(c) for c in column.cells], type=pa.list_(pa.string()))
             arrays[column.name] = distinct.take(pa.array(column.codes))
         else:

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from possnet.arrow.raw_columns import TextColumn, describe_misfit
-from possnet.errors import InputError, among, warn_user
+from possnet.errors import InputError, among
 from possnet.kernels import bitmaps
 from possnet.kernels.graded_cells import GradedCells, grade_cells
 from possnet.kernels.grouping import group_rows
@@ -41,9 +41,17 @@ def read_cells(column: RawColumn, variable: Variable, report: ProblemReport) -> 
     >>> read_cells(column, Variable("rash", ("yes", "no")), ProblemReport("rows"))[2].degrees
     array([[1. , 0.4]])
     """
-    if isinstance(column, GradedColumn | DiscountedColumn):
+    if isinstance(column, DegreeColumn):
         return column.read_degrees(variable, report)
     return *column.to_bitmaps(variable, report), None
+
+
+@runtime_checkable
+class DegreeColumn(Protocol):
+    """A column whose cells may carry degrees."""
+
+    def read_degrees(self, variable: Variable, report: ProblemReport) -> ReadCells:
+        """Bitmaps of the supports, and the graded cells; misfits go to the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,8 @@ class GradedColumn:
 
     def read_degrees(self, variable: Variable, report: ProblemReport) -> ReadCells:
         """Bitmaps of the supports, and the degrees, divided by the largest of their cell."""
+        if not self.degrees:
+            return *self.sets.to_bitmaps(variable, report), None
         cells, findings = list(self.sets.cells), dict(self.sets.findings)
         numbers = sorted(self.degrees)
         table = np.zeros((len(cells), len(variable)))
@@ -93,9 +103,9 @@ class GradedColumn:
             table[number] /= largest
             cells[number] = tuple(state for state, degree in degrees.items() if degree > 0.0)
         if divided < 1.0:
-            warn_user(
-                f"{report.owner}, column {self.name!r}: the largest degree of a cell is {divided:.6g}; expected 1 for the "
-                "most possible states. Degrees are divided by the largest of their cell"
+            report.notes[self.name] = (
+                f"the largest degree of a cell is {divided:.6g}; expected 1 for the most possible states. Degrees are "
+                "divided by the largest of their cell"
             )
         words, absent = replace(self.sets, cells=cells, findings=findings).to_bitmaps(variable, report)
         rows = np.flatnonzero(np.isin(self.sets.codes, numbers))

@@ -18,6 +18,7 @@ import numpy as np
 
 from possnet.errors import InputError, among, warn_user
 from possnet.kernels import bitmaps
+from possnet.kernels.graded_cells import GradedCells, grade_cells
 from possnet.limits import refuse_over
 from possnet.variables import Variable, require_same_bins
 
@@ -295,6 +296,42 @@ class MaskColumn:
         cells = _list_cells(octets, self.variable.states)
         column = TextColumn(self.name, codes, cells, self.variable.states, self.variable.ordered, findings)
         return column.with_unknown(self.unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class GradedMasks:
+    """Masks of supports, and the degrees (graded cells, states) of the cells of some rows, over the masks' own states."""
+
+    masks: MaskColumn
+    graded_rows: NDArray[np.int64]
+    table: NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.masks.name
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.masks.rows
+
+    def domain_hints(self) -> DomainHints:
+        """The states of the variable, all declared."""
+        return self.masks.domain_hints()
+
+    def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
+        """Bitmaps of the supports."""
+        return self.masks.to_bitmaps(variable, report)
+
+    def read_degrees(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None, GradedCells | None]:
+        """Bitmaps of the supports, and the degrees in the order of the domain's states."""
+        degrees = np.zeros((len(self.table), len(variable)))
+        for place, state in enumerate(self.masks.variable.states):
+            if state in variable:  # others are misfits where they stand
+                degrees[:, variable.index(state)] = self.table[:, place]
+        graded = grade_cells(self.graded_rows, np.arange(len(degrees)), degrees)
+        return *self.masks.to_bitmaps(variable, report), graded
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from possnet.cells.cell_syntax import CellReading, CellSyntax, check_words
 from possnet.cells.disguised_sets import describe_disguise, looks_like_ranges
 from possnet.cells.parsed_cell import CellPart, ParsedCell
 from possnet.cells.written_column import WrittenColumn, name_option
+from possnet.cells.written_degrees import describe_degrees
 
 __all__ = [
     "CellOptions",
@@ -14,6 +15,7 @@ __all__ = [
     "ParsedCell",
     "WrittenColumn",
     "check_words",
+    "describe_degrees",
     "describe_disguise",
     "looks_like_ranges",
     "name_option",

@@ -25,7 +25,8 @@ class CellOptions:
     separator
         What stands between the states of a cell: a text, or a mapping from columns to texts; ``|`` and ``;`` by default.
     cells
-        How texts are read: ``auto``, ``plain``, ``sets`` or ``range``, or a mapping from columns to these. In both mappings
+        How texts are read: ``auto``, ``plain``, ``sets``, ``range`` or ``degrees``, or a mapping from columns to these. In
+        both mappings
         ``*`` stands for all columns that are not named.
     unknown_words
         Words that mean unknown, such as ``NA``.

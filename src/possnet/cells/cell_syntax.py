@@ -9,6 +9,7 @@ r"""The text of a set-valued cell: one grammar for files, tables of other librar
 empty, ``?``, ``*``          unknown; and the words for unknown that are an option
 ``a,b``                      a set if ``a`` and ``b`` are known to be states; a state otherwise
 ``[20,30]``                  a set if both are known to be states; a state where nothing is known of them
+``a:1|b:.4``                 degrees, if the states are known to be ``a`` and ``b``, or an option says so
 ===========================  ============================================================================
 
 Blanks around states do not count. The escape character (``\``) takes the special meaning from the next character, so that
@@ -21,23 +22,25 @@ Reading has two steps, because the domain may have to be inferred first: `CellSy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from possnet.cells.bracketed_lists import PARTNERS, ListMember, is_balanced, split_list, split_outside
 from possnet.cells.escaped_text import EscapedText, escape_text, strip_blanks
 from possnet.cells.parsed_cell import CellPart, ParsedCell
+from possnet.cells.written_degrees import write_degree
 from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
     from possnet.arrow import Cell
 
-CellReading: TypeAlias = Literal["auto", "plain", "sets", "range"]
+CellReading: TypeAlias = Literal["auto", "plain", "sets", "range", "degrees"]
 """How the cells of a column are read.
 
 ``auto``: by the grammar, and what is ambiguous by the domain; ``plain``: a text is a state; ``sets``: commas separate too,
-and brackets are always lists; ``range``: two parts are the ends of a range.
+and brackets are always lists; ``range``: two parts are the ends of a range; ``degrees``: parts may be a state and its
+degree, ``high:1|mild:.4``, even where the states are not known beforehand.
 """
 _UNKNOWN = ("?", "*")
 _USUAL_SEPARATORS = ("|", ";")
@@ -61,7 +64,7 @@ class CellSyntax:
     escape
         The escape character; none if empty.
     reading
-        ``auto``, ``plain``, ``sets`` or ``range``; see `CellReading`.
+        ``auto``, ``plain``, ``sets``, ``range`` or ``degrees``; see `CellReading`.
     unknown_words
         Texts that mean unknown, besides ``?``, ``*`` and nothing.
 
@@ -106,6 +109,10 @@ class CellSyntax:
 
     def parse(self, text: str) -> ParsedCell:
         """Split the text of a cell, without knowing the domain."""
+        parsed = self._parse_text(text)
+        return replace(parsed, asks_degrees=True, doubt="") if self.reading == "degrees" else parsed
+
+    def _parse_text(self, text: str) -> ParsedCell:
         bare = strip_blanks(text, self.escape)
         plain = self.reading == "plain"
         if not bare or bare in self.unknown_words or (bare in _UNKNOWN and not plain):
@@ -205,6 +212,21 @@ class CellSyntax:
         text = separator.join(texts)
         while text.strip() in self.unknown_words or (text.strip() in known and (text.strip(),) != cell):
             text = f"{text}{separator}{texts[-1]}"
+        return text
+
+    def write_degrees(self, degrees: Mapping[str, float], states: Sequence[str]) -> str:
+        """Text of a cell with degrees; the inverse of reading it where the states are known.
+
+        >>> CellSyntax().write_degrees({"high": 1.0, "mild": 0.4}, ("none", "mild", "high"))
+        'high:1|mild:0.4'
+        """
+        known = set(states)
+        texts = [write_degree(s, self._write_state(s, states, brackets=True), d, known) for s, d in degrees.items()]
+        if texts[0][0] == "!":
+            texts[0] = escape_text(texts[0], _FIRST, self.escape)
+        text = self.separators[0].join(texts)
+        while text.strip() in known or text.strip() in self.unknown_words:
+            text = f"{text}{self.separators[0]}{texts[-1]}"
         return text
 
     def _write_state(self, state: str, states: Sequence[str] | None, *, brackets: bool = False) -> str:

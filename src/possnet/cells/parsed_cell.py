@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from possnet.arrow import describe_misfit
+from possnet.cells.written_degrees import split_degree
 from possnet.errors import listing
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class ParsedCell:
         What stands between the commas of the text: its parts, if they are states and the text is none.
     is_list
         Whether the text is a list in brackets, beyond doubt.
+    asks_degrees
+        Whether the column is said to carry degrees, so that parts are states with degrees even where no domain is known.
     """
 
     text: str = ""
@@ -71,9 +74,12 @@ class ParsedCell:
     doubt: Doubt = ""
     comma_parts: tuple[CellPart, ...] = ()
     is_list: bool = False
+    asks_degrees: bool = False
 
     def named_states(self) -> set[str]:
         """States that the text names, for a domain made from data; ends of ranges are not among them."""
+        if self.asks_degrees:
+            return {pair[0].strip() if (pair := split_degree(part.text)) else part.text for part in self.parts}
         return set() if self.doubt else {part.text for part in self.parts if part.ends is None}
 
     def possible_ranges(self) -> tuple[CellPart, ...]:
@@ -95,6 +101,26 @@ class ParsedCell:
         if finding and self.doubt == "unclosed":
             return (), f"{self.text.strip()!r} has a bracket without its partner; expected a list such as [a, b]"
         return cell, finding
+
+    def resolve_degrees(self, variable: Variable) -> tuple[dict[str, float], Finding] | None:
+        """Degrees of the states that the parts name, and what is wrong with them; None if the text has no degrees.
+
+        A part without a degree has degree 1. Texts are taken apart if one of their states is in the domain, or the column
+        is said to carry degrees.
+        """
+        pairs = [split_degree(part.text) if part.text not in variable else None for part in self.parts]
+        pairs = [pair and (pair[0] if pair[0] in variable else pair[0].strip(), pair[1]) for pair in pairs]
+        if self.all_but or not any(pair and (pair[0] in variable or self.asks_degrees) for pair in pairs):
+            return None
+        degrees: dict[str, float] = {}
+        for part, pair in zip(self.parts, pairs, strict=True):
+            state, degree = pair or (part.text, 1.0)
+            if state not in variable:
+                return {}, partial(describe_misfit, (state,), variable)
+            if state in degrees and degrees[state] != degree:
+                return {}, f"{state!r} has two degrees, {degrees[state]:g} and {degree:g}; expected one"
+            degrees[state] = degree
+        return degrees, ""
 
     def describe_choice(self, variable: Variable) -> str:
         """How an ambiguous text was settled by the domain, if it was: which states it is taken for."""

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import DomainHints, DoubtfulText, TextColumn
+from possnet.arrow import DomainHints, DoubtfulText, GradedColumn, TextColumn, read_cells
 from possnet.cells.cell_syntax import WHOLE_NUMBER
 from possnet.cells.parsed_cell import CellPart, ParsedCell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from possnet.aliases import Words
-    from possnet.arrow import Cell, ProblemReport
+    from possnet.arrow import Cell, ProblemReport, ReadCells
     from possnet.cells.cell_syntax import CellReading, CellSyntax
     from possnet.variables import Variable
 
@@ -29,7 +29,7 @@ class WrittenColumn:
     """A column of texts: for every row the number of its text, and the distinct texts, read as far as they can be.
 
     ``first_row`` is the number of rows before these; ``states`` is the domain if the source declares one, in which case
-    every name of a state is a state, however it looks.
+    every name of a state is a state, however it looks. ``degrees`` are those of cells that are mappings, not texts.
 
     >>> from possnet.cells import CellSyntax
     >>> texts = TextColumn("rash", np.array([0, 1, 0]), [("yes",), ("no|yes",)])
@@ -44,11 +44,12 @@ class WrittenColumn:
     reading: CellReading = "auto"
     states: tuple[str, ...] | None = None
     ordered: bool = False
+    degrees: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def parse_column(
         cls,
-        column: TextColumn,
+        column: TextColumn | GradedColumn,
         syntax: CellSyntax,
         *,
         first_row: int = 0,
@@ -58,19 +59,22 @@ class WrittenColumn:
 
         A reader of many tables hands over a function that remembers what it has parsed.
         """
+        degrees: Mapping[int, Mapping[str, Any]] = {}
+        if isinstance(column, GradedColumn):
+            degrees, column = column.degrees, column.sets
         parse = parse or syntax.parse
         parsed = [
             ParsedCell(unknown=True)
             if cell is None
             else parse(cell[0])
             if number not in column.sets
-            else ParsedCell(parts=tuple(map(CellPart, cell)), finding="" if cell else _EMPTY_SET)
+            else ParsedCell(parts=tuple(map(CellPart, cell)), finding="" if cell or number in degrees else _EMPTY_SET)
             for number, cell in enumerate(column.cells)
         ]
         codes = column.codes.astype(np.min_scalar_type(max(len(parsed) - 1, 0)), copy=False)
         keeps = syntax.reading in {"auto", "plain"}  # other readings make states of their own from the texts
         states, ordered = (column.states, column.ordered) if keeps else (None, False)
-        return cls(column.name, codes, parsed, first_row, syntax.reading, states, ordered)
+        return cls(column.name, codes, parsed, first_row, syntax.reading, states, ordered, degrees)
 
     @property
     def rows(self) -> int:
@@ -114,15 +118,29 @@ class WrittenColumn:
                     yield DoubtfulText("order", text, (first, last), row)
 
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
-        """Bitmaps by look-up, after the distinct texts are read in the domain."""
+        """Bitmaps by look-up, after the distinct texts are read in the domain; of cells with degrees the supports."""
+        return self.read_degrees(variable, report)[:2]
+
+    def read_degrees(self, variable: Variable, report: ProblemReport) -> ReadCells:
+        """Bitmaps by look-up, after the distinct texts are read in the domain, and the degrees of those that have some."""
         read = [parsed.resolve_states(variable) for parsed in self.parsed_cells]
         findings = {number: finding for number, (_, finding) in enumerate(read) if finding}
+        degrees = dict(self.degrees)
+        for number in [number for number in findings if number not in degrees]:
+            resolved = self.parsed_cells[number].resolve_degrees(variable)
+            if resolved is not None:
+                degrees[number], findings[number] = resolved
+                if findings[number]:
+                    del degrees[number]
+        findings = {n: finding for n, finding in findings.items() if finding and n not in degrees}
         cells: list[Cell] = [cell for cell, _ in read]
         for parsed in self.parsed_cells:
             if (choice := parsed.describe_choice(variable)) and self.name not in report.notes:
                 other = "range" if parsed.doubt else "plain"
                 report.notes[self.name] = f"{choice}; {name_option('cells', self.name, other)} reads it otherwise"
-        return TextColumn(self.name, self.codes, cells, findings=findings).to_bitmaps(variable, report)
+        return read_cells(
+            GradedColumn(TextColumn(self.name, self.codes, cells, findings=findings), degrees), variable, report
+        )
 
 
 _EMPTY_SET = "an empty set; expected at least one state, or nothing at all where nothing is known"

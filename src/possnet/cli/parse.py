@@ -247,6 +247,19 @@ def _read_truth(text: str) -> tuple[str, str]:
     return name, column
 
 
+def read_certainty_option(text: str) -> tuple[str, tuple[str, float]]:
+    """A column of cells, the column of their certainties, and the largest certainty.
+
+    >>> read_certainty_option("label=sure/7"), read_certainty_option("label=sure")
+    (('label', ('sure', 7.0)), ('label', ('sure', 1.0)))
+    """
+    name, sign, beside = text.partition("=")
+    column, slash, number = beside.rpartition("/")
+    if not sign or not name or not beside:
+        raise ValueError
+    return name, (column, float(number)) if slash else (beside, 1.0)
+
+
 def _read_imprecision(text: str) -> tuple[str, float]:
     """Name and number; the name of all variables is empty."""
     name, _, number = text.rpartition("=")
@@ -361,7 +374,15 @@ SEPARATOR = Text("text", read_column_option, words=lambda ctx: [f"{column}=" for
 READING = Text(
     "word",
     read_column_option,
-    words=lambda ctx: [f"{column}={word}" for column in _list_columns(ctx) for word in ("range", "sets", "plain")],
+    words=lambda ctx: [
+        f"{column}={word}" for column in _list_columns(ctx) for word in ("range", "sets", "plain", "degrees")
+    ],
+)
+CERTAINTY = Text(
+    "column=column/n",
+    read_certainty_option,
+    "COLUMN=COLUMN, or COLUMN=COLUMN/NUMBER, for example label=sure/7",
+    lambda ctx: [f"{column}=" for column in _list_columns(ctx)],
 )
 TOTAL = Text("s", lambda text: text if text == "data" else float(text), "a number, or data", lambda _: ("data",))
 BINNING = Text(

@@ -12,6 +12,7 @@ from possnet.cli.parse import (
     BIN_ERROR,
     BINNING,
     BINNING_EXAMPLE,
+    CERTAINTY,
     COLUMN,
     COLUMNS,
     FINDING,
@@ -152,7 +153,12 @@ _CELL_OPTIONS = (
     (
         "--cells",
         READING,
-        "How texts are read: auto, plain, sets or range; COLUMN=WORD for one column. May be repeated.",
+        "How texts are read: auto, plain, sets, range or degrees; COLUMN=WORD for one column. May be repeated.",
+    ),
+    (
+        "--certainty",
+        CERTAINTY,
+        "Column of certainties beside a column of cells, and the largest certainty: 'label=sure/7'. May be repeated.",
     ),
     ("--separator", SEPARATOR, "What stands between states, | and ; by default; COLUMN=TEXT for one. May be repeated."),
 )

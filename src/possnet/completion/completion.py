@@ -228,7 +228,8 @@ class Completion:
         octets = np.vstack([column.octets, np.packbits(kept, axis=1, bitorder="little")])
         still_unknown = column.unknown_cells[before] & kept.all(axis=1) & (len(column.variable) > 1)
         unknown = np.concatenate([column.unknown_cells, still_unknown])
-        return code_column(column.variable, codes, octets, unknown)
+        grades = np.concatenate([column.graded_numbers(), np.full(len(kept), -1)])  # of cells in impossible rows
+        return code_column(column.variable, codes, octets, unknown, grades=grades, table=column.grades)
 
     def summary(self, threshold: float = 1.0) -> CompletionSummary:
         """How many ambiguous cells were resolved or narrowed, with sets cut at a threshold.

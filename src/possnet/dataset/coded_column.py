@@ -104,6 +104,14 @@ class CodedColumn:
         return cells if self.unknown is None else [*cells[:-1], None]
 
     @cached_property
+    def cell_degrees(self) -> list[dict[str, float]]:
+        """The cells as states with their degrees, those of degree 0 left out; an unknown one is the whole domain."""
+        return [
+            {state: degree for state, degree in zip(self.variable.states, degrees, strict=True) if degree > 0.0}
+            for degrees in self.degrees.tolist()
+        ]
+
+    @cached_property
     def cell_sizes(self) -> Ints:
         """Number of states in every cell."""
         sizes: Ints = np.bitwise_count(self.octets).sum(axis=1, dtype=np.int64)

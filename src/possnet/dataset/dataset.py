@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.arrow import (
+    GradedColumn,
     ProblemReport,
     TextColumn,
     columns_of_table,
@@ -169,7 +170,8 @@ class Dataset:
             What stands between the states of a text, one for all columns or one for each; ``|`` and ``;`` by default.
         cells
             How texts are read, for all columns or for each: ``auto``, ``plain`` (a text is a state), ``sets`` (commas
-            separate too) or ``range`` (two parts are the ends of a range).
+            separate too), ``range`` (two parts are the ends of a range) or ``degrees`` (``high:1|mild:.4``; by itself where
+            ``variables`` are given).
         unknown_words
             Texts that mean unknown, besides ``?``, ``*`` and nothing.
         certainty
@@ -201,7 +203,7 @@ class Dataset:
             column
             if column.name in binned | numeric
             else WrittenColumn.parse_column(column, options.column_syntax(column.name))
-            if isinstance(column, TextColumn)
+            if isinstance(column, TextColumn | GradedColumn)
             else column
             for column in columns
         ]
@@ -653,12 +655,19 @@ class Dataset:
     def to_arrow(self, *, lists: bool = False) -> Any:
         """Arrow table of the cells: categories where every cell is a single state, else lists of strings; null is unknown.
 
+        A column that has cells with degrees is a map from states to degrees, or with ``lists`` a list of the supports.
+
         >>> Dataset.from_table({"a": ["x", None, {"x", "y"}]}).to_arrow().column("a").to_pylist()
         [['x'], None, ['x', 'y']]
         """
         columns = map(self.column, self._variables)
         return table_of_columns(
-            (TextColumn(c.variable.name, c.codes, c.cells, c.variable.states, c.variable.ordered) for c in columns),
+            (
+                TextColumn(c.variable.name, c.codes, c.cells, c.variable.states, c.variable.ordered)
+                if lists or c.grades is None
+                else GradedColumn(TextColumn(c.variable.name, c.codes, c.cells), dict(enumerate(c.cell_degrees)))
+                for c in columns
+            ),
             as_lists=lists,
         )
 
@@ -696,7 +705,12 @@ class Dataset:
         shown = self[:6]
         columns = [[str(number) for number in range(len(shown))]]
         for column in map(shown.column, names):
-            texts = ["?" if cell is None else " | ".join(cell) for cell in column.cells]
+            texts = [
+                "?"
+                if cell is None
+                else " | ".join(s if d == 1.0 else f"{s}: {d:.3g}" for s, d in column.cell_degrees[k].items())
+                for k, cell in enumerate(column.cells)
+            ]
             columns.append([texts[code] for code in column.codes])
         left = len(self._variables) - len(names)
         notes = [f"… {self._rows - len(shown):,} more rows"] if self._rows > len(shown) else []

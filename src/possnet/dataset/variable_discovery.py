@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from possnet.cells import describe_disguise, looks_like_ranges, name_option
+from possnet.cells import describe_degrees, describe_disguise, looks_like_ranges, name_option
 from possnet.errors import InputError, among, warn_user
 from possnet.variables import Variable
 
@@ -98,6 +98,11 @@ def describe_opaque(name: str, states: tuple[str, ...], hints: DomainHints) -> s
         return (
             f"{intervals[0]!r} is taken as a state of its own. Read such texts as everything from one number to the other "
             f"with {options}, or bin them (Binning; --bin)"
+        )
+    if graded := describe_degrees(states):
+        return (
+            f"{graded!r} looks like a state and its degree but is taken as a state. Read degrees with variables=, or with "
+            f"{name_option('cells', name, 'degrees')}; {name_option('cells', name, 'plain')} keeps it without this note"
         )
     disguise = describe_disguise(states)
     if disguise is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from possnet.inference.factor_graph import to_semiring
 from possnet.inference.message_passing import CliqueLayout, combine_parts, factor_parts
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_schedule import RowSchedule
@@ -74,7 +75,7 @@ class RowInference:
         """
         semiring, plan = self._semiring, self._plan
         scopes = [(v,) for v in columns]
-        tables = [np.where(column.cell_sets.T, semiring.one, semiring.zero) for column in columns.values()]
+        tables = [to_semiring(np.ascontiguousarray(column.degrees.T), semiring) for column in columns.values()]
         n_codes = [table.shape[1] for table in tables]
 
         def run(start: int) -> RowBlock:

@@ -85,7 +85,8 @@ class Inference:
         self._limit = limit
         self._budget = min(limit or _BATCH_BYTES, _BATCH_BYTES)
         self._trees: dict[str, JunctionTree] = {}
-        self._row_trees: dict[tuple[frozenset[int], frozenset[int], int | None], RowInference] = {}
+        self._row_trees: dict[tuple[frozenset[int], frozenset[int], int | None, str], RowInference] = {}
+        self._components: dict[str, ComponentInference] = {}
 
     @cached_property
     def plan(self) -> Plan:
@@ -243,9 +244,10 @@ class Inference:
     def query_many(self, target: str, data: Dataset) -> Floats:
         """Possibility of a variable given every row of a data set, as an array (rows, states).
 
-        Cells are the evidence: a set is a disjunction, an unknown cell is none, and the target's own cell is ignored;
-        columns that the network lacks are an error. Every row is conditioned, so that it peaks at 1, even if all its cells
-        are unknown; rows of impossible evidence are NaN. Equal pieces of evidence are computed once.
+        Cells are the evidence: a set is a disjunction, degrees are virtual evidence, an unknown cell is none, and the
+        target's own cell is ignored; columns that the network lacks are an error. Every row is conditioned, so that it
+        peaks at 1, even if all its cells are unknown; rows of impossible evidence are NaN. Equal pieces of evidence are
+        computed once.
 
         >>> import possnet as pn
         >>> data = pn.Dataset.from_rows([pn.load_example("asia").variable("dysp")], [("yes",), (None,)])
@@ -314,15 +316,16 @@ class Inference:
         estimated to be faster.
         """
         n = len(self._graph.sizes)
-        semiring = self._graph.choose_semiring()
+        semiring = self._graph.choose_semiring(_least_grades(columns))
+        components = self._find_components(semiring)
         tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
         if tree is None or tree.bound_seconds(rows) >= _QUICK_SECONDS:
-            seconds = self._components.estimate_seconds(columns, rows, wanted)
+            seconds = components.estimate_seconds(columns, rows, wanted)
             if tree is None and seconds > _PLANNING_SECONDS * n:
                 tree = self._tree_for_rows(wanted, columns, target, semiring)
             if tree is not None and tree.estimate_seconds(columns, rows) >= seconds:
                 tree = None
-        engine = self._components if tree is None else tree
+        engine = components if tree is None else tree
         for block, tables, total in engine.run_blocks(columns, rows, wanted):
             yield (
                 block,
@@ -330,16 +333,17 @@ class Inference:
                 total > semiring.zero,
             )
 
-    @cached_property
-    def _components(self) -> ComponentInference:
-        return ComponentInference(self._graph, self._limit, self._budget)
+    def _find_components(self, semiring: Semiring) -> ComponentInference:
+        if semiring.name not in self._components:
+            self._components[semiring.name] = ComponentInference(self._graph, semiring, self._limit, self._budget)
+        return self._components[semiring.name]
 
     def _tree_for_rows(
         self, wanted: Iterable[int], observed: Iterable[int], target: int | None, semiring: Semiring
     ) -> RowInference | None:
         """The factors that matter for some variables under evidence on others, planned and combined; None if too large."""
         graph = self._graph
-        key = frozenset(wanted), frozenset(observed), target
+        key = frozenset(wanted), frozenset(observed), target, semiring.name
         if key not in self._row_trees:  # one is kept: batches of a stream have the same columns
             relevant = graph.relevant_factors(key[0] | key[1])
             scopes, dropped = [graph.scopes[k] for k in relevant], set(range(len(graph.sizes))).difference(relevant)
@@ -450,6 +454,12 @@ class Inference:
                 f"the evidence ({describe_evidence(evidence)}) has possibility 0 in this network; nothing can be "
                 "concluded from it"
             )
+
+
+def _least_grades(columns: Mapping[int, CodedColumn]) -> dict[int, Floats]:
+    """The smallest degree above 0 of the graded cells of every column that has some."""
+    grades = {v: column.grades for v, column in columns.items() if column.grades is not None}
+    return {v: np.array([table[table > 0.0].min()]) for v, table in grades.items()}
 
 
 def _evidence_in(known: dict[int, Floats], semiring: Semiring) -> dict[int, Floats]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from possnet.inference.factor_graph import to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.message_passing import CliqueLayout, order_axes
 from possnet.inference.plan import make_plan
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from possnet.inference.batched import RowBlock
     from possnet.inference.factor_graph import FactorGraph
     from possnet.inference.plan import Plan
+    from possnet.inference.semirings import Semiring
 
     _RowResult: TypeAlias = tuple[Ints, Floats, dict[int, Floats]]
 
@@ -106,8 +108,8 @@ class ComponentInference:
         Bytes that the tables of a component and the messages of a block of rows may take.
     """
 
-    def __init__(self, graph: FactorGraph, limit: int | None, budget: int) -> None:
-        self.semiring, self._graph, self._limit, self._budget = graph.choose_semiring(), graph, limit, budget
+    def __init__(self, graph: FactorGraph, semiring: Semiring, limit: int | None, budget: int) -> None:
+        self.semiring, self._graph, self._limit, self._budget = semiring, graph, limit, budget
         self._sizes, self._scopes, self._tables = graph.sizes, graph.scopes, graph.tables_in(self.semiring)
         self._children: list[list[int]] = [[] for _ in self._sizes]
         for family, scope in enumerate(self._scopes):
@@ -159,7 +161,7 @@ class ComponentInference:
         for v, column in columns.items():
             states[v] = column.first_states[codes[v]]
             is_open[v] = (column.cell_sizes != 1)[codes[v]]
-            is_vacuous[v] = (column.cell_sizes == self._sizes[v])[codes[v]]
+            is_vacuous[v] = column.is_whole[codes[v]]
         for v in reversed(self._graph.order):
             if self._graph.has_peaks[v]:
                 barren = is_vacuous[v] & is_open[v]
@@ -255,7 +257,7 @@ class ComponentInference:
         sizes = [self._sizes[v] for v in component.variables]
         plan = make_plan(sizes, scopes, last=1 << place[wanted[0]] if len(wanted) == 1 else 0)
         plan.refuse_if_large([self._graph.names[v] for v in component.variables], self._limit)
-        vectors = [np.where(columns[v].cell_sets.T, self.semiring.one, self.semiring.zero) for v in evidence]
+        vectors = [to_semiring(np.ascontiguousarray(columns[v].degrees.T), self.semiring) for v in evidence]
         job = _ComponentJob(component, plan, scopes, place, [place[v] for v in wanted], evidence, vectors)
         run = self._run_row_by_row if len(component.rows) < _FEW_ROWS else self._run_rows_together
         for rows, value, marginals in run(job, observed):

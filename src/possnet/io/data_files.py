@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.arrow import PackedColumn, ProblemReport
-from possnet.cells import CellOptions, WrittenColumn
+from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells, read_certainty
+from possnet.cells import CellOptions
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, among, listing
 from possnet.io.data_source import ColumnBatch
@@ -31,8 +31,8 @@ from possnet.threads import in_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from possnet.aliases import Progress, Words
-    from possnet.arrow import RawColumn
+    from possnet.aliases import Progress
+    from possnet.arrow import Certainty, RawColumn, ReadCells
     from possnet.cells import CellReading
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
@@ -45,6 +45,7 @@ def read_data(
     *,
     weights: str | None = None,
     binnings: Mapping[str, Binning] | None = None,
+    certainty: Certainty | None = None,
     separator: str | Mapping[str, str] | None = None,
     cells: CellReading | Mapping[str, CellReading] = "auto",
     unknown_words: Sequence[str] = (),
@@ -69,6 +70,8 @@ def read_data(
     separator
         What stands between the states of a text, of one character or several; one for all columns or a mapping from columns
         to texts. ``|`` and ``;`` by default.
+    certainty
+        Columns of certainties, as in `Dataset.from_table`: ``{"label": ("sure", 7)}``.
     cells
         How texts are read, for all columns or for each: ``auto`` (by the grammar of `possnet.cells.CellSyntax`; what is
         ambiguous by the states, if these are known), ``plain`` (a text is a state), ``sets`` (commas separate too, and
@@ -101,7 +104,7 @@ def read_data(
     (['37.5..38.5', '<37.5'], ['>=38.5'])
     """
     reading = CellOptions(separator, cells, unknown_words, escape)
-    (source,), domain = _open_sources([path], variables, weights, binnings, reading, options)
+    (source,), domain = _open_sources([path], variables, weights, binnings, certainty, reading, options)
     source.whole = True
     batches: Iterable[ColumnBatch] = source.read_batches({v.name for v in domain} if domain else source.state_columns())
     if domain is None:
@@ -117,6 +120,7 @@ def scan_data(
     *,
     weights: str | None = None,
     binnings: Mapping[str, Binning] | None = None,
+    certainty: Certainty | None = None,
     separator: str | Mapping[str, str] | None = None,
     cells: CellReading | Mapping[str, CellReading] = "auto",
     unknown_words: Sequence[str] = (),
@@ -137,7 +141,7 @@ def scan_data(
     ([2, 2], [2, 2])
     """
     reading = CellOptions(separator, cells, unknown_words, escape)
-    sources, domain = _open_sources(_list_files(paths), variables, weights, binnings, reading, options)
+    sources, domain = _open_sources(_list_files(paths), variables, weights, binnings, certainty, reading, options)
     if domain is None:
         domain = infer_domain([(source, source.read_batches(source.state_columns())) for source in sources])
     return DataStream(sources, domain)
@@ -309,6 +313,7 @@ def _open_sources(
     variables: object | None,
     weights: str | None,
     binnings: Mapping[str, Binning] | None,
+    certainty: Certainty | None,
     cells: CellOptions,
     options: Mapping[str, object],
 ) -> tuple[list[DataSource], tuple[Variable, ...] | None]:
@@ -316,6 +321,7 @@ def _open_sources(
     sources = [_open_source(path, weights, options) for path in paths]
     warned: set[str] = set()  # of columns of the same name in several files the user is told once
     for source in sources:
+        source.certainty = _find_certainty(certainty, source)
         cells.require_columns(source.state_columns(), source.owner)
         source.cells, source.warned = cells, warned
     given = None if variables is None else variables_of(variables)
@@ -326,6 +332,20 @@ def _open_sources(
         source.remembered = remembered.keys() & set(source.header) - declared
         source.binnings = settled | {name: remembered[name] for name in source.remembered}
     return sources, known_domain(sources, given)
+
+
+def _find_certainty(certainty: Certainty | None, source: DataSource) -> dict[str, tuple[str, float]]:
+    """Checked columns of certainties of a source."""
+    checked = read_certainty(certainty, source.owner)
+    for name, (column, _) in checked.items():
+        for wanted in (name, column):
+            if wanted not in source.header:
+                raise InputError(f"{source.owner}: no column {wanted!r}{among(wanted, source.header)}")
+    if checked and source.declared_variables() is not None:
+        raise InputError(
+            f"{source.owner}: possnet's own file, which has no columns of certainties; leave certainty out"
+        )
+    return checked
 
 
 def _list_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -364,7 +384,7 @@ def _pack_batches(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterato
 
 def _pack_column(read: Callable[[], RawColumn], source: DataSource, report: ProblemReport) -> RawColumn:
     column = read()
-    if isinstance(column, WrittenColumn):  # what its texts mean depends on the domain
+    if isinstance(column, DegreeColumn):  # what its cells mean depends on the domain
         return column
     with prefix_errors(source.owner):
         return PackedColumn.pack_column(column, report)
@@ -383,10 +403,11 @@ def _to_datasets(
         rows = _require_length(source.owner, [size for _, size, _, _ in columns], batch)
         yield Dataset.unchecked(
             variables,
-            {name: words for name, _, words, _ in columns},
+            {name: words for name, _, (words, _, _) in columns},
             rows,
-            unknown={name: absent for name, _, _, absent in columns if absent is not None},
+            unknown={name: absent for name, _, (_, absent, _) in columns if absent is not None},
             weights=batch.weights,
+            graded={name: graded for name, _, (_, _, graded) in columns if graded is not None},
         )
         report.first_row += rows
     report.raise_if_any()
@@ -404,9 +425,9 @@ def _require_length(owner: str, sizes: Sequence[int], batch: ColumnBatch) -> int
 
 def _to_bitmaps(
     read: Callable[[], RawColumn], domains: dict[str, Variable], report: ProblemReport
-) -> tuple[str, int, Words, Words | None]:
+) -> tuple[str, int, ReadCells]:
     column = read()
-    return column.name, column.rows, *column.to_bitmaps(domains[column.name], report)
+    return column.name, column.rows, read_cells(column, domains[column.name], report)
 
 
 def _prefetch(batches: Iterator[Dataset]) -> Iterator[Dataset]:

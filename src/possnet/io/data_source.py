@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import TextColumn, columns_of_table, number_reader
+from possnet.arrow import GradedColumn, TextColumn, columns_of_table, discount_column, number_reader
 from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
@@ -57,6 +57,8 @@ class DataSource(ABC):
         Those that nobody asked for: variables that remember their bins, whose columns may hold states as well.
     cells
         How the texts of its cells are read.
+    certainty
+        Columns of cells -> the column that says how certain they are, and its largest certainty.
     whole
         Whether all rows will be kept at once, so that tables may be large.
     """
@@ -70,6 +72,7 @@ class DataSource(ABC):
         self.binnings: Mapping[str, Binning] = {}
         self.remembered: Collection[str] = ()
         self.cells = CellOptions()
+        self.certainty: Mapping[str, tuple[str, float]] = {}
         self.warned: set[str] = set()  # columns that a user has been warned of
         self._parsed: dict[CellSyntax, dict[str, ParsedCell]] = {}
 
@@ -81,14 +84,16 @@ class DataSource(ABC):
             )
 
     def state_columns(self) -> list[str]:
-        """Names of the columns of states, those of weights and of errors of measurements left out."""
+        """Names of the columns of states, those of weights, certainties and errors of measurements left out."""
         errors = {column for name in self.binnings for column in self.needed_columns(name)} - self.binnings.keys()
-        return [name for name in self.header if name not in errors and name != self.weight_column]
+        beside = errors | {column for column, _ in self.certainty.values()} | {self.weight_column}
+        return [name for name in self.header if name not in beside]
 
     def needed_columns(self, name: str) -> list[str]:
-        """Columns that a column of states is made from: itself and, of measurements, that of their errors."""
-        binning = self.binnings.get(name)
-        return [name, binning.error] if binning is not None and isinstance(binning.error, str) else [name]
+        """Columns that a column of states is made from: itself, that of its errors, and that of its certainties."""
+        binning, columns = self.binnings.get(name), [name]
+        columns += [binning.error] if binning is not None and isinstance(binning.error, str) else []
+        return [*columns, self.certainty[name][0]] if name in self.certainty else columns
 
     def declared_variables(self) -> tuple[Variable, ...] | None:
         """Variables that the file itself declares, all of them, or None."""
@@ -110,8 +115,16 @@ class DataSource(ABC):
             first_row += table.num_rows
 
     def read_column(self, name: str, table: Any, first_row: int) -> RawColumn:
-        """A column of states of a table whose rows follow ``first_row`` others."""
-        if name in self.binnings:
+        """A column of states of a table whose rows follow ``first_row`` others, discounted by its certainties."""
+        column = self._read_cells(name, table, first_row)
+        if name not in self.certainty:
+            return column
+        beside, scale = self.certainty[name]
+        (numbers,) = columns_of_table(table, [beside], {beside: number_reader(beside)})
+        return discount_column(column, numbers, scale, self.owner)
+
+    def _read_cells(self, name: str, table: Any, first_row: int) -> RawColumn:
+        if name in self.binnings and self.cells.column_syntax(name).reading != "degrees":
             binning, values = self.binnings[name], table.column(name)
             errors = table.column(binning.error) if isinstance(binning.error, str) else None
             known, resolve = name in self.remembered, partial(self._resolve_text, name)
@@ -130,7 +143,7 @@ class DataSource(ABC):
             if not known:
                 raise refuse_values(name, values)
         column = self.decode_column(name, table)
-        return self._parse_texts(column, first_row) if isinstance(column, TextColumn) else column
+        return self._parse_texts(column, first_row) if isinstance(column, TextColumn | GradedColumn) else column
 
     def _resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:
         """States of a text that is neither a state nor a reading: a set of states, as other columns have them."""
@@ -140,7 +153,7 @@ class DataSource(ABC):
         """A column of cells: a text, which has a grammar, a list of states, or null where nothing is known."""
         return columns_of_table(table, [name])[0]
 
-    def _parse_texts(self, column: TextColumn, first_row: int) -> WrittenColumn:
+    def _parse_texts(self, column: TextColumn | GradedColumn, first_row: int) -> WrittenColumn:
         """The texts of a column, parsed; texts are remembered, up to a number that costs a few megabytes."""
         syntax = self.cells.column_syntax(column.name)
         known = self._parsed.setdefault(syntax, {})

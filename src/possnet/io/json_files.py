@@ -10,7 +10,7 @@ from possnet.io.file_access import locate_offset, prefix_errors
 from possnet.variables import Bins, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from possnet.io.json_schema import FamilyCountsJson, VariableJson
 
@@ -130,7 +130,12 @@ def describe_bins(variable: Variable) -> dict[str, Any]:
 
 
 def encode_variables(
-    variables: Iterable[Variable], format_name: str, number: int, *, indent: int | None = None, **fields: str | None
+    variables: Iterable[Variable],
+    format_name: str,
+    number: int,
+    fields: Mapping[str, object],
+    *,
+    indent: int | None = None,
 ) -> str:
     """Variables as the text of a JSON object that says its format and version, with other fields beside them."""
     listed = [{"name": v.name, "states": v.states, "ordered": v.ordered, **describe_bins(v)} for v in variables]
@@ -138,12 +143,12 @@ def encode_variables(
     return json.dumps(document, ensure_ascii=False, indent=indent)
 
 
-def decode_variables(content: bytes, name: str, number: int) -> tuple[dict[str, Any], list[Variable]]:
+def decode_variables(content: bytes, name: str, *numbers: int) -> tuple[dict[str, Any], list[Variable]]:
     """The JSON object that `encode_variables` wrote, and its variables; anything else is an `InputError`."""
     try:
         document = json.loads(content)
-        if document["format"] != name or document["version"] != number:
-            message = f"{document['format']} {document['version']}; this possnet reads {name} {number}"
+        if document["format"] != name or document["version"] not in numbers:
+            message = f"{document['format']} {document['version']}; this possnet reads {name} {numbers[-1]}"
             raise InputError(message)
         variables = [
             Variable(

@@ -142,15 +142,18 @@ class DataSummary:
         self.rows = 0
         self.weight: int | float = 0
         self.first_rows: list[tuple[str, ...]] = []
+        self.graded_share = 0.0
         sums = {v.name: [0.0, 0.0, 0.0] for v in self.variables}
         for batch in batches:
             self.rows += len(batch)
             self.weight += batch.total
+            self.graded_share += batch.graded_share() * batch.total
             for name, old in sums.items():
                 shares = (batch.imprecise_share(name), batch.unknown_share(name), batch.mean_cell_size(name))
                 sums[name] = [s + x * batch.total for s, x in zip(old, shares, strict=True)]
             if len(self.first_rows) < _PREVIEW_ROWS:
                 self.first_rows += _write_rows(batch[: _PREVIEW_ROWS - len(self.first_rows)])
+        self.graded_share /= max(self.weight, 1)
         self.means = {name: [s / max(self.weight, 1) for s in total] for name, total in sums.items()}
 
     def to_document(self) -> dict[str, Any]:
@@ -160,6 +163,7 @@ class DataSummary:
             "kind": "data",
             "rows": self.rows,
             "total_weight": self.weight,
+            "graded_share": self.graded_share,
             "variables": {
                 v.name: {"states": v.states, "ordered": v.ordered, **dict(zip(names, self.means[v.name], strict=True))}
                 for v in self.variables
@@ -173,10 +177,11 @@ class DataSummary:
         weighted = "" if self.rows == self.weight else f", {self.weight:,} with their weights"
         labels = ("imprecise cells", "unknown cells", "states a cell")
         head = ("variable", "states", "imprecise", "unknown", "states a cell")
+        graded = [("cells with degrees", f"{100 * self.graded_share:.1f} %")] if self.graded_share else []
         page: Page = [
             f"{name}: {count_noun(self.rows, 'row')} of {count_noun(len(variables), 'variable')}{weighted}",
             "",
-            make_table(list(zip(labels, _write_shares(overall), strict=True))),
+            make_table([*zip(labels, _write_shares(overall), strict=True), *graded]),
             "",
             make_table([(v.name, _list_states(v), *_write_shares(means[v.name])) for v in variables], head, texts=2),
         ]
@@ -198,7 +203,12 @@ def _write_rows(batch: pn.Dataset) -> list[tuple[str, ...]]:
 
     syntax = CellSyntax()
     columns = [batch.column(v.name) for v in batch.variables[:_PREVIEW_COLUMNS]]
-    texts = [[syntax.write(c.cells[code], c.variable.states) for code in c.codes.tolist()] for c in columns]
+    texts = []
+    for column in columns:
+        cells = [syntax.write(cell, column.variable.states) for cell in column.cells]
+        for number in (column.graded_numbers() >= 0).nonzero()[0].tolist():
+            cells[number] = syntax.write_degrees(column.cell_degrees[number], column.variable.states)
+        texts.append([cells[code] for code in column.codes.tolist()])
     return [tuple(text if len(text) <= 24 else f"{text[:21]}..." for text in row) for row in zip(*texts, strict=True)]
 
 

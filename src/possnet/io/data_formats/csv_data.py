@@ -257,7 +257,10 @@ def _encode_fields(
     fields = {}
     for variable in data.variables:
         column = data.column(variable.name)
-        written = [_quote_field(syntax.write(cell, variable.states), delimiter) for cell in column.cells]
+        cells = [syntax.write(cell, variable.states) for cell in column.cells]
+        for number in np.flatnonzero(column.graded_numbers() >= 0).tolist():
+            cells[number] = syntax.write_degrees(column.cell_degrees[number], variable.states)
+        written = [_quote_field(text, delimiter) for text in cells]
         fields[variable.name] = pa.array(written, type=pa.large_string()).take(pa.array(column.codes))
     if weight_column:
         fields[weight_column] = pa.array(explicit_weights(data)).cast(pa.large_string())

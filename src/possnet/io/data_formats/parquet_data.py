@@ -10,6 +10,7 @@ A file is read one row group and one column at a time, so that memory holds litt
 
 from __future__ import annotations
 
+import json
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from possnet.arrow import ListColumn, MaskColumn, TextColumn, first_line, require_distinct
+from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, first_line, require_distinct
 from possnet.dataset import variables_of
 from possnet.errors import InputError, listing, require_known
 from possnet.io.data_source import ColumnBatch, DataSource, explicit_weights
@@ -54,6 +55,7 @@ class ParquetSource(DataSource):
         super().__init__(path, weight_column)
         self._domains: dict[str, Variable] | None = None
         self._layout = ""
+        self._degrees: dict[str, str] = {}  # columns of masks -> columns of their degrees
         with self._open() as opened, self._decoding_errors("", "expected a Parquet file of states"):
             self._schema = schema = opened.schema_arrow
             self.rows = opened.metadata.num_rows
@@ -74,11 +76,11 @@ class ParquetSource(DataSource):
         self._categories = {name for name in self.header if "dictionary" in kinds[name]}
         self._texts = {name for name in self.header if "string" in kinds[name]} - self._categories
         if _KEY in metadata:
-            self._domains, own_weights, self._layout = _read_metadata(metadata[_KEY], self.owner)
+            self._domains, own_weights, self._layout, self._degrees = _read_metadata(metadata[_KEY], self.owner)
             self.weight_column = self.weight_column or own_weights
             if self.weight_column in self._domains:
                 raise InputError(f"{self.owner}: {self.weight_column!r} is a variable; expected another weight column")
-            lacking = [name for name in self._domains if name not in self.header]
+            lacking = [name for name in (*self._domains, *self._degrees.values()) if name not in self.header]
             if lacking:
                 raise InputError(
                     f"{self.owner}: no column {lacking[0]!r}, which its metadata describe; the file is damaged"
@@ -88,6 +90,11 @@ class ParquetSource(DataSource):
     def state_columns(self) -> list[str]:
         """Names of the columns of states: those of the domains in the metadata, if there are any."""
         return super().state_columns() if self._domains is None else list(self._domains)
+
+    def needed_columns(self, name: str) -> list[str]:
+        """Columns that a column of states is made from: that of its degrees among them."""
+        columns = super().needed_columns(name)
+        return [*columns, self._degrees[name]] if name in self._degrees else columns
 
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of the columns as they are written, a row group at a time."""
@@ -143,7 +150,8 @@ class ParquetSource(DataSource):
     def decode_column(self, name: str, table: Any) -> RawColumn:
         """A column of masks, of lists of states, or of states."""
         if self._domains is not None and self._layout == "masks":
-            return _read_masks(self._domains[name], table.column(name))
+            masks = _read_masks(self._domains[name], table.column(name))
+            return masks if name not in self._degrees else _read_degrees(masks, table.column(self._degrees[name]))
         column = super().decode_column(name, table)
         if name in self._categories or not isinstance(column, TextColumn | ListColumn):
             return column
@@ -222,6 +230,25 @@ def _read_masks(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:
     return MaskColumn(variable, content.reshape(-1, width), unknown)
 
 
+def _read_degrees(masks: MaskColumn, values: pa.ChunkedArray) -> RawColumn:
+    """Masks with the degrees of some cells: lists of as many numbers as there are states, null where a cell is a set."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array, size = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0), len(masks.variable)
+    rows = np.flatnonzero(pc.is_valid(array).to_numpy(zero_copy_only=False))
+    sound = array.type == pa.list_(pa.float64()) and len(array) == masks.rows
+    lengths = pc.list_value_length(array).drop_null() if sound else pa.array([0])
+    if not sound or not pc.all(pc.equal(lengths, size), min_count=0).as_py():
+        raise InputError(f"column {masks.name!r}: degrees that are not {size} numbers a cell; the file is damaged")
+    table = array.drop_null().flatten().to_numpy(zero_copy_only=False).reshape(-1, size)
+    supports = bitmaps.unpack_sets(masks.octets[rows], size)
+    fits = bool((table.max(axis=1, initial=0.0) == 1.0).all() and ((table > 0.0) == supports).all())
+    if not fits or not bool(((table >= 0.0) & (table <= 1.0)).all()):
+        raise InputError(f"column {masks.name!r}: degrees that are not those of its cells; the file is damaged")
+    return GradedMasks(masks, rows, table)
+
+
 def _mask_type(states: int) -> Any:
     import pyarrow as pa
 
@@ -243,20 +270,23 @@ def _write_masks(data: Dataset, name: str) -> pa.Array:
     return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(octets.tobytes())])
 
 
-def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None, str]:
-    """Domains, name of the weight column, and layout of a file of our own."""
+def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str | None, str, dict[str, str]]:
+    """Domains, name of the weight column, layout, and columns of degrees of a file of our own."""
     try:
-        document, listed = decode_variables(content, _NAME, 1)
+        document, listed = decode_variables(content, _NAME, 1, 2)
         variables = variables_of(listed)
-        weights, layout = document["weights"], document["layout"]
+        weights, layout, degrees = document["weights"], document["layout"], document.get("degrees", {})
         require_known(layout, get_args(Layout), "layout")
         if weights is not None:
             check_text(weights, "weight column")
+        for name, column in degrees.items():
+            require_known(name, [v.name for v in variables], "degrees of")
+            check_text(column, "column of degrees")
     except (InputError, KeyError) as error:
         raise InputError(
             f"{owner}: its possnet metadata cannot be read ({first_line(error)}); update possnet, or the file is damaged"
         ) from None
-    return {v.name: v for v in variables}, weights, layout
+    return {v.name: v for v in variables}, weights, layout, degrees
 
 
 def write_parquet(
@@ -271,11 +301,47 @@ def write_parquet(
     """Write rows in a layout, with plain columns of other files beside them if there are any."""
     require_known(layout, get_args(Layout), f"{path}: layout")
     groups = (batch[start : start + _GROUP] for batch in batches for start in range(0, len(batch), _GROUP))
-    first = list(islice(groups, 1))  # its weights say whether they have fractions
+    first = list(islice(groups, 1))  # it says whether weights have fractions, and which cells carry degrees
     whole = not first or explicit_weights(first[0]).dtype.kind == "i"
-    schema = _layout_schema(variables, weight_column, layout, plain, whole=whole)
+    graded = [v.name for v in variables if first and first[0].graded_cells(v.name) is not None]
+    schema = _layout_schema(variables, weight_column, layout, plain, whole=whole, graded=graded)
     tables = (_layout_table(group, schema, layout, weight_column, plain) for group in chain(first, groups))
     write_parquet_tables(tables, schema, path)
+
+
+def _name_degrees(name: str, taken: Collection[str]) -> str:
+    """A name for the column of a variable's degrees that no other column has."""
+    column = f"{name} degrees"
+    while column in taken:
+        column += "_"
+    return column
+
+
+def _write_degrees(data: Dataset, schema: Any) -> dict[str, pa.Array]:
+    """Lists of the degrees of all states for cells that carry some, null for sets, in the columns that the schema has."""
+    import pyarrow as pa
+
+    columns = json.loads(schema.metadata[_KEY]).get("degrees", {})
+    arrays = {}
+    for variable in data.variables:
+        cells = data.graded_cells(variable.name)
+        if cells is not None and variable.name not in columns:
+            raise InputError(
+                f"the first cells of {variable.name!r} are sets and later ones carry degrees; read the rows as a whole "
+                "first, with read_data(...), or write CSV"
+            )
+        if variable.name in columns:
+            lengths = np.zeros(len(data), dtype=np.int64)
+            degrees = np.zeros((0, len(variable)))
+            if cells is not None:
+                lengths[cells.rows] = len(variable)
+                degrees = cells.degrees[cells.codes]
+            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+            absent = pa.array(lengths == 0)
+            arrays[columns[variable.name]] = pa.ListArray.from_arrays(
+                pa.array(offsets), pa.array(degrees.reshape(-1)), mask=absent
+            )
+    return arrays
 
 
 def _write_weights(data: Dataset, kind: Any) -> pa.Array:
@@ -301,7 +367,13 @@ def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None
 
 
 def _layout_schema(
-    variables: Sequence[Variable], weight_column: str | None, layout: Layout, plain: PlainColumns | None, *, whole: bool
+    variables: Sequence[Variable],
+    weight_column: str | None,
+    layout: Layout,
+    plain: PlainColumns | None,
+    *,
+    whole: bool,
+    graded: Sequence[str],
 ) -> Any:
     """Arrow schema of a layout, with the domains in its metadata."""
     import pyarrow as pa
@@ -310,6 +382,8 @@ def _layout_schema(
     fields = {v.name: pa.field(v.name, kind) for v, kind in zip(variables, kinds, strict=True)}
     if weight_column:
         fields[weight_column] = pa.field(weight_column, pa.int64() if whole else pa.float64(), nullable=False)
+    beside = {name: _name_degrees(name, {*fields, *(plain.names if plain else ())}) for name in graded}
+    fields |= {column: pa.field(column, pa.list_(pa.float64())) for column in beside.values()}
     for name in fields if layout == "lists" else ():
         if "\0" in name:
             raise InputError(f"{name!r} holds a NUL character, which others cannot read; rename it")
@@ -317,7 +391,9 @@ def _layout_schema(
     if plain is not None:
         order = plain.order_columns(order)
         fields |= {field.name: field for field in plain.schema if field.name not in fields}
-    metadata = encode_variables(variables, _NAME, 1, layout=layout, weights=weight_column).encode()
+    others: dict[str, object] = {"layout": layout, "weights": weight_column}
+    others |= {"degrees": beside} if beside else {}
+    metadata = encode_variables(variables, _NAME, 2 if beside else 1, others).encode()
     return pa.schema([fields[name] for name in order], metadata={_KEY: metadata})
 
 
@@ -327,8 +403,11 @@ def _layout_table(
     """Arrow table of rows in a layout."""
     import pyarrow as pa
 
+    if layout == "lists" and data.has_degrees:
+        raise InputError("cells with degrees, which lists of states cannot hold; expected layout='masks', or CSV")
     if layout == "masks":
         columns = {v.name: _write_masks(data, v.name) for v in data.variables}
+        columns |= _write_degrees(data, schema)
     else:
         lists = data.to_arrow(lists=True)
         columns = {name: lists.column(name).combine_chunks() for name in lists.column_names}

@@ -78,7 +78,7 @@ def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV")
     sizes = " ".join(str(len(variable)) for variable in network.variables)
     head = f"{preamble}\n{len(place)}\n{sizes}\n{len(place)}\n"
     names = {"name": network.name, "description": network.description}
-    write_text(names_file(path), encode_variables(network.variables, _NAMES, 1, indent=1, **names) + "\n")
+    write_text(names_file(path), encode_variables(network.variables, _NAMES, 1, names, indent=1) + "\n")
     write_text(path, head + "\n".join(scopes) + "\n\n" + "\n".join(blocks))
 
 
