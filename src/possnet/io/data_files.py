@@ -400,7 +400,7 @@ def _to_datasets(
         columns = list(in_order(partial(_to_bitmaps, domains=domains, report=report), batch.columns, 2))
         if not at_once:
             report.raise_if_any()
-        rows = _require_length(source.owner, [size for _, size, _, _ in columns], batch)
+        rows = _require_length(source.owner, [size for _, size, _ in columns], batch)
         yield Dataset.unchecked(
             variables,
             {name: words for name, _, (words, _, _) in columns},

@@ -279,6 +279,8 @@ def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str
         require_known(layout, get_args(Layout), "layout")
         if weights is not None:
             check_text(weights, "weight column")
+        if not isinstance(degrees, dict):
+            raise InputError("degrees that are no mapping from variables to columns")
         for name, column in degrees.items():
             require_known(name, [v.name for v in variables], "degrees of")
             check_text(column, "column of degrees")
