@@ -135,8 +135,8 @@ BAD_MASKS: list[tuple[dict[str, Any], str]] = [
     ({"metadata": lambda _: b"{"}, "its possnet metadata cannot be read .*the file is damaged"),
     ({"metadata": lambda _: b"[]"}, "its possnet metadata cannot be read"),
     (
-        {"metadata": lambda m: m.replace(b'"version": 1', b'"version": 2')},
-        "possnet-data 2; this possnet reads possnet-data 1",
+        {"metadata": lambda m: m.replace(b'"version": 1', b'"version": 3')},
+        "possnet-data 3; this possnet reads possnet-data 2",
     ),
     ({"metadata": lambda m: m.replace(b'"states"', b'"stats"')}, "its possnet metadata cannot be read"),
     ({"drop": "rash"}, "no column 'rash', which its metadata describe; the file is damaged"),

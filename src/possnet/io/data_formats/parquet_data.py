@@ -279,12 +279,10 @@ def _read_metadata(content: bytes, owner: str) -> tuple[dict[str, Variable], str
         require_known(layout, get_args(Layout), "layout")
         if weights is not None:
             check_text(weights, "weight column")
-        if not isinstance(degrees, dict):
-            raise InputError("degrees that are no mapping from variables to columns")
-        for name, column in degrees.items():
+        for name, column in dict(degrees).items():
             require_known(name, [v.name for v in variables], "degrees of")
             check_text(column, "column of degrees")
-    except (InputError, KeyError) as error:
+    except (InputError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{owner}: its possnet metadata cannot be read ({first_line(error)}); update possnet, or the file is damaged"
         ) from None
