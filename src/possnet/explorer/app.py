@@ -43,6 +43,7 @@ def build_application(network: Network, port: int) -> RequestGuard:
         "answer": explorer.send_answer,
         "table": partial(explorer.look_up, types.TableRequest, sessions.read_table_page),
         "normalise": partial(explorer.look_up, types.NormaliseRequest, sessions.normalise_rows),
+        "reading": partial(explorer.look_up, types.ReadingRequest, sessions.read_number),
         "edit": partial(explorer.change_session, types.EditRequest, sessions.edit_table),
         "history": partial(explorer.change_session, types.HistoryRequest, sessions.step_history),
     }
@@ -98,6 +99,7 @@ class Explorer:
                 "name": v.name,
                 "states": v.states,
                 "ordered": v.ordered,
+                "bins": None if v.bins is None else {"text": v.bins.describe(), "unit": v.bins.unit},
                 "parents": network.dag.parents(v.name),
                 "children": network.dag.children(v.name),
             }

@@ -24,6 +24,13 @@ class TableRequest(msgspec.Struct, forbid_unknown_fields=True):
     start: int = 0
 
 
+class ReadingRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A number, an interval or another reading of a variable that has bins, as someone types it."""
+
+    variable: str
+    text: str
+
+
 class NormaliseRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Rows of a variable's table that do not peak at 1."""
 

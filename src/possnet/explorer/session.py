@@ -14,6 +14,7 @@ import numpy as np
 
 from possnet.errors import InputError
 from possnet.inference import Inference
+from possnet.measurements import states_of_value
 from possnet.network import normalise_tables
 from possnet.possibility import necessities
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         EditRequest,
         HistoryRequest,
         NormaliseRequest,
+        ReadingRequest,
         TableRequest,
     )
     from possnet.inference import Evidence
@@ -139,6 +141,24 @@ def _list_bounds(engine: Inference, evidence: Evidence | None) -> dict[str, dict
         ends = {"lower": bounds.lower, "upper": bounds.upper, "least": least, "most": most}
         listed[name] = {end: degrees.tolist() for end, degrees in ends.items()}
     return listed
+
+
+def read_number(session: Session, request: ReadingRequest) -> dict[str, list[str]]:
+    """The states that a reading speaks of: the bins that it meets, all of them if it says nothing.
+
+    >>> import possnet as pn
+    >>> from possnet.explorer.request_types import ReadingRequest
+    >>> data = pn.Dataset.from_table({"age": pn.bin_measurements([17, 30, 50], edges=[20, 40])})
+    >>> session = Session.from_network(pn.fit(pn.Dag({"age": ()}), data))
+    >>> read_number(session, ReadingRequest("age", ">30"))
+    {'states': ['20..40', '>=40']}
+    """
+    variable = session.network.variable(request.variable)
+    try:
+        states = states_of_value(request.text, variable)
+    except InputError as error:
+        raise InputError(f"{variable.name!r}: {error}") from None
+    return {"states": list(variable.states if states is None else states)}
 
 
 def read_table_page(session: Session, request: TableRequest) -> dict[str, Any]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 Way: TypeAlias = Literal["quantile", "width", "mdl"]
 _WAYS: tuple[str, ...] = get_args(Way)
-_USUAL_BINS = 3  # of few hundred to few thousand rows 3 quantiles told labels apart best; see docs/data.md
+_USUAL_BINS = 3  # why is told in docs/data.md
 _OUTSIDE = 1 << 40  # issue numbers of our own, far from those of the readings
 _NEGATIVE = _OUTSIDE + 1
 _OTHER_KIND = _OUTSIDE + 2

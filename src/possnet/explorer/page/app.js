@@ -21,6 +21,7 @@ class Explorer {
     this.before = undefined;
     const actions = {
       toggle: (name, state) => this.toggle(name, state),
+      say: (name, states, text) => this.say(name, states, text),
       clear: (name) => this.clear(name),
       select: (name, byKey) => this.select(name, byKey),
       close: () => this.close(),
@@ -72,6 +73,13 @@ class Explorer {
     const had = this.evidence.get(name)?.has(state);
     this.past.push(this.evidence);
     this.become(toggled(this.evidence, name, state), `${had ? "took back" : "clicked"} ${name} = ${state}`);
+  }
+
+  // One of some states, told as a text such as a number; all of them say nothing.
+  say(name, states, text) {
+    const told = new Set(states.length < this.variables.get(name).states.length ? states : []);
+    this.past.push(this.evidence);
+    this.become(told.size ? new Map(this.evidence).set(name, told) : without(this.evidence, name), `set ${name} = ${text}`);
   }
 
   clear(name) {

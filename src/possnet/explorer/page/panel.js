@@ -3,6 +3,7 @@
 import { make, set, write } from "./dom.js";
 import { Editor } from "./editor.js";
 import { reading } from "./evidence.js";
+import { NumberField } from "./number.js";
 import { between, bounded, count, three } from "./words.js";
 
 const MOST_STATES = 2000;
@@ -31,6 +32,7 @@ export class Panel {
       make("p", { class: "soft" }, count(variable.states.length, variable.ordered ? "ordered state" : "state")),
       make("div", { class: "states-scroll" }, make("table", { class: "states" }, make("thead", {}, head), body)),
       cut > 0 ? make("p", { class: "soft" }, `... and ${count(cut, "more state")}`) : null,
+      variable.bins ? new NumberField(variable, actions).element : null,
       this.drop,
       this.neighbours("Parents", variable.parents),
       this.neighbours("Children", variable.children),
