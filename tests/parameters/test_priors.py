@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import log
 
 import numpy as np
 import pytest
@@ -22,17 +23,32 @@ def smooth_by_definition(
     counts = oracles.counts(dag, data, name)
     states = data.variable(name).states
 
-    def add_up(prefix: tuple[str, ...]) -> tuple[int, list[int]]:
-        agreeing = [(rows, n) for context, (rows, n) in counts.items() if context[: len(prefix)] == prefix]
+    def add_up(kept: dict[int, str]) -> tuple[int, list[int]]:
+        agreeing = [pair for context, pair in counts.items() if all(context[p] == x for p, x in kept.items())]
         return sum(rows for rows, _ in agreeing), [sum(n[x] for _, n in agreeing) for x in states]
 
-    every_row, every_count = add_up(())
+    def tells(parent: int) -> float:
+        table = {x: add_up({parent: x})[1] for x in data.variable(dag.parents(name)[parent]).states}
+        total = sum(map(sum, table.values()))
+        columns = [sum(column) for column in zip(*table.values(), strict=True)]
+        return round(
+            sum(
+                n * log(n * total / sum(row) / m) / total
+                for row in table.values()
+                for n, m in zip(row, columns, strict=True)
+                if n
+            ),
+            9,
+        )
+
+    order = sorted(range(len(dag.parents(name))), key=lambda parent: -tells(parent))
+    every_row, every_count = add_up({})
     smoothed: dict[tuple[str, ...], tuple[Fraction, list[Fraction]] | None] = {}
     for context in oracles.contexts(dag, data, name):
-        kept = len(context)
-        while kept and not add_up(context[:kept])[0]:
-            kept -= 1
-        rows, numbers = add_up(context[:kept])
+        kept = list(order)
+        while kept and not add_up({p: context[p] for p in kept})[0]:
+            kept.pop()
+        rows, numbers = add_up({p: context[p] for p in kept})
         added = [pseudo * Fraction(n, every_row) for n in every_count] if every_row else []
         smoothed[context] = (
             (rows + pseudo, [n + more for n, more in zip(numbers, added, strict=True)]) if rows else None
@@ -72,11 +88,14 @@ def test_a_small_table_by_hand() -> None:
     assert net.table("c")[0, 1] == pytest.approx([1 / 3, 1.0])  # x 0 + 1, y 2 + 1
     assert net.table("c")[1] == pytest.approx(np.ones((2, 2)))  # down to the marginal: x 3 + 1, y 3 + 1
     assert net.table("a") == pytest.approx([1.0, 0.0])  # a state that nobody saw is not imagined either
-    half = pn.Dataset.from_rows(_SCOPE, [*rows, ("1", "1", "x")])
+    half = pn.Dataset.from_rows(_SCOPE, [*rows, ("1", "1", "y")])
     backed = pn.fit(_DAG, half, prior="marginal", pseudo=0)
     assert backed.backed_off is not None
     assert backed.backed_off["c"].tolist() == [[False, False], [True, False]]
-    assert backed.table("c")[1].tolist() == [[1.0, 0.0], [1.0, 0.0]]  # (1, 0) as (1, 1): b, the last parent, is dropped
+    # b tells more of c (0: x 3, y 1; 1: y 3) than a (0: x 3, y 3; 1: y 1), so (1, 0) is as all rows with b = 0
+    assert backed.table("c")[1, 0] == pytest.approx([1.0, 1 / 3])
+    turned = pn.fit(pn.Dag({"a": (), "b": (), "c": ("b", "a")}), half, prior="marginal", pseudo=0)
+    assert turned.table("c")[0, 1] == pytest.approx([1.0, 1 / 3])  # whatever the order of the parents
 
 
 def test_a_number_alone_is_of_marginal_rows_and_a_kind_alone_is_of_one_row() -> None:

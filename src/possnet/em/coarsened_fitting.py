@@ -56,9 +56,9 @@ def fit_coarsened(
         Imagined rows added to every context, and their number (1 for a prior without it; a number alone is of
         ``marginal`` rows). EM then maximises the likelihood plus the sum over contexts a and states x of
         pseudo * M(x) ln theta(x | a). ``marginal``: M is the most likely law of the variable's state by its cells alone; a
-        context without rows takes the expected rows of the next smaller context that has some, the last parents dropped
-        first, and is flagged in `Network.backed_off`. ``ignorance``: M is 1/r for each of r states, and contexts without
-        rows stay all 1. ``none``: no such rows.
+        context without rows takes the expected rows of the next smaller context that has some, the least telling parents
+        dropped first, and is flagged in `Network.backed_off`. ``ignorance``: M is 1/r for each of r states, and contexts
+        without rows stay all 1. ``none``: no such rows.
     conjunction
         Conjunction of the learned network; the tables do not depend on it.
     name

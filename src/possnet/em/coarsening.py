@@ -135,6 +135,9 @@ class CoarsenedNetwork:
         marginals = {}
         for k, (cells, codes) in enumerate(zip(self._cells, self._codes, strict=True)):
             counts = sum_weights(codes, self._weights, len(cells))
+            if (cells.sum(axis=1) == 1).all():
+                marginals[str(k)] = counts @ cells / max(int(counts.sum()), 1)
+                continue
             column = CoarsenedNetwork([()], [cells], [np.arange(len(cells))], counts)
             marginals[str(k)] = column.fit(column.equal_tables()).masses["0"][0]
         return marginals

@@ -120,9 +120,9 @@ def fit_em(
         Imagined rows added to every context, and their number (1 for a prior without it; a number alone is of
         ``marginal`` rows). EM then maximises the likelihood plus the sum over contexts a and cells A of
         pseudo * M(A) ln m(A | a). ``marginal``: M(A) is the share of the variable's observed cells that are A; a context
-        without rows takes the expected rows of the next smaller context that has some, the last parents dropped first
-        (``EmResult.backed_off``), and contexts that the rows confound keep what EM ended with. ``ignorance``: M is 1 for
-        the whole domain, and contexts that the rows do not identify are all 1. ``none``: no such rows.
+        without rows takes the expected rows of the next smaller context that has some, the least telling parents dropped
+        first (``EmResult.backed_off``), and contexts that the rows confound keep what EM ended with. ``ignorance``: M is 1
+        for the whole domain, and contexts that the rows do not identify are all 1. ``none``: no such rows.
     imprecision
         Theta of the rows, if known: degrees are divided by it before they are normalised (see `possnet.fit`).
     conjunction

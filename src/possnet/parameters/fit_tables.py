@@ -88,8 +88,9 @@ def fit(
         Imagined rows added to every context, and their number (1 for a prior without it; a number alone is of
         ``marginal`` rows). ``marginal``: their cells are those of the variable itself, N_ijk + pseudo * M_ik with
         M_ik = sum_j N_ijk / sum_j N_ij, and N_ij + pseudo; a context without rows takes the counts of the next smaller
-        context that has some, the last parents dropped first, and is flagged in `Network.backed_off`. ``ignorance``: their
-        cell is the whole domain, N_ijk + pseudo, and contexts without rows stay all 1. ``none``: no such rows.
+        context that has some, the least telling parents dropped first, and is flagged in `Network.backed_off`.
+        ``ignorance``: their cell is the whole domain, N_ijk + pseudo, and contexts without rows stay all 1. ``none``: no
+        such rows.
     transform
         The transformation of method ``transform``: see `possnet.to_possibility`.
 

@@ -7,9 +7,11 @@ A prior of weight s adds s imagined rows to every context a of a variable,
   M_k = sum_a N_ak / sum_a N_a. A state that no row shows stays at 0 in all contexts.
 
 With the marginal prior a context without rows *backs off*: it takes the counts of the next smaller context that has rows.
-The last parent is dropped first, then the one before, down to the marginal,
+The parent that tells least about the variable is dropped first, then the next, down to the marginal,
 
-    N_a <- sum over the contexts b that agree with a in the first parents of N_b.
+    N_a <- sum over the contexts b that agree with a in the parents that are left of N_b.
+
+What a parent tells is the mutual information of its state and the variable's in N_ak, summed over the other parents.
 
 Without it such a context is all 1 (nothing is known there), and a product over many children lets it win against every
 context that was seen.
@@ -71,21 +73,39 @@ def read_prior(prior: PriorName | None, pseudo: float | None, owner: str) -> Pri
     return Prior(prior, _WEIGHT if pseudo is None else given)
 
 
-def back_off(counts: Floats, seen: Bools) -> Floats:
+def order_parents(counts: Floats) -> list[int]:
+    """Parents by what they tell about the variable, the most telling first; those that tie in their order.
+
+    >>> order_parents(np.array([[[3.0, 1.0], [1.0, 3.0]], [[3.0, 1.0], [1.0, 3.0]]]))
+    [1, 0]
+    """
+    parents = range(counts.ndim - 1)
+    told = []
+    for parent in parents:
+        pair = counts.sum(axis=tuple(k for k in parents if k != parent))
+        apart = pair.sum(axis=1, keepdims=True) * pair.sum(axis=0) / max(pair.sum(), 1e-300)
+        ratios = np.divide(pair, apart, out=np.ones_like(pair), where=(pair > 0.0) & (apart > 0.0))
+        told.append(round(float((pair * np.log(ratios)).sum()) / max(float(pair.sum()), 1e-300), 9))
+    return sorted(parents, key=lambda parent: -told[parent])
+
+
+def back_off(counts: Floats, seen: Bools, order: list[int] | None = None) -> Floats:
     """Counts in which every context that was not seen has those of the next smaller one that was.
 
-    Axes are the parents in order, then what is counted; ``seen`` has the parents' axes. Where nothing was seen, all is 0.
+    Axes are the parents in order, then what is counted; ``seen`` has the parents' axes. Parents are dropped from the last
+    to the first of an ``order``, by default that of `order_parents`. Where nothing was seen, all is 0.
 
     >>> counts = np.array([[[3.0, 1.0], [0.0, 2.0]], [[0.0, 0.0], [5.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
-    >>> back_off(counts, counts.any(axis=-1)).tolist()
+    >>> back_off(counts, counts.any(axis=-1), [0, 1]).tolist()
     [[[3.0, 1.0], [0.0, 2.0]], [[5.0, 0.0], [5.0, 0.0]], [[8.0, 3.0], [8.0, 3.0]]]
     """
     known = np.where(seen[..., np.newaxis], counts, 0.0)
     filled, lacking = known.copy(), ~seen
-    for first in reversed(range(seen.ndim)):
+    order = order_parents(known) if order is None else order
+    for kept in reversed(range(seen.ndim)):
         if not lacking.any():
             break
-        dropped = tuple(range(first, seen.ndim))
+        dropped = tuple(order[kept:])
         taken = lacking & seen.any(axis=dropped, keepdims=True)
         filled[taken] = np.broadcast_to(known.sum(axis=dropped, keepdims=True), counts.shape)[taken]
         lacking = lacking & ~taken
@@ -121,6 +141,7 @@ class ContextCounts(NamedTuple):
         states = self.counts.shape[1]
         dense = np.zeros((*sizes, states + 1))  # the rows of a context as one more column
         dense[tuple(self.contexts.T)] = np.column_stack([self.counts, self.totals])
-        filled = back_off(dense, dense[..., -1] > 0.0).reshape(-1, states + 1)
+        order = order_parents(dense[..., :-1])
+        filled = back_off(dense, dense[..., -1] > 0.0, order).reshape(-1, states + 1)
         every = np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1)
         return ContextCounts(every, filled[:, :-1], filled[:, -1])

@@ -49,6 +49,7 @@ for _score in (
         lambda problem: DecomposableScore(problem.rows),  # of completed rows
         decomposable=False,
         learner="coarsened",
+        prior="marginal",
         run_method=search_coarsened,
         make_weigher=CoarsenedWeigher,
     ),

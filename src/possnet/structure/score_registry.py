@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Bools, Floats, Progress
     from possnet.dataset import Batches, Dataset
+    from possnet.parameters import PriorName
     from possnet.possibility import Conjunction
     from possnet.structure.measure_choice import MeasureChoice
     from possnet.structure.search_graph import CompiledConstraints
@@ -111,8 +112,8 @@ class StructureScore:
         Whether cells may be sets of several states.
     separates_missing
         Whether an unknown cell is apart from a cell that holds the whole domain.
-    learner
-        The learner that goes with it for the tables.
+    learner, prior
+        The learner that goes with it for the tables, and the prior of these (see `possnet.fit`).
     run_method
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
     choose
@@ -133,6 +134,7 @@ class StructureScore:
     takes_imprecise_rows: bool = True
     separates_missing: bool = False
     learner: str = "likelihood"
+    prior: PriorName = "none"
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
     choose: Callable[[CodedRows], MeasureChoice] | None = None
     make_weigher: Callable[[SearchProblem], EdgeWeigher] | None = None

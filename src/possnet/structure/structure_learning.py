@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import nan
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dataset import Dataset, cut_batches, require_rows
-from possnet.errors import InputError, TooLarge, require_whole
+from possnet.errors import InputError, TooLarge, listing, require_whole, warn_user
 from possnet.graph import Dag
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
 from possnet.structure.bootstrap_confidence import add_confidence
 from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
+from possnet.structure.held_out_choice import choose_structure
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
 from possnet.structure.search_clock import SearchClock, SearchStopped
@@ -117,7 +119,11 @@ def learn_structure(
     begun = monotonic()
     problem, entry = _pose_problem(cut_batches(data), entry, measure, conjunction, constraints, search, rng, progress)
     try:
-        learned = _to_result(entry.search(problem), entry, problem)
+        found = entry.search(problem)
+        if problem.reason and method == "auto" and problem.measure.name == "coarsened-bic":
+            found, choice = choose_structure(found, problem)
+            problem = replace(problem, reason=f"{problem.reason}; {choice}" if choice else problem.reason)
+        learned = _to_result(found, entry, problem)
         if bootstrap and isinstance(data, Dataset) and learned.stopped != "interrupted":
             seconds = monotonic() - begun
             learned = add_confidence(
@@ -136,7 +142,23 @@ def learn_structure(
             f"learn_structure: {entry.name} by {problem.measure.name} of {len(problem.names)} variables does not fit into "
             "memory; set max_parents, or use fewer rows, variables or states"
         ) from None
+    warn_of_isolated(learned.dag, "learn_structure", "their cells can only be completed by what is most frequent")
     return learned
+
+
+def warn_of_isolated(dag: Dag, owner: str, consequence: str) -> None:
+    """Warn of variables without edges, where there are others.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_isolated(Dag({"a": (), "b": ()}), "learn_structure", "nothing tells them")
+    >>> str(caught[0].message)
+    'learn_structure: no edges at a, b: nothing tells them'
+    """
+    alone = [node for node in dag.nodes if not dag.parents(node) and not dag.children(node)]
+    if alone and len(dag.nodes) > 1:
+        warn_user(f"{owner}: no edges at {listing(alone)}: {consequence}")
 
 
 def _pose_problem(

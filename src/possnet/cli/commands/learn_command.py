@@ -48,6 +48,7 @@ from possnet.errors import InputError, among
     "--explain", "explained", multiple=True, type=EDGE, help="Say why an edge is there, or is not; may be repeated."
 )
 @shared.number_option("--seed", "Same seed, same structure.", default=0)
+@shared.prior_options
 @shared.variables_option
 @shared.weights_option
 @click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
@@ -71,13 +72,16 @@ def learn_command(
     workers: int | None,
     explained: list[list[tuple[str, str]]],
     seed: int,
+    prior: str | None,
+    pseudo: float | None,
     as_json: bool,  # noqa: FBT001
     out: str | None,
     **columns: Any,
 ) -> None:
     """Learn which variables depend on which, and the tables, from data whose cells may be sets.
 
-    The tables are learned by counting, or by EM over hidden states if the measure is traced-bic or coarsened-bic.
+    The tables are learned by counting, or by EM over hidden states if the measure is traced-bic or coarsened-bic; by the
+    latter with a marginal prior of one row, unless --prior says otherwise.
     Ctrl-C ends the search: the best structure so far is printed and written, and the exit code is 130. Once more, it ends
     the command.
 
@@ -118,8 +122,10 @@ def learn_command(
         )
         if file is not None:
             learner = LEARNERS[MEASURES[result.measure].learner]
-            reported = {"progress": advance} if "progress" in learner.options else {}
-            write_fitted(learner.fit(result.dag, rows, conjunction=kind, **reported), file)
+            by_default = prior is None and pseudo is None
+            options = {"prior": MEASURES[result.measure].prior if by_default else prior, "pseudo": pseudo, "progress": advance}
+            taken = {option: value for option, value in options.items() if option in learner.options}
+            write_fitted(learner.fit(result.dag, rows, conjunction=kind, **taken), file)
         reasons = [pn.explain_edge(result, rows, *edge) for edge in questions]
     page: Page = [str(result), *(f"\n{reason}" for reason in reasons)]
     document = structure_document(result) | {"explanations": [asdict(reason) for reason in reasons]}
