@@ -10,12 +10,12 @@ import numpy as np
 from possnet.completion.asked_targets import add_targets
 from possnet.completion.completion import CellDegrees, Completion, check_threshold
 from possnet.dataset import Dataset, align_rows, group_rows, require_rows
-from possnet.errors import InputError, listing
+from possnet.errors import InputError, listing, warn_user
 from possnet.inference import Inference
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Bools, Progress
     from possnet.dataset import Batches, CodedColumn
@@ -100,7 +100,9 @@ def complete(
     data = add_targets(network, data, targets, hide=hide)
     if isinstance(data, Dataset):
         _refuse_if_large(network, data, limit)
-        return _complete_batch(engine, data, 0, len(data), progress)
+        completion = _complete_batch(engine, data, 0, len(data), progress)
+        _warn_of_isolated(network, [name for name, cells in completion.ambiguous.items() if cells])
+        return completion
     return CompletionStream(engine, data, progress)
 
 
@@ -125,10 +127,15 @@ class CompletionStream:
         first_row, total = 0, self._stream.rows or 0
         states = sum(len(variable) for variable in self._stream.variables)
         most = max(min(_BATCH_BYTES // (8 * states), _BATCH_ROWS), 1)
+        asked: set[str] = set()
         for batch in self._stream:
             for start in range(0, max(len(batch), 1), most):
                 part = batch[start : start + most]
-                yield _complete_batch(self._engine, part, first_row + start, total, self._progress)
+                completion = _complete_batch(self._engine, part, first_row + start, total, self._progress)
+                new = [name for name, cells in completion.ambiguous.items() if cells and name not in asked]
+                _warn_of_isolated(self._engine.network, new)
+                asked.update(new)
+                yield completion
             first_row += len(batch)
 
     def resolved(self, *, watch: Callable[[Completion], None] | None = None) -> Batches:
@@ -193,6 +200,17 @@ def _own_columns(network: Network, variables: tuple[Variable, ...]) -> list[str]
             f"({listing(known)}); expected at least one"
         )
     return own
+
+
+def _warn_of_isolated(network: Network, names: Iterable[str]) -> None:
+    """Warn of variables to complete that have no edges, where the network has other variables."""
+    dag = network.dag
+    alone = [name for name in names if not dag.parents(name) and not dag.children(name)]
+    if alone and len(dag.nodes) > 1:
+        warn_user(
+            f"complete: no edges at {listing(alone)}: the rest of a row says nothing about such a cell, which gets its "
+            "most possible state whatever the row"
+        )
 
 
 def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None:

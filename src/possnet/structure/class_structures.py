@@ -16,7 +16,7 @@ from possnet.em import CoarsenedNetwork
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.aliases import Bools, Codes, Floats, Ints
+    from possnet.aliases import Bools, Codes, Floats, Ints, Weights
     from possnet.structure.coded_rows import CodedRows
 
 _TOLERANCE: Final = 0.02  # nats a row
@@ -34,20 +34,20 @@ class ClassRows:
     >>> rows = ClassRows(CodedRows(data), 0)
     >>> tables = rows.fit_tables([(), (0,)], rows.weights)
     >>> rows.class_degrees([(), (0,)], tables).round(2).tolist()[:2]
-    [[1.0, 0.01], [0.01, 1.0]]
+    [[1.0, 0.01], [0.02, 1.0]]
     """
 
     def __init__(self, rows: CodedRows, target: int) -> None:
         self.target, self.codes = target, rows.codes
         self.sets: list[Bools] = rows.sets
-        self.weights: Ints = np.ones(rows.n_rows, dtype=np.int64) if rows.weights is None else rows.weights
+        self.weights = np.ones(rows.n_rows, dtype=np.int64) if rows.weights is None else rows.weights
         self.cells: Bools = rows.sets[target][rows.codes[target]]
         self.states: list[Codes] = [
             sets.argmax(axis=1)[codes] for sets, codes in zip(rows.sets, rows.codes, strict=True)
         ]
         self._fitted: dict[tuple[bytes, tuple[tuple[int, ...], ...]], dict[str, Floats]] = {}
 
-    def fit_tables(self, parents: Sequence[tuple[int, ...]], weights: Ints) -> dict[str, Floats]:
+    def fit_tables(self, parents: Sequence[tuple[int, ...]], weights: Weights) -> dict[str, Floats]:
         """Probabilities by EM with one imagined row as each column itself is; states that no row has get a little."""
         key = weights.tobytes(), tuple(parents)
         if key not in self._fitted:
@@ -100,7 +100,7 @@ def join_class(target: int, size: int) -> Bools:
     return naive
 
 
-def augment_tree(rows: ClassRows, naive: Bools, weights: Ints) -> Bools:
+def augment_tree(rows: ClassRows, naive: Bools, weights: Weights) -> Bools:
     """The class's children of a naive structure, each with one more parent: the heaviest tree given the class."""
     children = np.flatnonzero(naive[rows.target])
     if len(children) < 2:
@@ -118,7 +118,7 @@ def augment_tree(rows: ClassRows, naive: Bools, weights: Ints) -> Bools:
     return augmented
 
 
-def class_information(rows: ClassRows, columns: Ints, posterior: Floats, weights: Ints) -> Floats:
+def class_information(rows: ClassRows, columns: Ints, posterior: Floats, weights: Weights) -> Floats:
     """N times the mutual information of each two columns given the class, whose states have a posterior in every row."""
     chosen = np.flatnonzero(weights)
     if len(chosen) > _SAMPLE:

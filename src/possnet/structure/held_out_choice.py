@@ -25,7 +25,7 @@ from possnet.structure.search_result import SearchResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from possnet.aliases import Bools, Floats, Ints
+    from possnet.aliases import Bools, Floats, Weights
     from possnet.structure.score_registry import SearchProblem
 
 _FOLDS: Final = 5
@@ -43,7 +43,7 @@ def choose_structure(result: SearchResult, problem: SearchProblem) -> tuple[Sear
     rows = ClassRows(problem.rows.sample_rows(_MOST) or problem.rows, target)
     naive, apart = join_class(target, len(problem.names)), result.edges.copy()
     apart[target] = apart[:, target] = False
-    ways: dict[str, Callable[[Ints], Bools]] = {
+    ways: dict[str, Callable[[Weights], Bools]] = {
         "the structure of the search": lambda _: result.edges,
         "no edge at all": lambda _: apart,
         "all others as its children": lambda _: naive,
@@ -64,7 +64,7 @@ def choose_structure(result: SearchResult, problem: SearchProblem) -> tuple[Sear
 
 
 def compare_structures(
-    rows: ClassRows, ways: Mapping[str, Callable[[Ints], Bools]], rng: np.random.Generator
+    rows: ClassRows, ways: Mapping[str, Callable[[Weights], Bools]], rng: np.random.Generator
 ) -> dict[str, float]:
     """Share of the class's held-out cells that hold the most possible state, by the way in which a structure is found."""
     folds = part_rows(rows.weights, rng)
@@ -78,15 +78,17 @@ def compare_structures(
     return {way: value / float(rows.weights.sum()) for way, value in hits.items()}
 
 
-def part_rows(weights: Ints, rng: np.random.Generator) -> Ints:
+def part_rows(weights: Weights, rng: np.random.Generator) -> Weights:
     """Weights of the rows in every fold, (folds, rows); rows that stand for several are parted too.
 
     >>> part_rows(np.array([10, 1]), np.random.default_rng(0)).sum(axis=0)
     array([10,  1])
     """
     if np.issubdtype(weights.dtype, np.integer):
-        return rng.multinomial(weights, np.full(_FOLDS, 1.0 / _FOLDS)).T
-    return weights * (rng.integers(_FOLDS, size=len(weights)) == np.arange(_FOLDS)[:, np.newaxis])
+        parted: Weights = rng.multinomial(weights.astype(np.int64), np.full(_FOLDS, 1.0 / _FOLDS)).T
+        return parted
+    chosen: Weights = weights * (rng.integers(_FOLDS, size=len(weights)) == np.arange(_FOLDS)[:, np.newaxis])
+    return chosen
 
 
 def count_hits(degrees: Floats, cells: Bools) -> Floats:

@@ -142,7 +142,7 @@ def learn_structure(
             f"learn_structure: {entry.name} by {problem.measure.name} of {len(problem.names)} variables does not fit into "
             "memory; set max_parents, or use fewer rows, variables or states"
         ) from None
-    warn_of_isolated(learned.dag, "learn_structure", "their cells can only be completed by what is most frequent")
+    warn_of_isolated(learned.dag, "learn_structure", "no other column tells their cells")
     return learned
 
 

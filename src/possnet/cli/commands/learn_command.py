@@ -123,7 +123,11 @@ def learn_command(
         if file is not None:
             learner = LEARNERS[MEASURES[result.measure].learner]
             by_default = prior is None and pseudo is None
-            options = {"prior": MEASURES[result.measure].prior if by_default else prior, "pseudo": pseudo, "progress": advance}
+            options = {
+                "prior": MEASURES[result.measure].prior if by_default else prior,
+                "pseudo": pseudo,
+                "progress": advance,
+            }
             taken = {option: value for option, value in options.items() if option in learner.options}
             write_fitted(learner.fit(result.dag, rows, conjunction=kind, **taken), file)
         reasons = [pn.explain_edge(result, rows, *edge) for edge in questions]
