@@ -157,6 +157,22 @@ def test_query_shows_bounds_if_the_network_has_any(tmp_path: Path) -> None:
     )
 
 
+def test_bounds_go_from_alpha_cut_rows_to_answers(tmp_path: Path) -> None:
+    rows, learned = tmp_path / "rows.csv", tmp_path / "learned.json"
+    assert run("sample", "clinic", "--rows", "2000", "--seed", "1", "--out", rows).returncode == 0
+    assert (
+        run("fit", rows, "--structure", "clinic", "--method", "cut", "--imprecision", "1", "--out", learned).returncode
+        == 0
+    )
+    question = "measles", "--given", "rash=spots", "--bounds", "--json"
+    states = json.loads(run("query", learned, *question).stdout)["states"]
+    expected = pn.Inference(pn.read_network(learned)).bounds("measles", {"rash": "spots"})
+    assert {state: tuple(entry["possibility_bounds"]) for state, entry in states.items()} == {
+        state: expected[state] for state in ("yes", "no")
+    }
+    assert expected["yes"][0] < expected["yes"][1]
+
+
 def test_query_shows_possibility_and_necessity() -> None:
     shown = run("query", "clinic", "measles", "--given", "fever=mild|high", "--given", "rash = spots")
     assert shown.returncode == 0

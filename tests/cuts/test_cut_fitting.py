@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,24 @@ def test_the_middle_of_the_bounds_peaks_at_1() -> None:
         middle = (lower + result.upper[name]) / 2
         assert result.network.table(name) == pytest.approx(middle / middle.max(axis=-1, keepdims=True))
     assert pn.compare(pump, result.network)["child_affinity"].value > 0.89
+    assert result.network.bounds is None  # it may lie outside of them
+
+
+def test_the_greatest_network_carries_its_bounds_to_files_and_queries(tmp_path: Path) -> None:
+    pump = pn.load_example("pump")
+    result = pn.fit_cut(pump.dag, pn.sample(pump, 10_000, rng=1))
+    pn.write_network(result.network, tmp_path / "pump.json")
+    bounds = pn.read_network(tmp_path / "pump.json").bounds
+    assert bounds is not None
+    for name, lower in result.lower.items():
+        assert np.array_equal(bounds.lower[name], lower)
+        assert np.array_equal(bounds.upper[name], result.upper[name])
+    target = pump.variables[-1].name
+    root = pump.variables[0].name
+    evidence = {target: pump.variables[-1].states[-1]}
+    own = pn.Inference(result.network).bounds(root, evidence)
+    assert (own.lower < own.upper).any()
+    assert own == pn.Inference(result.network, lower=result.lower, upper=result.upper).bounds(root, evidence)
 
 
 def test_an_imprecision_of_every_variable() -> None:

@@ -222,6 +222,39 @@ def test_conditional_bounds_of_a_chain_by_hand() -> None:
     assert product.possibility(set()) == (0.0, 0.0)
 
 
+def test_states_that_may_tie_have_an_upper_degree_of_1_under_the_minimum() -> None:
+    """Joint degrees with rash=yes: none .4, high [.1, .4]. So none is always the largest, and high may be as large."""
+    fever, rash = pn.Variable("fever", ("none", "high")), pn.Variable("rash", ("no", "yes"))
+    tables: Any = {"fever": [1, 1], "rash": [[1, 0.4], [1, 0.4]]}
+    net = pn.Network((fever, rash), pn.Dag({"fever": (), "rash": ("fever",)}), tables, conjunction=pn.MIN)
+    engine = pn.Inference(net, lower=tables | {"rash": [[1, 0.4], [1, 0.1]]}, upper=tables)
+    bounds = engine.bounds("fever", {"rash": "yes"})
+    assert bounds["none"] == (1.0, 1.0)
+    assert bounds["high"] == (0.1, 1.0)
+
+
+def collider(lower_a: list[float], lower_b: list[float]) -> pn.PossibilityBounds:
+    """e with two parents of which only lower degrees are known; its own table is known."""
+    scope = tuple(pn.Variable(name, ("0", "1")) for name in "abe")
+    tables: Any = {"a": [1, 1], "b": [1, 1], "e": [[[0.3, 1], [1, 1]], [[0.6, 1], [0, 1]]]}
+    net = pn.Network(scope, pn.Dag({"a": (), "b": (), "e": ("a", "b")}), tables)
+    return pn.Inference(net, lower=tables | {"a": lower_a, "b": lower_b}, upper=tables).bounds("e")
+
+
+def test_the_lower_end_of_a_collider_is_an_outer_bound() -> None:
+    """Completions of a and b give Π(e=0) of .8, 1, .6 and .5, by hand; a row of b that knew of a would do with .4."""
+    bounds = collider([0.5, 0.5], [0.5, 0.8])
+    assert bounds["0"] == (0.4, 1.0)
+    assert not bounds.attained
+
+
+def test_a_parent_whose_lower_row_peaks_is_eliminated_first_and_costs_nothing() -> None:
+    """With a = (1, .5) known, b = (1, .8) or (.5, 1) makes Π(e=0) .8 or 1: the least is .8."""
+    bounds = collider([1.0, 0.5], [0.5, 0.8])
+    assert bounds["0"] == (0.8, 1.0)
+    assert bounds.attained
+
+
 def test_evidence_that_may_be_impossible_has_bounds_and_one_that_is_has_none() -> None:
     fever, rash = pn.Variable("fever", ("none", "high")), pn.Variable("rash", ("no", "yes"))
     dag = pn.Dag({"fever": (), "rash": ("fever",)})
@@ -265,6 +298,22 @@ def test_bounds_that_are_points_give_the_answers_of_the_network() -> None:
                 assert bounds.upper == pytest.approx(pi.degrees, abs=CLOSE)
 
 
+@pytest.mark.parametrize("name", ["asia", "clinic", "pump"])
+def test_what_alpha_cut_rows_tell_bounds_the_answers_of_the_network_that_drew_them(name: str) -> None:
+    net = pn.load_example(name)
+    told = pn.identify_degrees(net)
+    engine = pn.Inference(told.network, lower=told.lower, upper=told.upper)
+    leaf = net.variables[-1]
+    wide = 0
+    for evidence in ({}, {leaf.name: leaf.states[0]}):
+        for target, bounds in engine.marginal_bounds(evidence).items():
+            _, answer = answer_of(net, evidence, [target])
+            assert (bounds.lower - 1e-9 <= answer).all()
+            assert (answer <= bounds.upper + 1e-9).all()
+            wide += int((bounds.upper - bounds.lower > 1e-3).sum())
+    assert wide > 0
+
+
 def test_products_that_would_underflow_keep_their_bounds() -> None:
     """A chain of 900 variables whose degrees fall to 10^-900; bounds are ten times apart at its end alone."""
     scope = [pn.Variable(f"v{k:03}", ("a", "b")) for k in range(900)]
@@ -295,6 +344,9 @@ def test_a_small_budget_falls_back_to_the_lower_tables() -> None:
         assert bounds.upper.tolist() == tighter.upper.tolist()
         below += int((bounds.lower < tighter.lower - CLOSE).sum())
     assert below > 0
+    barren = pn.Inference(chain(unknown=True))
+    barren._bounded._budget = 8
+    assert barren.bounds("fever").lower.tolist() == [1.0, 0.4]  # what lies below it is left out all the same
 
 
 def test_bounds_are_refused_in_one_sentence_where_there_are_none_or_only_one() -> None:

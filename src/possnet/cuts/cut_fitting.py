@@ -23,7 +23,7 @@ from possnet.cuts.family_bounds import ROUNDING
 from possnet.cuts.family_cells import count_cells
 from possnet.cuts.network_fitting import FamilyOptions, fit_families
 from possnet.errors import InputError, require_known, require_number, warn_user
-from possnet.network import Network
+from possnet.network import Network, NetworkBounds
 from possnet.parameters import normalise_rows, read_thetas
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.sampling import Law, Parents
@@ -74,8 +74,9 @@ def fit_cut(
     law
         How cuts were thinned: see `possnet.sample`.
     point
-        The learned network: ``greatest`` has every degree at its upper end (the least specific), ``middle`` in the middle
-        of its bounds, divided by the largest of its context.
+        The learned network: ``greatest`` has every degree at its upper end (the least specific) and carries the bounds
+        through queries (`possnet.Inference.bounds`); ``middle`` in the middle of its bounds, divided by the largest of its
+        context, which may put it outside of them, so that it carries none.
     pseudo
         Pseudo-observations of every joint degree, which hold it above 0.
     wrong
@@ -177,7 +178,10 @@ def _to_result(
         for array in (lower[child], upper[child], identified[child], error[child]):
             array.flags.writeable = False
     variables = [family.child for family in families.values()]
-    network = Network.unchecked(variables, dag, tables, conjunction=conjunction, support=support, name=name)
+    bounds = NetworkBounds(lower, upper) if point == "greatest" else None  # a middle may lie outside of them
+    network = Network.unchecked(
+        variables, dag, tables, conjunction=conjunction, support=support, bounds=bounds, name=name
+    )
     return CutResult(
         network,
         lower,

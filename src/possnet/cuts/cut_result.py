@@ -43,7 +43,7 @@ class CutResult:
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}]})
     >>> pn.fit_cut(pn.Dag({"a": ()}), data)
-    CutResult(Network(1 variable, 0 edges, 2 degrees, product), 100 % of the degrees of children identified, ...)
+    CutResult(Network(1 variable, 0 edges, 2 degrees, product; with bounds), 100 % of the degrees ...)
     """
 
     network: Network

@@ -39,6 +39,7 @@ may depend on it is more than a row can do, and the message is a lower bound of 
   of open variables peak at 1;
 - an outer bound otherwise, never below the value at the lower tables alone.
 
+Variables whose messages are attained are eliminated first, as far as children go before parents.
 Messages that would take more memory than the budget are not built: then the lower tables alone are used, an outer bound.
 
 **Conditioning is not monotone**: see `possnet.inference.possibility_bounds.condition_bounds`. For the product what lies
@@ -225,7 +226,8 @@ def eliminate_open(
     while families:
         parents = {u for child, family in families.items() for u in family.scope if u != child}
         unions = {v: _join_scopes(v, pool, families[v]) for v in families if v not in parents}
-        child = min(unions, key=lambda v: prod(sizes[u] for u in unions[v]))
+        losing = {v: not _is_attained(families[v], unions[v], targets) for v in unions}
+        child = min(unions, key=lambda v: (losing[v], prod(sizes[u] for u in unions[v])))
         union = unions[child]
         if 8 * prod(sizes[u] for u in union) > budget:
             return None
@@ -233,13 +235,24 @@ def eliminate_open(
         family = families.pop(child)
         lower = _spread_axes((family.scope, to_semiring(family.lower, semiring)), union, sizes)
         message = semiring.project.reduce(semiring.combine(lower, below), axis=-1)
-        if not (family.lower.max(axis=family.scope.index(child)) == 1.0).all():
+        if not _has_peaks(family):
             candidates = _spread_axes((family.scope, family.candidates), union, sizes)
             message = np.maximum(message, np.where(candidates, below, semiring.one).min(axis=-1))
-            attained = attained and set(union) <= {*family.scope, *targets}
+        attained = attained and not losing[child]
         pool = [part for part in pool if child not in part[0]]
         pool.append((union[:-1], message))
     return pool, attained
+
+
+def _has_peaks(family: _BoundedFactor) -> bool:
+    """Whether all lower rows of the family of an open variable peak at 1."""
+    assert family.child is not None  # noqa: S101
+    return bool((family.lower.max(axis=family.scope.index(family.child)) == 1.0).all())
+
+
+def _is_attained(family: _BoundedFactor, union: Sequence[int], targets: Sequence[int]) -> bool:
+    """Whether the message of an open variable is attained: nothing is raised, or the choice depends on its row alone."""
+    return set(union) <= {*family.scope, *targets} or _has_peaks(family)
 
 
 def _join_scopes(child: int, pool: Sequence[Factor], family: _BoundedFactor) -> tuple[int, ...]:

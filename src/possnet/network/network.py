@@ -205,7 +205,7 @@ class Network:
     @property
     def bounds(self) -> NetworkBounds | None:
         """Lower and upper tables if the degrees are known within bounds, otherwise None: see `with_bounds`."""
-        return self._bounds
+        return None if self._bounds is None else NetworkBounds(*map(dict, self._bounds))
 
     @property
     def backed_off(self) -> dict[str, Bools] | None:
