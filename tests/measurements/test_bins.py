@@ -207,6 +207,16 @@ def test_bad_bins_are_refused_with_a_sentence(edges: Any, options: Any, message:
     assert str(caught.value) == message
 
 
+def test_bins_of_the_same_names_in_another_order_are_refused() -> None:
+    up, down = (pn.Variable("x", states, ordered=True, bins=pn.Bins((5,))) for states in (("a", "b"), ("b", "a")))
+    net = pn.Network((up,), pn.Dag({"x": ()}), {"x": [1, 0.5]})
+    rows = pn.Dataset.from_rows((down,), [("a",)])
+    with pytest.raises(pn.InputError, match="'x' is ordered b < a; expected a < b"):
+        pn.log_likelihood(net, rows)
+    with pytest.raises(pn.InputError, match="'x' is ordered b < a; expected a < b"):
+        pn.complete(net, rows)
+
+
 def test_states_and_bins_must_fit() -> None:
     with pytest.raises(
         pn.InputError, match="variable 'a': 2 bins .* for 1 states .*; expected ordered states, one for"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -222,6 +224,8 @@ def test_two_units_are_refused(tmp_path: Path) -> None:
         ("age<20", "young"),
         ("age<=20", "young|middle"),
         ("age=15..30", "young|middle"),
+        ("age=15-30", "young|middle"),
+        ("age=[15,20)", "young"),
         ("age=39±2", "middle|old"),
         ("age=young|old", "young|old"),
         ("age=!old", "young|middle"),
@@ -240,7 +244,7 @@ def test_the_command_line_takes_numbers_as_evidence(tmp_path: Path, finding: str
 def test_numbers_outside_and_texts_that_are_none_are_refused_on_the_command_line(tmp_path: Path) -> None:
     pn.write_network(NET, tmp_path / "net.json")
     for finding, message in {
-        "hours>100": "--given 'hours=>100': >100 lies outside 0..100",
+        "hours>100": "--given 'hours>100': >100 lies outside 0..100",
         "hours=lots": "'lots' is not a reading",
         "age": "expected VARIABLE=STATE",
         "age>": "expected VARIABLE=STATE",
@@ -255,14 +259,18 @@ def test_commands_read_numbers_by_the_bins_of_the_network(tmp_path: Path) -> Non
     (tmp_path / "n.csv").write_text("age,hours,income\n17,20,low\n25,50,?\n>=40,35,high\n")
     (tmp_path / "s.csv").write_text("age,hours,income\nyoung,few,low\nmiddle,many,?\nold,many,high\n")
     net = tmp_path / "net.json"
-    for command in (["score", net], ["complete", net]):
+    for command in (["score", net], ["check", net], ["complete", net]):
         outputs = []
         for rows in ("n.csv", "s.csv"):
             out = ["--out", tmp_path / f"out-{rows}"] if command[0] == "complete" else []
             result = run(*command, tmp_path / rows, *out)
             assert result.returncode == 0, result.stderr
-            outputs.append((tmp_path / f"out-{rows}").read_text() if out else result.stdout)
+            outputs.append((tmp_path / f"out-{rows}").read_text() if out else re.sub(r"[\d.]+ s\.", "", result.stdout))
         assert outputs[0] == outputs[1]
+    shown = run("info", net)
+    assert "young < middle < old (edges 20, 40 years)" in shown.stdout
+    bins = json.loads(run("info", net, "--json").stdout)["variables"]["age"]["bins"]
+    assert bins == {"edges": [20, 40], "open_ended": True, "unit": "years"}
     for rows in ("n.csv", "s.csv"):
         result = run("fit", tmp_path / rows, "--structure", net, "--out", tmp_path / f"{rows}.json")
         assert result.returncode == 0, result.stderr

@@ -205,6 +205,15 @@ def _read_finding(text: str) -> tuple[str, str]:
     return name, cell
 
 
+def write_finding(name: str, cell: str) -> str:
+    """A finding as it is written: a bound has a sign of its own.
+
+    >>> write_finding("fever", "mild"), write_finding("age", ">40")
+    ('fever=mild', 'age>40')
+    """
+    return f"{name}{cell}" if cell[:1] in {"<", ">", "≤", "≥"} else f"{name}={cell}"
+
+
 def parse_evidence(findings: Mapping[str, str], network: pn.Network) -> dict[str, set[str]]:
     """Evidence of findings (see `Finding`) in the domains of a network.
 
@@ -223,7 +232,9 @@ def parse_evidence(findings: Mapping[str, str], network: pn.Network) -> dict[str
             if problem or not problems:
                 states, problem = numbers, problems.get(0, "")
         if problem:
-            raise InputError(f"--given '{name}={cell}': {problem if isinstance(problem, str) else problem()}")
+            raise InputError(
+                f"--given '{write_finding(name, cell)}': {problem if isinstance(problem, str) else problem()}"
+            )
         if states is not None:
             evidence[name] = set(states)
     return evidence

@@ -137,6 +137,8 @@ def _with_errors(binning: Binning, readings: MeasuredIntervals, errors: Any, nam
 
 def _take_states(column: BinnedColumn, texts: list[str], codes: NDArray[np.int64], known: bool) -> BinnedColumn:  # noqa: FBT001
     """The column with the states that texts name; where they are not known, only of texts that are no readings."""
+    if not known and not column.issues.any():
+        return column
     states = np.array(
         [column.variable.index(bare) if (bare := text.strip()) in column.variable else -1 for text in texts]
     )

@@ -55,8 +55,7 @@ def network_document(network: pn.Network) -> dict[str, Any]:
         "bounds": network.bounds is not None,
         "degrees": sum(network.table(v.name).size for v in network.variables),
         "variables": {
-            v.name: {"states": v.states, "ordered": v.ordered, "parents": network.dag.parents(v.name)}
-            for v in network.variables
+            v.name: {**_variable_document(v), "parents": network.dag.parents(v.name)} for v in network.variables
         },
     }
 
@@ -165,7 +164,7 @@ class DataSummary:
             "total_weight": self.weight,
             "graded_share": self.graded_share,
             "variables": {
-                v.name: {"states": v.states, "ordered": v.ordered, **dict(zip(names, self.means[v.name], strict=True))}
+                v.name: {**_variable_document(v), **dict(zip(names, self.means[v.name], strict=True))}
                 for v in self.variables
             },
         }
@@ -226,7 +225,18 @@ def _write_shares(numbers: list[float]) -> tuple[str, str, str]:
 
 
 def _list_states(variable: pn.Variable) -> str:
-    """The states of a variable, the first five if there are more than six."""
+    """The states of a variable, the first five if there are more than six, and where its numbers were cut."""
     states = variable.states
     shown = states if len(states) <= 6 else (*states[:5], f"... {len(states)} states")
-    return (" < " if variable.ordered else ", ").join(shown)
+    text = (" < " if variable.ordered else ", ").join(shown)
+    bins = variable.bins
+    return text if bins is None or (states == bins.labels and not bins.unit) else f"{text} ({bins.describe()})"
+
+
+def _variable_document(variable: pn.Variable) -> dict[str, Any]:
+    """States and, if they are bins of numbers, where these were cut, for machines."""
+    bins = variable.bins
+    document = {"states": variable.states, "ordered": variable.ordered}
+    if bins is None:
+        return document
+    return document | {"bins": {"edges": bins.edges, "open_ended": bins.open_ended, "unit": bins.unit}}

@@ -8,7 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.parse import NET, VARIABLE, parse_evidence
+from possnet.cli.parse import NET, VARIABLE, parse_evidence, write_finding
 from possnet.cli.render import Page, get_width, show
 
 
@@ -48,7 +48,7 @@ def query_command(
     evidence = parse_evidence(given, net)
     engine = pn.Inference(net)
     answer, degree = engine.query(target, evidence), engine.possibility_of(evidence)
-    findings = [f"{name}={cell}" for name, cell in given.items()]
+    findings = [write_finding(name, cell) for name, cell in given.items()]
     if with_bounds:
         bounds = engine.bounds(target, evidence), engine.evidence_bounds(evidence)
         document, page = bounds_document, bounds_page
