@@ -1,5 +1,7 @@
 """What counting recovers of a network, what it cannot, and what EM over the hidden trace recovers instead.
 
+The figures of what alpha-cut rows tell are made here too; their measurements, by ``benchmarks/cut_quality.py``.
+
     python examples/recovering.py            a small table, in seconds
     python examples/recovering.py --write    the table and the figures of docs/recovering.md, in minutes
 
@@ -106,10 +108,12 @@ def main() -> None:
     print(f"\nMean absolute error of EM, by rows:\n\n{text}")
     if write:
         sys.path.insert(0, str(Path(__file__).parent))
-        from figures.recovering import draw_bars, draw_curves
+        from figures.recovering import draw_bars, draw_bounds, draw_curves, draw_told
 
         draw_curves(results, rows, DOCS / "figures" / "recovering.svg")
         draw_bars(DOCS / "figures" / "bars.svg")
+        draw_told(DOCS / "figures" / "cuts_told.svg")
+        draw_bounds(DOCS / "figures" / "cuts_bounds.svg")
         page = DOCS / "recovering.md"
         before, rest = page.read_text(encoding="utf-8").split("<!-- table -->\n")[0::2]
         page.write_text(f"{before}<!-- table -->\n{text}\n<!-- table -->\n{rest}", encoding="utf-8")

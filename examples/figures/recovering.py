@@ -9,11 +9,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import possnet as pn
+from possnet.sampling import family_laws
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-INK, EM, COUNTING, IGNORANCE = "#222222", "#0b6e99", "#c44e28", "#8a8a8a"
+    from matplotlib.axes import Axes
+
+INK, EM, COUNTING, IGNORANCE, CUTS = "#222222", "#0b6e99", "#c44e28", "#8a8a8a", "#4b7f3a"
 mpl.rcParams.update(
     {
         "font.size": 10,
@@ -80,3 +83,75 @@ def draw_bars(file: Path) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[1].set_xlabel("degree of possibility", fontsize=9)
     _save(figure, file)
+
+
+def draw_told(file: Path) -> None:
+    """Two networks, and the degrees that their alpha-cut rows tell: the same ones."""
+    x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
+    net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})
+    twin = net.with_table("y", [[1, 0.2], [0.9, 1]])
+    (law, same) = (family_laws(network)["y"].degrees for network in (net, twin))
+    if not np.allclose(law, same):
+        raise ValueError("the two networks have different laws")
+    labels = ["y1 | x1", "y2 | x1", "y1 | x2", "y2 | x2"]
+    cells = ["y1, cell {x1}", "y2, cell {x1}", "y1, cell {x1, x2}", "y2, cell {x1, x2}"]
+    shown = [
+        ("a network", net.table("y"), labels, INK),
+        ("another one", twin.table("y"), labels, INK),
+        ("what the rows of both tell: $g_A$", law, cells, CUTS),
+    ]
+    figure = Figure(figsize=(9.6, 2.4), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for panel, (title, table, names, colour) in zip(panels, shown, strict=True):
+        degrees = table.reshape(-1)
+        bars = panel.barh(range(4), degrees, color=[colour] * 4, height=0.62)
+        if colour == INK:
+            bars[2].set_color(COUNTING)  # the only degree that differs
+        panel.bar_label(bars, [f"{d:.2g}" for d in degrees], padding=3, fontsize=9)
+        _style_bars(panel, title, names)
+    panels[1].set_xlabel("degree of possibility", fontsize=9)
+    _save(figure, file)
+
+
+def draw_bounds(file: Path) -> None:
+    """Bounds of two networks: degrees that are told, and degrees that can be anything below their upper end."""
+    x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
+    dag = pn.Dag({"x": (), "y": ("x",)})
+    examples = {
+        "one shared favourite: all is told": [[1, 0.2], [1, 0.8]],
+        "two favourites: x2 is hidden from y1": [[1, 0.2], [0.1, 1]],
+    }
+    figure = Figure(figsize=(9.0, 2.6), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for panel, (title, table) in zip(panels, examples.items(), strict=True):
+        net = pn.Network((x, y), dag, {"x": [1, 0.5], "y": table})
+        told = pn.identify_degrees(net)
+        lower, upper = told.lower["y"].reshape(-1), told.upper["y"].reshape(-1)
+        panel.barh(range(4), upper - lower, left=lower, color=CUTS, alpha=0.35, height=0.5, label="bounds")
+        panel.scatter(
+            upper[upper == lower],
+            np.flatnonzero(upper == lower),
+            s=90,
+            marker="|",
+            lw=4,
+            color=CUTS,
+            label="told exactly",
+        )
+        panel.scatter(net.table("y").reshape(-1), range(4), color=INK, s=22, zorder=3, label="truth")
+        counted = pn.sampling_limit(net).table("y").reshape(-1)
+        panel.scatter(counted, range(4), color=COUNTING, marker="x", s=34, zorder=3, label="counting, endless rows")
+        _style_bars(panel, title, ["y1 | x1", "y2 | x1", "y1 | x2", "y2 | x2"])
+        panel.set_xlabel("degree of possibility", fontsize=9)
+        panel.set_xlim(-0.04, 1.06)
+    handles, names = panels[1].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    _save(figure, file)
+
+
+def _style_bars(panel: Axes, title: str, names: list[str]) -> None:
+    panel.set_yticks(range(4), names)
+    panel.set_ylim(3.6, -0.6)
+    panel.set_xlim(0, 1.22)
+    panel.set_xticks([0, 0.5, 1])
+    panel.set_title(title, fontsize=10, loc="left")
+    panel.spines[["top", "right"]].set_visible(False)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from possnet.cuts.presence_ascent import find_alone, slice_sets
 from possnet.limits import refuse_over
 from possnet.possibility import PRODUCT, Conjunction
 
@@ -72,8 +73,9 @@ def greatest_solution(inside: Bools, degrees: Floats, ceiling: Floats) -> Floats
     array([[1. , 0.2], [0.5, 0.5]])
     """
     solution = np.repeat(ceiling[:, np.newaxis], degrees.shape[1], axis=1)
-    for members, row in zip(inside, degrees, strict=True):
-        solution[members] = np.minimum(solution[members], row)
+    for part in slice_sets(inside, degrees.shape[1]):
+        around = np.where(inside[part, :, np.newaxis], degrees[part, np.newaxis, :], np.inf)
+        np.minimum(solution, around.min(axis=0), out=solution)
     return solution
 
 
@@ -85,9 +87,8 @@ def find_forced(inside: Bools, degrees: Floats, solution: Floats) -> Bools:
     array([[ True,  True], [False,  True]])
     """
     forced = np.zeros(solution.shape, dtype=np.bool_)
-    for members, row in zip(inside, degrees, strict=True):
-        reached = members[:, np.newaxis] & (solution >= row - ROUNDING)
-        forced |= reached & (reached.sum(axis=0) == 1)
+    for part in slice_sets(inside, degrees.shape[1]):
+        forced |= find_alone(inside[part], degrees[part], solution, absolute=ROUNDING).any(axis=0)
     return forced
 
 
@@ -114,12 +115,14 @@ def bound_table(
     conjunction: Conjunction,
     seen: Bools,
     slack: Floats | float = ROUNDING,
+    least: Floats | None = None,
 ) -> TableBounds:
     """Bounds of π(x | a) from J̄, from which entries are forced, and from ρ between ``floor`` and ``ceiling``.
 
     Upper ends are ρ_low -> J̄. A forced entry is at least J̄ / ρ_high (for min, J̄: one that equals ρ may be any π >= ρ).
     The only state that can reach ρ(a) has degree 1. Contexts that were not ``seen``, or are impossible, say nothing.
-    Estimates of J that lie below ρ by less than the ``slack`` may reach it.
+    Estimates of J that lie below ρ by less than the ``slack`` may reach it; ``least`` are lower ends of forced entries, if
+    these are not J̄ itself.
 
     >>> full = np.ones(2)
     >>> joint, rho = np.array([[1.0, 0.2], [0.5, 0.5]]), np.array([1.0, 0.5])
@@ -130,8 +133,9 @@ def bound_table(
     allowance = np.maximum(slack, ROUNDING)
     upper = residual(floor, solution, conjunction, allowance)
     high = ceiling[:, np.newaxis]
-    share = np.divide(solution, high, out=np.zeros_like(solution), where=high > 0.0)
-    lower = np.where(forced, np.minimum(share if conjunction is PRODUCT else solution, upper), 0.0)
+    joint = solution if least is None else np.minimum(least, solution)
+    share = np.divide(joint, high, out=np.zeros_like(solution), where=high > 0.0)
+    lower = np.where(forced, np.minimum(share if conjunction is PRODUCT else joint, upper), 0.0)
     tops = solution >= floor[:, np.newaxis] - allowance
     only = tops & (tops.sum(axis=1) == 1)[:, np.newaxis]
     lower[only] = upper[only] = 1.0

@@ -10,7 +10,7 @@ import numpy as np
 from possnet.cuts.ancestor_bounds import ContextDegrees
 from possnet.cuts.cell_likelihood import cell_log_likelihood, undo_inclusion
 from possnet.cuts.family_bounds import TableBounds, bound_table, contexts_in_cells, find_forced, greatest_solution
-from possnet.cuts.presence_ascent import PresenceProblem, find_needed, fit_levels
+from possnet.cuts.presence_ascent import PresenceProblem, find_alone, find_needed, fit_levels, slice_sets
 from possnet.possibility import PRODUCT, Conjunction, snap_tops
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def fit_states(
     states, free = len(core), np.flatnonzero(~core)
     degrees, errors = np.ones((len(inside), states)), np.zeros((len(inside), states))
     needed = np.zeros((inside.shape[1], states), dtype=np.bool_)
+    least, own_errors = np.full(needed.shape, np.inf), np.zeros(needed.shape)
     if len(free) and len(inside):
         ceiling = np.maximum(counts.kept * known.ceiling[seen], _SMALLEST)
         caps = np.repeat(ceiling[:, np.newaxis], len(free), axis=1)
@@ -137,12 +138,17 @@ def fit_states(
         shares, share_errors = estimate_shares(problem, levels)
         degrees[:, free], errors[:, free] = np.minimum(shares / counts.kept, 1.0), share_errors / counts.kept
         price = 0.5 * np.log(max(float(counts.rows.sum(axis=0).max()), 2.0))
-        needed[np.ix_(seen, free)] = find_needed(problem, levels, price)
+        slack = 3.0 * counts.kept * known.error[seen, np.newaxis]
+        needed[np.ix_(seen, free)] = find_needed(problem, levels, price, slack)
+        own, spread = estimate_alone(problem, shares, slack)
+        least[np.ix_(seen, free)], own_errors[np.ix_(seen, free)] = own / counts.kept, spread / counts.kept
     solution = greatest_solution(inside, degrees, known.ceiling)
     needed[:, core] = find_forced(inside, degrees[:, core], solution[:, core])
     joint_error = spread_errors(inside, degrees, errors, solution, known.error)
+    joint_error = np.where(needed, np.maximum(joint_error, own_errors), joint_error)
     slack = 3.0 * np.hypot(joint_error, known.error[:, np.newaxis])
-    bounds = bound_table(solution, needed, known.floor, known.ceiling, conjunction, seen, slack)
+    lowest = np.where(least + 2.0 * own_errors < solution, least, solution)
+    bounds = bound_table(solution, needed, known.floor, known.ceiling, conjunction, seen, slack, lowest)
     snap_tops(bounds.upper, axis=-1)
     # The largest of many estimates is too large: those that are less sure count less.
     best = (degrees - 2.0 * errors).argmax(axis=0) if len(degrees) else np.zeros(states, dtype=np.int64)
@@ -162,22 +168,45 @@ def fit_states(
 
 def estimate_shares(problem: PresenceProblem, levels: Floats) -> tuple[Floats, Floats]:
     """c_A of every set, and its standard error: binomial, over the rows of all sets that the same context decides."""
-    held = np.where(problem.inside[:, :, np.newaxis], levels, -1.0)
-    which, shares = held.argmax(axis=1), held.max(axis=1)
+    which, shares = problem.find_deciding(levels)
     pooled = np.zeros_like(levels)
-    for sets, rows in zip(which, problem.rows, strict=True):
-        np.add.at(pooled, (sets, np.arange(len(sets))), rows)
+    np.add.at(pooled, (which, np.arange(levels.shape[1])), problem.rows)
     rows = np.take_along_axis(pooled, which, axis=0)
     smoothed = (shares * rows + 0.5) / (rows + 1.0)
     return shares, np.sqrt(smoothed * (1.0 - smoothed) / (rows + 1.0))
 
 
+def estimate_alone(problem: PresenceProblem, shares: Floats, slack: Floats) -> tuple[Floats, Floats]:
+    """Every λ_a from the sets that a alone can explain, and its standard error; (contexts, columns).
+
+    The other contexts are at their greatest levels, ceilings raised by the ``slack`` of their estimates. Sets that another
+    one could explain as well say nothing of λ_a: there the fit may have put it higher than need be. Infinite where a alone
+    explains none.
+    """
+    inside, columns = problem.inside, shares.shape[1]
+    greatest = np.minimum(problem.ceiling + slack, 1.0)
+    for part in slice_sets(inside, columns):
+        around = np.where(inside[part, :, np.newaxis], shares[part, np.newaxis, :], np.inf)
+        np.minimum(greatest, around.min(axis=0), out=greatest)
+    rows, presence = np.zeros_like(greatest), np.zeros_like(greatest)
+    for part in slice_sets(inside, columns):
+        alone = find_alone(inside[part], shares[part], greatest, relative=1e-6)
+        rows += (alone * problem.rows[part, np.newaxis, :]).sum(axis=0)
+        presence += (alone * problem.presence[part, np.newaxis, :]).sum(axis=0)
+    smoothed = (presence + 0.5) / (rows + 1.0)
+    errors = np.where(rows > 0.0, np.sqrt(smoothed * (1.0 - smoothed) / (rows + 1.0)), 0.0)
+    pseudo = problem.pseudo
+    return np.where(rows > 0.0, (presence + pseudo) / np.maximum(rows + pseudo, 1e-300), np.inf), errors
+
+
 def spread_errors(inside: Bools, degrees: Floats, errors: Floats, solution: Floats, context_error: Floats) -> Floats:
     """Standard error of every J̄(x, a): that of the set which decides it, or of ρ(a) where that does."""
     spread = np.repeat(context_error[:, np.newaxis], degrees.shape[1], axis=1)
-    for members, row, error in zip(inside, degrees, errors, strict=True):
-        decides = members[:, np.newaxis] & (solution == row) & (error > 0.0)
-        spread = np.where(decides, error, spread)
+    for part in slice_sets(inside, degrees.shape[1]):
+        decides = inside[part, :, np.newaxis] & (solution == degrees[part, np.newaxis, :])
+        decides &= errors[part, np.newaxis, :] > 0.0
+        largest = np.where(decides, errors[part, np.newaxis, :], 0.0).max(axis=0)
+        spread = np.where(decides.any(axis=0), largest, spread)
     return spread
 
 

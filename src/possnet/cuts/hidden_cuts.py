@@ -160,8 +160,8 @@ def _known_shares(problem: PresenceProblem, levels: Floats, observed: PresenceCo
     With G[D, a] the posterior probability of the cuts in which context a has the largest level, the information on the
     levels of a state is G' diag(n / p(1 - p)) G; its inverse gives their variances, to be compared with binomial ones.
     """
-    held = np.where(problem.inside[:, :, np.newaxis], levels, -1.0)
-    which, shares = held.argmax(axis=1), np.clip(held.max(axis=1), 1e-9, 1.0 - 1e-9)
+    which, largest = problem.find_deciding(levels)
+    shares = np.clip(largest, 1e-9, 1.0 - 1e-9)
     known = np.ones_like(problem.rows)
     present = posterior @ shares
     for state in range(levels.shape[1]):

@@ -21,13 +21,34 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from possnet.aliases import Bools, Floats, Ints
 
 _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1.0 - 1e-12
+_SLICE: Final = 1 << 19  # entries of such an array
 _BATCH: Final = 256  # entries that are left out at a time
 _ROUNDS: Final = 20  # of one sweep each
 _SURE: Final = 20.0  # a loss so many times the price does not fall below it in later sweeps
+
+
+def slice_sets(inside: Bools, columns: int) -> Iterator[slice]:
+    """Slices of the sets whose arrays over (sets, contexts, columns) take a few megabytes: most problems are one slice.
+
+    >>> list(slice_sets(np.ones((3, 2), dtype=np.bool_), 5))
+    [slice(0, 3, None)]
+    """
+    step = max(_SLICE // max(inside.shape[1] * columns, 1), 1)
+    for start in range(0, len(inside), step):
+        yield slice(start, min(start + step, len(inside)))
+
+
+def find_alone(inside: Bools, shares: Floats, levels: Floats, *, relative: float = 0.0, absolute: float = 0.0) -> Bools:
+    """Which contexts are the only ones of a set that reach its share, (sets, contexts, columns), up to a tolerance."""
+    edges = shares * (1.0 - relative) - absolute
+    reached = inside[:, :, np.newaxis] & (levels >= edges[:, np.newaxis, :])
+    return np.asarray(reached & (reached.sum(axis=1, keepdims=True) == 1))
 
 
 def presence_log_likelihood(rows: Floats, presence: Floats, shares: Floats) -> Floats:
@@ -85,7 +106,16 @@ class PresenceProblem:
 
     def find_shares(self, levels: Floats) -> Floats:
         """c_A = max over a in A of λ_a, (sets, columns)."""
-        return np.stack([levels[members].max(axis=0) for members in self.inside])
+        return self.find_deciding(levels)[1]
+
+    def find_deciding(self, levels: Floats) -> tuple[Ints, Floats]:
+        """The context with the largest level of every set, and that level, (sets, columns)."""
+        which = np.zeros((len(self.inside), levels.shape[1]), dtype=np.int64)
+        shares = np.zeros(which.shape)
+        for part in slice_sets(self.inside, levels.shape[1]):
+            held = np.where(self.inside[part, :, np.newaxis], levels, -1.0)
+            which[part], shares[part] = held.argmax(axis=1), held.max(axis=1)
+        return which, shares
 
     def log_likelihood(self, levels: Floats) -> Floats:
         """Log-likelihood of every column, without the pseudo-observations."""
@@ -219,9 +249,10 @@ def fit_levels(problem: PresenceProblem) -> Floats:
     return np.where(values[0] >= values[1], levels[:, :columns], levels[:, columns:])
 
 
-def find_needed(problem: PresenceProblem, levels: Floats, price: float) -> Bools:
+def find_needed(problem: PresenceProblem, levels: Floats, price: float, slack: Floats | float = 0.0) -> Bools:
     """Entries (contexts, columns) that the counts need: without them, all others fitted again, the likelihood falls.
 
+    Ceilings are estimates themselves: others may exceed theirs by the ``slack`` (contexts, 1) before an entry is needed.
     Only an entry that alone reaches c_A in some set can be needed. A fit without it never falls from one sweep to the
     next, so that an entry is decided as soon as its loss is below the price, or the gains have become small beside it.
 
@@ -232,25 +263,30 @@ def find_needed(problem: PresenceProblem, levels: Floats, price: float) -> Bools
     """
     shares = problem.find_shares(levels)
     alone = np.zeros(levels.shape, dtype=np.bool_)
-    for members, share in zip(problem.inside, shares, strict=True):
-        reached = members[:, np.newaxis] & (levels >= share * (1.0 - 1e-6))
-        alone |= reached & (reached.sum(axis=0) == 1)
+    for part in slice_sets(problem.inside, levels.shape[1]):
+        alone |= find_alone(problem.inside[part], shares[part], levels, relative=1e-6).any(axis=0)
     contexts, columns = np.nonzero(alone)
     full = presence_log_likelihood(problem.rows, problem.presence, shares)
     needed = np.zeros(levels.shape, dtype=np.bool_)
     for start in range(0, len(contexts), _BATCH):
         part = slice(start, start + _BATCH)
-        lost = _lose_entries(problem, levels, contexts[part], columns[part], full, price)
+        lost = _lose_entries(problem, levels, contexts[part], columns[part], full, price, slack)
         needed[contexts[part], columns[part]] = lost > price
     return needed
 
 
 def _lose_entries(
-    problem: PresenceProblem, levels: Floats, contexts: Ints, columns: Ints, full: Floats, price: float
+    problem: PresenceProblem,
+    levels: Floats,
+    contexts: Ints,
+    columns: Ints,
+    full: Floats,
+    price: float,
+    slack: Floats | float,
 ) -> Floats:
     """By how much the log-likelihood of a column falls without an entry; near the price exactly, else roughly."""
     waiting = np.arange(len(contexts))
-    start, ceiling = levels[:, columns], problem.ceiling[:, columns]
+    start, ceiling = levels[:, columns], np.minimum(problem.ceiling[:, columns] + slack, 1.0)
     start[contexts, waiting] = ceiling[contexts, waiting] = 0.0
     part = problem.take_columns(columns, ceiling)
     lost = full[columns] - part.log_likelihood(start)
