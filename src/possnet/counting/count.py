@@ -17,13 +17,13 @@ from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, RowBlock, split_bloc
 from possnet.dataset import Dataset, batches_of, group_rows, require_rows
 from possnet.errors import InputError, TooLarge, among
 from possnet.graph import require_structure
-from possnet.kernels import tally
+from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from possnet.aliases import Ints, Progress
+    from possnet.aliases import Progress, Words
     from possnet.dataset import Batches
     from possnet.graph import Dag
     from possnet.kernels.tally import Tally
@@ -103,8 +103,8 @@ class _FamilyCounter:
     def add_block(self, block: RowBlock) -> None:
         self.cell_sizes += block.cell_size_sum(self.child)
         scope = [*self.parents, self.child]
-        graded = block.graded_rows(scope)
-        if len(graded):
+        graded = block.graded_words(scope)
+        if graded is not None:
             self._add_cuts(block, scope, graded)
         else:
             self.tallies.append(tally_family(block, self.parents, self.child))
@@ -114,17 +114,10 @@ class _FamilyCounter:
             self.tallies = [self.merge_tallies()]
             self.focal = [merge_focal(self.focal)] if self.focal else []
 
-    def _add_cuts(self, block: RowBlock, scope: list[str], graded: Ints) -> None:
+    def _add_cuts(self, block: RowBlock, scope: list[str], graded: Words) -> None:
         """Count rows with graded cells as their alpha-cuts, and the others as ever."""
-        cuts, refuse = CutFamily(block, scope, graded), _refuser(self.child, len(scope))
-        if block.is_whole:  # all rows with their supports, less those with graded cells: exact, and by any kernel
-            contexts, counts, totals = cuts.tally_supports(refuse)
-            all_rows = tally_family(block, self.parents, self.child)
-            sets = tally.merge_tallies([all_rows, tally.Tally(contexts, -counts, -totals)], self.sizes[:-1])
-        else:
-            sets = tally_family(block.with_weights(block.mask_weights(graded)), self.parents, self.child)
-        kept = sets.totals > 0
-        sets = tally.Tally(sets.contexts[kept], sets.counts[kept], sets.totals[kept])
+        cuts, refuse = CutFamily(block, scope), _refuser(self.child, len(scope))
+        sets = _tally_others(block, self.parents, self.child, graded)
         self.tallies.append(tally.merge_tallies([cuts.tally_cuts(refuse), sets], self.sizes[:-1]))
         if self.focal:
             others = block.with_weights(block.mask_weights(graded))
@@ -198,6 +191,25 @@ def tally_family(block: RowBlock, parents: list[str], child: str, kernel: Kernel
         kept = counted.totals > 0
         counted = tally.Tally(counted.contexts[kept], counted.counts[kept], counted.totals[kept])
     return counted
+
+
+def _tally_others(block: RowBlock, parents: list[str], child: str, graded: Words) -> Tally:
+    """Counts of a family in the rows of a block that are not marked."""
+    if block.weights is None and not parents:
+        no_parents, own = np.zeros((1, 0), dtype=np.int32), block.hide_rows(child, graded)
+        totals = np.array([block.rows - int(bitmaps.count_bits(graded))])
+        counted = tally.Tally(no_parents, own.state_counts(child)[np.newaxis].copy(), totals)
+    elif block.is_whole and _prefers_bitmaps(block, parents, child):
+        counted = _tally_bitmaps(block.hide_rows([*parents, child][0], graded), parents, child)
+    else:
+        counted = tally_family(block.with_weights(block.mask_weights(graded)), parents, child)
+    kept = counted.totals > 0
+    return tally.Tally(counted.contexts[kept], counted.counts[kept], counted.totals[kept])
+
+
+def _prefers_bitmaps(block: RowBlock, parents: list[str], child: str) -> bool:
+    costs = estimate_costs(block, parents, child)
+    return bool(parents) and min(costs, key=costs.__getitem__) == "bitmaps"
 
 
 def _refuser(child: str, width: int) -> Callable[[int], None]:

@@ -8,7 +8,6 @@ min_i pi_i(x_i).
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Codes, Floats, Ints, Weights
+    from possnet.aliases import Bools, Codes, Floats, Weights
     from possnet.counting.row_blocks import RowBlock
     from possnet.kernels.tally import Tally
 
@@ -37,51 +36,51 @@ _TABLE: Final = 1 << 17
 
 
 class CutFamily:
-    """Rows of a block as distinct combinations of the cells of a family, with the degrees of these cells.
+    """The rows of a block with a graded cell in a family, as distinct combinations of its cells.
+
+    A row is listed with the first column whose cell is graded.
 
     Parameters
     ----------
     names
         The family: parents, then the child.
-    rows
-        The rows that have a graded cell in one of these columns.
     """
 
-    def __init__(self, block: RowBlock, names: Sequence[str], rows: Ints) -> None:
-        coded, self._degrees = zip(*map(block.degree_codes, names), strict=True)
-        columns = [np.take(codes, rows, mode="clip") for codes in coded]
-        weights = None if block.weights is None else block.weights[rows]
-        self._combinations, self._weights = _group_cells(columns, [len(degrees) for degrees in self._degrees], weights)
+    def __init__(self, block: RowBlock, names: Sequence[str]) -> None:
+        columns = [block.degree_codes(name) for name in names]
+        self._degrees = [column.degrees for column in columns]
         self._shape = tuple(degrees.shape[1] for degrees in self._degrees)
-        self._is_dense = len(self._combinations) * prod(self._shape) <= _DENSE
-
-    def tally_supports(self, refuse: Callable[[int], None]) -> Tally:
-        """Counts with every graded cell as its support, exact where weights are whole."""
-        if self._is_dense and float(self._weights.sum(dtype=np.float64)) < 2.0**52:
-            return self._sum_entries(*(degrees > 0.0 for degrees in self._least_degrees))
-        return tally.by_cells(self._combinations, self._weights, [degrees > 0.0 for degrees in self._degrees], refuse)
+        sizes, combinations, weights = [len(degrees) for degrees in self._degrees], [], []
+        for place, name in enumerate(names):
+            cells = block.graded_cells(name)
+            if cells is None:
+                continue
+            codes: list[Codes] = [
+                (cells.codes + column.n_sets).astype(column.codes.dtype)
+                if k == place
+                else np.take(column.codes, cells.rows, mode="clip")
+                for k, column in enumerate(columns)
+            ]
+            listed, numbers = _group_cells(codes, sizes, None if block.weights is None else block.weights[cells.rows])
+            first = np.ones(len(listed), dtype=np.bool_)
+            for before in range(place):
+                first &= listed[:, before] < columns[before].n_sets
+            combinations.append(listed[first])
+            weights.append(numbers[first])
+        self._combinations, self._weights = np.concatenate(combinations), np.concatenate(weights)
 
     def tally_cuts(self, refuse: Callable[[int], None]) -> Tally:
         """Counts of the alpha-cuts, as floats: sums of the smallest degrees, or of the cuts where that is too large."""
-        if self._is_dense:
-            return self._sum_entries(*self._least_degrees)
-        combinations, weights, sets = self._cut_combinations()
-        return tally.by_cells(combinations, weights, sets, refuse)
-
-    @cached_property
-    def _least_degrees(self) -> tuple[Floats, Floats]:
-        """The smallest degree of every configuration of the family, and of the parents, (combinations, configurations)."""
+        if len(self._combinations) * prod(self._shape) > _DENSE:
+            combinations, weights, sets = self._cut_combinations()
+            return tally.by_cells(combinations, weights, sets, refuse)
         parents = least = np.ones((len(self._combinations), 1))
         for column, table in zip(self._combinations.T, self._degrees, strict=True):
             parents = least
             least = np.minimum(parents[:, :, np.newaxis], table[column][:, np.newaxis]).reshape(len(parents), -1)
-        return least, parents
-
-    def _sum_entries(self, family: Floats | Bools, parents: Floats | Bools) -> Tally:
-        """Sums over all rows, whole where weights and entries are."""
-        weights = self._weights.astype(np.float64)
-        whole = self._weights.dtype if family.dtype == np.bool_ else weights.dtype
-        counts, totals = ((weights @ entries).astype(whole) for entries in (family, parents))
+        numbers = self._weights.astype(np.float64)
+        # not by @: its threads cost more than these sums
+        counts, totals = (np.einsum("c,ce->e", numbers, entries) for entries in (least, parents))
         return tally.keep_occurring(counts.reshape(-1, self._shape[-1]), totals, self._shape[:-1])
 
     def count_focal(self) -> Focal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,17 @@ FOCAL_BLOCK: Final = 1 << 17
 """Rows that are counted at a time where they are grouped, which takes eight bytes a row."""
 
 
+class DegreeCodes(NamedTuple):
+    """A column with graded cells: the cell number of every row, and the degrees (cells, states) of all cells.
+
+    The first ``n_sets`` cells are sets; the others are graded.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    degrees: Floats
+    n_sets: int
+
+
 class RowBlock:
     """Rows ``start`` to ``start + rows`` of a data set, in the columns of some variables."""
 
@@ -42,7 +53,8 @@ class RowBlock:
         self._words = {name: data.bitmaps(name)[:, first:last] for name in names}
         self._state_counts: dict[str, Ints] = {}
         self._graded: dict[str, GradedCells | None] = {}
-        self._coded: dict[str, tuple[NDArray[np.unsignedinteger], Floats]] = {}
+        self._graded_words: dict[str, Words] = {}
+        self._coded: dict[str, DegreeCodes] = {}
 
     @property
     def total(self) -> int | float:
@@ -124,19 +136,22 @@ class RowBlock:
             self._graded[name] = cells if cells is not None and len(cells.rows) else None
         return self._graded[name]
 
-    def graded_rows(self, names: Sequence[str]) -> Ints:
-        """Rows with a graded cell in one of some columns, in any order."""
-        listed = [cells.rows for cells in map(self.graded_cells, names) if cells is not None]
-        if len(listed) <= 1:
-            return listed[0] if listed else np.zeros(0, dtype=np.int64)
-        marks = np.zeros(self.rows, dtype=np.bool_)
-        for number, rows in enumerate(listed):
-            listed[number] = rows[~marks[rows]] if number else rows
-            marks[rows] = True
-        return np.concatenate(listed)
+    def graded_words(self, names: Sequence[str]) -> Words | None:
+        """Bitmap of the rows with a graded cell in one of some columns; None if there are none."""
+        words: Words | None = None
+        for name in names:
+            cells = self.graded_cells(name)
+            if cells is not None:
+                if name not in self._graded_words:
+                    marks = np.zeros(self.rows, dtype=np.bool_)
+                    marks[cells.rows] = True
+                    self._graded_words[name] = bitmaps.pack(marks)
+                own = self._graded_words[name]
+                words = own if words is None else words | own
+        return words
 
-    def degree_codes(self, name: str) -> tuple[NDArray[np.unsignedinteger], Floats]:
-        """Cell number of every row, graded cells by numbers of their own, and the degrees (cells, states) of all cells."""
+    def degree_codes(self, name: str) -> DegreeCodes:
+        """Cell number of every row, with the degrees of all cells."""
         if name not in self._coded:
             words, size = self._words[name], len(self._words[name])
             if size <= 8:  # a mask is the number of its set
@@ -146,16 +161,24 @@ class RowBlock:
             cells, degrees = self.graded_cells(name), sets.astype(np.float64)
             if cells is not None:
                 degrees = np.vstack([degrees, cells.degrees])
-            codes = masks.astype(np.min_scalar_type(len(degrees)))
+            codes = masks.astype(np.min_scalar_type(len(degrees)), copy=False)
             if cells is not None:
+                codes = codes if codes.flags.writeable and codes.flags.owndata else codes.copy()
                 codes[cells.rows] = len(sets) + cells.codes
-            self._coded[name] = codes, degrees
+            self._coded[name] = DegreeCodes(codes, degrees, len(sets))
         return self._coded[name]
 
-    def mask_weights(self, hidden: Ints) -> Weights:
+    def hide_rows(self, name: str, hidden: Words) -> RowBlock:
+        """The same rows with empty cells of one column in some of them, for kernels that read bitmaps alone."""
+        other = copy(self)
+        other._words = self._words | {name: self._words[name] & ~hidden}
+        other._state_counts = {n: counts for n, counts in self._state_counts.items() if n != name}
+        return other
+
+    def mask_weights(self, hidden: Words) -> Weights:
         """The weights, 0 for some rows."""
         weights: Weights = np.ones(self.rows, dtype=np.int64) if self.weights is None else self.weights.copy()
-        weights[hidden] = 0
+        weights[bitmaps.unpack(hidden, self.rows)] = 0
         return weights
 
     def with_weights(self, weights: Weights) -> RowBlock:

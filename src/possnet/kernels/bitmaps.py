@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 WORD: Final = np.dtype("<u8")
-_SPREAD: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little").view(WORD)[
-    :, 0
-]
+_BYTES: Final = np.arange(256, dtype=np.uint8)[:, np.newaxis]
+_BITS: Final = np.unpackbits(_BYTES, axis=1, bitorder="little").view(WORD)[:, 0]  # the bits of a byte, one in each byte
+_SPREAD: Final = _BITS << np.arange(8, dtype=WORD)[:, np.newaxis]  # and at each of eight places in it
 
 
 def _count_words(rows: int) -> int:
@@ -207,9 +207,13 @@ def decode_masks(bitmaps: Words, rows: int, width: int | None = None) -> NDArray
     """
     # eight rows at a time: a byte of a bitmap looks up a word with one of its bits in each byte
     octets = np.zeros((width or -(-len(bitmaps) // 8), 8 * _count_words(rows)), dtype=WORD)
+    spread = np.empty(octets.shape[1], dtype=WORD)
     for state, bitmap in enumerate(bitmaps):
-        spread = np.take(_SPREAD, np.ascontiguousarray(bitmap).view(np.uint8), mode="clip")
-        octets[state // 8] |= spread << np.uint64(state % 8)
+        place, bit = divmod(state, 8)
+        looked_up = spread if bit else octets[place]
+        np.take(_SPREAD[bit], np.ascontiguousarray(bitmap).view(np.uint8), out=looked_up, mode="clip")
+        if bit:
+            octets[place] |= spread
     return octets.view(np.uint8)[:, :rows].T
 
 
