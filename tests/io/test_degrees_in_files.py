@@ -209,3 +209,17 @@ def test_counts_of_a_stream_with_degrees_are_those_of_its_rows(tmp_path: Path) -
     counts = pn.count(dag, pn.scan_data(path, variables=[FEVER]))
     assert counts["fever"].tolist() == pytest.approx([50.0, 70.0, 100.0])
     assert counts["fever"].dtype == np.float64
+
+
+def test_variables_with_bins_carry_degrees_where_asked_for(tmp_path: Path) -> None:
+    age = pn.Variable("age", ("young", "old"), ordered=True, bins=pn.Bins((40,)))
+    data = pn.Dataset.from_rows([age], [({"young": 1, "old": 0.4},), (17,), ("old",)])
+    assert data.degrees(0) == {"age": {"young": 1.0, "old": 0.4}}
+    pn.write_data(data, tmp_path / "ages.csv")
+    assert pn.read_data(tmp_path / "ages.csv", variables=[age], cells={"age": "degrees"}) == data
+    table = {"age": ["young:1|old:.4", "young", "old"]}
+    assert pn.Dataset.from_table(table, variables=[age], cells={"age": "degrees"}) == data
+    mixed = {"age": [{"young": 1, "old": 0.4}, 17, "old"]}
+    assert pn.Dataset.from_table(mixed, variables=[age]) == data
+    pn.write_data(data, tmp_path / "ages.parquet")
+    assert pn.read_data(tmp_path / "ages.parquet") == data

@@ -190,8 +190,9 @@ class Dataset:
         wanted = None if variables is None else variables_of(variables)
         numeric = {column for column, _ in read_certainty(certainty, "table").values()}
         numeric |= {weights} if weights else set()
-        binned = {v.name for v in wanted or () if v.bins}
-        readers: dict[str, Reader] = {v.name: partial(_read_numbers, v, options) for v in wanted or () if v.bins}
+        measured = [v for v in wanted or () if v.bins and options.column_syntax(v.name).reading != "degrees"]
+        binned = {v.name for v in measured}
+        readers: dict[str, Reader] = {v.name: partial(_read_numbers, v, options) for v in measured}
         readers |= {name: number_reader(name) for name in numeric}
         columns = columns_of_table(frame, None if wanted is None else {v.name for v in wanted} | numeric, readers)
         numbers = None
