@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,26 @@ def test_categories_are_states_and_those_that_look_like_sets_are_said() -> None:
         data = pn.Dataset.from_table(frame)
     assert data.variable("x").states == ("b", "a", "a|b")
     assert cells_of(pn.Dataset.from_table(frame, cells="sets")) == [{"a", "b"}, {"a"}, {"b"}]
+
+
+def test_columns_that_write_their_sets_alike_are_said_at_once_with_one_option(tmp_path: Path) -> None:
+    table = {
+        "age": ["17", "17,19", "18,20"],
+        "job": ["a,b", "a", "b"],
+        "dog": ["x / y", "x", "y"],
+        "own": ["p", "q", "q"],
+    }
+    with pytest.warns(pn.PossnetWarning) as caught:
+        pn.Dataset.from_table(table)
+    commas, slashes = (str(warning.message) for warning in caught)
+    assert commas.startswith("table, columns 'age', 'job': texts such as '17,19' look like sets")
+    assert "separator=',' (--separator ',')" in commas
+    assert "(--cells 'age=range')" in commas
+    assert slashes.startswith("table, column 'dog': 'x / y' looks like a set")
+    pd.DataFrame(table).to_parquet(tmp_path / "t.parquet")
+    arguments = ("info", tmp_path / "t.parquet", "--separator", ",", "--cells", "age=range, job=sets", "--json")
+    states = json.loads(run(*arguments).stdout)["variables"]
+    assert (states["age"]["states"], states["job"]["states"]) == (["17", "18", "19", "20"], ["a", "b"])
 
 
 @given(st.lists(st.lists(st.sampled_from("abcd"), min_size=1, unique=True), min_size=1, max_size=12))

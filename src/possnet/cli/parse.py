@@ -250,6 +250,15 @@ def read_column_option(text: str) -> tuple[str, str]:
     return (column, value) if column and value else ("*", text)
 
 
+def read_column_words(text: str) -> list[tuple[str, str]]:
+    """Words for columns, ``age=range,job=sets``, or one word for all of them.
+
+    >>> read_column_words("age=range, job=sets"), read_column_words("plain")
+    ([('age', 'range'), ('job', 'sets')], [('*', 'plain')])
+    """
+    return [read_column_option(part.strip()) for part in re.split(r",(?=[^,=]+=)", text)]
+
+
 def _read_truth(text: str) -> tuple[str, str]:
     """A variable, and the column that holds its truth."""
     name, equals, column = (part.strip() for part in text.partition("="))
@@ -384,7 +393,7 @@ IMPRECISION = Text(
 SEPARATOR = Text("text", read_column_option, words=lambda ctx: [f"{column}=" for column in _list_columns(ctx)])
 READING = Text(
     "word",
-    read_column_option,
+    read_column_words,
     words=lambda ctx: [
         f"{column}={word}" for column in _list_columns(ctx) for word in ("range", "sets", "plain", "degrees")
     ],

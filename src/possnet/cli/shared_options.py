@@ -153,7 +153,7 @@ _CELL_OPTIONS = (
     (
         "--cells",
         READING,
-        "How texts are read: auto, plain, sets, range or degrees; COLUMN=WORD for one column. May be repeated.",
+        "How texts are read: auto, plain, sets, range or degrees; COLUMN=WORD,COLUMN=WORD for some. May be repeated.",
     ),
     (
         "--certainty",
@@ -178,6 +178,8 @@ def cells_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _keep_option(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Keep an option of cells where `scan_file` finds it."""
     if value and not ctx.resilient_parsing:
+        if param.type is READING:
+            value = [pair for pairs in value for pair in pairs]
         keep_cells(ctx, str(param.name), _collect_pairs(ctx, param, value) if param.multiple else value)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from possnet.cells import describe_degrees, describe_disguise, looks_like_ranges, name_option
-from possnet.errors import InputError, among, warn_user
+from possnet.errors import InputError, among, listing, warn_user
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from possnet.arrow import DomainHints
 
@@ -42,7 +42,7 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
     States are sorted as text; whole numbers of ranges by their size. Texts that look like sets of states, but are taken as
     states, are warned of.
     """
-    variables = []
+    variables, disguised = [], []
     for name, hints in seen:
         states = hints.declared or _order_states(hints.states | settle_doubts(name, hints, owner), hints)
         if hints.declared is None and len(states) > _MOST_INFERRED:
@@ -58,10 +58,15 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
             variables.append(Variable(name, states, ordered=hints.ordered or hints.numbers, bins=hints.bins))
         except InputError as error:
             raise InputError(f"{owner}: {error}") from None
-        if hints.guessed and len(states) <= _MOST_INFERRED and (warning := describe_opaque(name, states, hints)):
-            warn_user(f"{owner}, column {name!r}: {warning}")
+        if hints.guessed and len(states) <= _MOST_INFERRED:
+            if warning := describe_opaque(name, states, hints):
+                warn_user(f"{owner}, column {name!r}: {warning}")
+            elif disguise := describe_disguise(states):
+                disguised.append(_Disguise(name, *disguise, looks_like_ranges(states, disguise[1])))
     if not variables:
         raise InputError(f"{owner}: no columns; expected at least one")
+    for separator in dict.fromkeys(column.separator for column in disguised):
+        warn_user(f"{owner}, {_describe_disguises([c for c in disguised if c.separator == separator])}")
     return variables
 
 
@@ -104,16 +109,41 @@ def describe_opaque(name: str, states: tuple[str, ...], hints: DomainHints) -> s
             f"{graded!r} looks like a state and its degree but is taken as a state. Read degrees with variables=, or with "
             f"{name_option('cells', name, 'degrees')}; {name_option('cells', name, 'plain')} keeps it without this note"
         )
-    disguise = describe_disguise(states)
-    if disguise is None:
-        return ""
-    state, separator = disguise
-    between = f"separator={{{name!r}: {separator!r}}} (--separator '{name}={separator}')"
-    ranges = looks_like_ranges(states, separator)
-    as_ranges = f", or as everything between with {name_option('cells', name, 'range')} beside it" if ranges else ""
+    return ""
+
+
+class _Disguise(NamedTuple):
+    """A column of states that look like sets: one of them, what stands between its parts, whether they are ranges."""
+
+    column: str
+    state: str
+    separator: str
+    ranges: bool
+
+
+def _describe_disguises(columns: Sequence[_Disguise]) -> str:
+    """One sentence for all columns whose sets are written alike, with the option that reads them."""
+    name, state, separator, ranges = columns[0]
+    if len(columns) == 1:
+        between = f"separator={{{name!r}: {separator!r}}} (--separator '{name}={separator}')"
+        as_ranges = f", or as everything between with {name_option('cells', name, 'range')} beside it" if ranges else ""
+        return (
+            f"column {name!r}: {state!r} looks like a set of states but is taken as one state. Read such texts as sets "
+            f"with {between}{as_ranges}; {name_option('cells', name, 'plain')} keeps them without this note"
+        )
+    listed = listing([repr(column.column) for column in columns], most=len(columns))
+    numbers = [column.column for column in columns if column.ranges]
+    as_ranges = ""
+    if numbers:
+        words = ", ".join(f"{column!r}: 'range'" for column in numbers)
+        as_ranges = (
+            f", and {listing([repr(column) for column in numbers])} as everything between two numbers with "
+            f"cells={{{words}}} (--cells '{','.join(f'{column}=range' for column in numbers)}') beside it"
+        )
     return (
-        f"{state!r} looks like a set of states but is taken as one state. Read such texts as sets with {between}"
-        f"{as_ranges}; {name_option('cells', name, 'plain')} keeps them without this note"
+        f"columns {listed}: texts such as {state!r} look like sets of states but are taken as states. Read them as sets "
+        f"with separator={separator!r} (--separator '{separator}'){as_ranges}; cells='plain' (--cells plain) keeps them without "
+        "this note"
     )
 
 

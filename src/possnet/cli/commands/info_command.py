@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _PREVIEW_ROWS = 5
 _PREVIEW_COLUMNS = 8
+_LONGEST_STATE = 24
 
 
 @click.command(short_help="Show what a network or a data file holds.")
@@ -225,9 +226,10 @@ def _write_shares(numbers: list[float]) -> tuple[str, str, str]:
 
 
 def _list_states(variable: pn.Variable) -> str:
-    """The states of a variable, the first five if there are more than six, and where its numbers were cut."""
+    """The states of a variable, the first five if there are more than six, cut if long; and where its numbers were cut."""
     states = variable.states
-    shown = states if len(states) <= 6 else (*states[:5], f"... {len(states)} states")
+    short = [state if len(state) <= _LONGEST_STATE else f"{state[: _LONGEST_STATE - 3]}..." for state in states]
+    shown = short if len(short) <= 6 else [*short[:5], f"... {len(short)} states"]
     text = (" < " if variable.ordered else ", ").join(shown)
     bins = variable.bins
     return text if bins is None or (states == bins.labels and not bins.unit) else f"{text} ({bins.describe()})"
