@@ -88,7 +88,7 @@ def test_categories_are_states_and_those_that_look_like_sets_are_said() -> None:
 
 def test_columns_that_write_their_sets_alike_are_said_at_once_with_one_option(tmp_path: Path) -> None:
     table = {
-        "age": ["17", "17,19", "18,20"],
+        "age": ["17", "17,19", "19"],
         "job": ["a,b", "a", "b"],
         "dog": ["x / y", "x", "y"],
         "own": ["p", "q", "q"],
@@ -103,7 +103,7 @@ def test_columns_that_write_their_sets_alike_are_said_at_once_with_one_option(tm
     pd.DataFrame(table).to_parquet(tmp_path / "t.parquet")
     arguments = ("info", tmp_path / "t.parquet", "--separator", ",", "--cells", "age=range, job=sets", "--json")
     states = json.loads(run(*arguments).stdout)["variables"]
-    assert (states["age"]["states"], states["job"]["states"]) == (["17", "18", "19", "20"], ["a", "b"])
+    assert (states["age"]["states"], states["job"]["states"]) == (["17", "18", "19"], ["a", "b"])
 
 
 @given(st.lists(st.lists(st.sampled_from("abcd"), min_size=1, unique=True), min_size=1, max_size=12))

@@ -142,8 +142,8 @@ def _describe_disguises(columns: Sequence[_Disguise]) -> str:
         )
     return (
         f"columns {listed}: texts such as {state!r} look like sets of states but are taken as states. Read them as sets "
-        f"with separator={separator!r} (--separator '{separator}'){as_ranges}; cells='plain' (--cells plain) keeps them without "
-        "this note"
+        f"with separator={separator!r} (--separator '{separator}'){as_ranges}; cells='plain' (--cells plain) keeps "
+        "them without this note"
     )
 
 
