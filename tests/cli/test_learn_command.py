@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -136,10 +137,21 @@ def test_ctrl_c_writes_the_best_structure_so_far(tmp_path: Path) -> None:
     pn.write_data(pn.sample(pn.random_network(25, states=3, rng=1), 30_000, process="traced", rng=1), rows)
     command = [sys.executable, "-m", "possnet", "learn", str(rows), "--measure", "traced-bic", "--out", str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as learning:
-        time.sleep(4.0)
+        _wait_for_work(learning.pid, 3.0)
         learning.send_signal(signal.SIGINT)
         shown, notes = learning.communicate(timeout=60)
     assert learning.returncode == 130, notes
     assert "stopped    by Ctrl-C: the best structure so far" in shown
     assert "Stopped: this is the best structure so far." in notes
     assert len(pn.read_network(out).dag.nodes) == 25
+
+
+def _wait_for_work(pid: int, seconds: float) -> None:
+    """Wait until a process has had that much processor time, so that it searches however busy the machine is."""
+    accounts = Path(f"/proc/{pid}/stat")
+    if not accounts.exists():
+        time.sleep(seconds + 1.0)
+        return
+    ticks = os.sysconf("SC_CLK_TCK")
+    while sum(map(int, accounts.read_text().rpartition(")")[2].split()[11:13])) < seconds * ticks:
+        time.sleep(0.05)

@@ -65,7 +65,7 @@ def test_every_document_has_its_notes(rows: Path, tmp_path: Path) -> None:
         ["info", "asia"],
         ["info", rows],
         ["query", "asia", "smoke"],
-        ["learn", rows, "--method", "mwst"],
+        ["learn", rows, "--method", "mwst", "--require", "fever->rash"],
         ["complete", "clinic", rows, "--keep", "ward", "--out", tmp_path / "out.csv"],
         ["compare", "asia", "asia"],
         ["evaluate", "asia", *few],
