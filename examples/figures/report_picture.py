@@ -15,9 +15,9 @@ def main(page: Path, picture: Path) -> None:
     """Photograph the first sections of a report."""
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        window = browser.new_page(viewport={"width": 880, "height": 1020}, color_scheme="light")
+        window = browser.new_page(viewport={"width": 880, "height": 1300}, color_scheme="light")
         window.goto(page.resolve().as_uri())
-        window.screenshot(path=picture, clip={"x": 0, "y": 0, "width": 880, "height": 1010})
+        window.screenshot(path=picture, clip={"x": 0, "y": 0, "width": 880, "height": 1290})
         browser.close()
     print(f"{picture}: {picture.stat().st_size / 1000:.0f} kB")
 

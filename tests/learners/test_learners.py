@@ -112,7 +112,7 @@ def test_the_cut_likelihood_has_its_own_limit_and_metrics_of_its_bounds() -> Non
     assert by_learner["cut"].limit == pytest.approx(0.8996, abs=0.001)
     assert by_learner["likelihood"].limit == pytest.approx(0.679, abs=0.001)
     assert by_learner["cut"].mean > by_learner["cut"].vacuous > by_learner["likelihood"].mean
-    assert results.table_rows()[0][-3:] == ("ignorance", "limit", "limit of the cut likelihood")
+    assert results.table_rows()[0][-3:] == ("ignorance", "limit", "limit of cut")
     assert results.table_rows()[1][-2:] == ("0.679", "0.900")
     assert "limit of the cut likelihood 0.90" in results.sentences()[0]
     for metric, least in (("bound_coverage", 0.97), ("identified_share", 0.3)):

@@ -168,7 +168,7 @@ def test_the_main_learners_have_colours_that_everybody_can_tell_apart(vision: st
         linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
         return np.clip(np.array(VISION[vision]) @ linear, 0, 1) ** (1 / 2.2)
 
-    for first, second in combinations(("em", "likelihood", "transform"), 2):
+    for first, second in combinations(("em", "likelihood", "transform", "cut"), 2):
         assert np.abs(seen(first) - seen(second)).max() > 0.15
 
 

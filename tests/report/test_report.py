@@ -114,7 +114,15 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
     assert len(text) < 2_000_000
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
     assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
-    for section in ("Learning curves", "Bias and noise", "Where the errors are", "Networks", "Table", "Methods"):
+    for section in (
+        "Learning curves",
+        "Bias and noise",
+        "What the rows tell",
+        "Where the errors are",
+        "Networks",
+        "Table",
+        "Methods",
+    ):
         assert f">{section}</h2>" in text
     experiment = read_experiment(folder)
     assert state_question(experiment) in text
@@ -126,7 +134,7 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
 
 
 def test_every_figure_is_there_as_svg_and_pdf(folder: Path) -> None:
-    stems = ("curves-rows", "curves-imprecision", "split", "variables", "contexts", "network")
+    stems = ("curves-rows", "curves-imprecision", "split", "bounds", "variables", "contexts", "network")
     expected = {f"{stem}-asia.{suffix}" for stem in stems for suffix in ("svg", "pdf")}
     assert {file.name for file in (folder / "figures").iterdir()} == expected
 
@@ -152,19 +160,23 @@ def test_a_report_of_what_was_just_run_reads_nothing_again(tmp_path: Path, monke
 
 def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
     results = read_experiment(folder).results
-    first, second, third = state_answer(results)
+    first, second, told, last_sentence = state_answer(results)
+    assert "of the degrees are identified; of those the error is" in told
     for process, words in (("alpha-cut", "on alpha-cut rows"), ("traced", "on traced rows")):
         last = [s for s in results.summary("child_affinity") if s.rows == 400 and s.process == process]
-        means = {name: sum(s.mean for s in last if s.learner == name) / 2 for name in ("likelihood", "em")}
+        learners = {s.learner for s in last}
+        assert ("cut" in learners) == (process == "alpha-cut")
+        means = {name: sum(s.mean for s in last if s.learner == name) / 2 for name in learners}
         clause = first.partition(words)[2].partition(")")[0]
-        assert f"{max(means.values()):.2f}, against {min(means.values()):.2f}" in clause
+        assert f"{max(means.values()):.2f}, against " in clause
+        assert f"{min(means.values()):.2f} for " in clause
         assert f"{last[0].vacuous:.2f} for knowing nothing" in clause
         assert ("would be better" in clause) == (max(means.values()) < last[0].vacuous)
         errors = [s for s in results.summary("child_mean_error") if s.rows == 400 and s.process == process]
         limits = [s.limit for s in errors if s.learner == "likelihood" and s.limit is not None]
         assert f"{sum(limits) / len(limits):.3f} {words}" in second
-    assert "From 50 to 400 rows" in third
-    assert "about 2.8" in third  # the root of 8
+    assert "From 50 to 400 rows" in last_sentence
+    assert "about 2.8" in last_sentence  # the root of 8
 
 
 @pytest.mark.usefixtures("plain_figures")
@@ -212,7 +224,7 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
         pn.write_report(tmp_path)
     shutil.copytree(folder, tmp_path / "copy")
     next((tmp_path / "copy" / "trials").iterdir()).unlink()
-    with pytest.raises(pn.InputError, match="1 of 32 runs are not finished"):
+    with pytest.raises(pn.InputError, match="1 of 40 runs are not finished"):
         pn.write_report(tmp_path / "copy")
     (tmp_path / "copy" / "experiment.json").write_text('{"format": "possnet-experiment", "version": 1}')
     with pytest.raises(pn.InputError, match="missing or of the wrong kind"):

@@ -41,7 +41,7 @@ def evaluate(
     rows: int | Iterable[int] = (100, 1_000, 10_000),
     imprecision: float | Iterable[float] = (0.5, 1.0),
     process: str | Iterable[str] = ("alpha-cut", "traced"),
-    learners: str | Iterable[str] = ("likelihood", "em"),
+    learners: str | Iterable[str] | None = None,
     learn: str | Iterable[str] = "given",
     repeats: int = 5,
     rng: np.random.Generator | int | None = 1,
@@ -60,7 +60,8 @@ def evaluate(
         Names of `possnet.sampling.PROCESSES`: ``alpha-cut``, ``precise``, ``traced``; with ``-text`` the paper's law of
         thinning, with ``-cuts`` children see their parents' whole cuts (see `possnet.sample`).
     learners
-        Names of `possnet.learners.LEARNERS`, or ``learner@method:measure`` (see ``learn``).
+        Names of `possnet.learners.LEARNERS`, or ``learner@method:measure`` (see ``learn``); by default ``likelihood``,
+        ``em`` and, for alpha-cut rows, ``cut``. A learner that is for the rows of some processes is run on those alone.
     learn
         Where the structure comes from: ``given`` is the true one; ``greedy:random-set-bic`` and the like learn it from the
         rows too (a method and a measure of `possnet.learn_structure`), and the learner is then called

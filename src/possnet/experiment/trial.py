@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from possnet.aliases import Floats
+    from possnet.learners import Fitted
     from possnet.network import Network
 
 _CONTEXTS = 4_000
@@ -84,7 +85,7 @@ def run_trial(task: TrialTask) -> Outcome:
         data = sample(truth, trial.rows, imprecision=trial.imprecision, process=trial.process, rng=row_seed)
         seconds["sample"] = time.perf_counter() - begin
         begin = time.perf_counter()
-        result = learner.learn_result(truth.dag, data, trial.imprecision, truth.conjunction)
+        result = learner.learn_result(truth.dag, data, trial.imprecision, truth.conjunction, trial.process)
         seconds["learn"] = time.perf_counter() - begin
         begin = time.perf_counter()
         limit = learner.limit and _compute_limit(learner.limit, text, trial.process, trial.imprecision)
@@ -95,6 +96,23 @@ def run_trial(task: TrialTask) -> Outcome:
         return describe_failure(error, seconds)
     metrics = {name: (m.value, m.vacuous, m.limit) for name, m in comparison.items()}
     return Outcome(metrics, None, seconds, _list_contexts(comparison.contexts))
+
+
+def repeat_learning(task: TrialTask) -> Network | Fitted:
+    """What the learner of a trial gave, learned again from the same rows.
+
+    >>> import possnet as pn
+    >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="alpha-cut", learners="cut", repeats=1, rng=1)
+    >>> trial, grid = results.trials[0], results.grid
+    >>> again = repeat_learning(TrialTask(trial, grid.texts["asia"], grid.seed))
+    >>> pn.compare(grid.networks["asia"], again.network)["affinity"].value == results.summary("affinity")[0].mean
+    True
+    """
+    trial, text, seed = task
+    truth, row_seed = _decode(text), trial.derive_seed(seed, text)
+    data = sample(truth, trial.rows, imprecision=trial.imprecision, process=trial.process, rng=row_seed)
+    learner = resolve_learner(trial.learner)
+    return learner.learn_result(truth.dag, data, trial.imprecision, truth.conjunction, trial.process)
 
 
 def describe_failure(error: BaseException, seconds: dict[str, float] | None = None) -> Outcome:

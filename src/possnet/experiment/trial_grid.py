@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from possnet.errors import InputError, listing, require_number, require_whole
 from possnet.experiment.trial import Trial
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 T = TypeVar("T")
+DEFAULT_LEARNERS: Final = ("likelihood", "em", "cut")
+"""What is compared unless learners are named, each where it suits the rows."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,23 @@ class Grid:
             imprecision, lambda value: require_number(value, "evaluate: imprecision", theta, 0.0, 1.0), "imprecision"
         )
         counts = _check_each(rows, lambda count: require_whole(count, 1, "evaluate: rows"), "rows")
-        bases = _check_each(learners, lambda name: resolve_learner(str(name)).name, "learner")
+        given_learners = DEFAULT_LEARNERS if learners is None else learners
+        bases = _check_each(given_learners, lambda name: resolve_learner(str(name)).name, "learner")
+        if learners is None:
+            bases = tuple(name for name in bases if _suits_any(name, names, thetas))
         chosen = tuple(f"{base}{ending}" for ending in endings for base in bases)
+        _refuse_other_rows(chosen, names, thetas)
         if any(thetas):
             _refuse_imprecise_rows(chosen, names)
         repeats = require_whole(repeats, 1, "evaluate: repeats")
         return cls(dict(networks), names, thetas, counts, chosen, repeats, seed)
 
     def list_trials(self) -> list[Trial]:
-        """Every trial, in the order of the results; a process that takes no imprecision is run once, with 0."""
-        trials = []
+        """Every trial, in the order of the results; a process that takes no imprecision is run once, with 0.
+
+        Learners that are for the rows of some processes are run on those alone.
+        """
+        trials: list[Trial] = []
         for network, process, theta, rows, learner, repeat in product(
             self.networks, self.processes, self.imprecision, self.rows, self.learners, range(self.repeats)
         ):
@@ -86,7 +95,7 @@ class Grid:
                 trials.append(Trial(network, process, theta, rows, learner, repeat))
             elif theta == self.imprecision[0]:
                 trials.append(Trial(network, process, 0.0, rows, learner, repeat))
-        return trials
+        return [t for t in trials if resolve_learner(t.learner).suits_rows(t.process, t.imprecision)]
 
     def describe(self) -> dict[str, Any]:
         """The grid as plain values: two experiments are the same if these are."""
@@ -129,6 +138,26 @@ def _read_structure(value: object) -> str:
         return ""
     resolve_learner(f"likelihood@{text}")  # any learner of tables: the structure is what is checked
     return f"@{text}"
+
+
+def _suits_any(learner: str, processes: Iterable[str], thetas: Iterable[float]) -> bool:
+    """Whether a learner is for the rows of any setting."""
+    entry = resolve_learner(learner)
+    settings = [
+        (name, theta if PROCESSES[name].takes("imprecision") else 0.0) for name in processes for theta in thetas
+    ]
+    return any(entry.suits_rows(*setting) for setting in settings)
+
+
+def _refuse_other_rows(learners: Iterable[str], processes: Iterable[str], thetas: Iterable[float]) -> None:
+    """Refuse a learner that is for the rows of some processes where none of these is drawn."""
+    for name in learners:
+        if not _suits_any(name, processes, thetas):
+            expected = listing(resolve_learner(name).process_options or ())
+            raise InputError(
+                f"evaluate: learner {name!r} is not for {listing(processes)} with imprecision {listing(map(str, thetas))}; "
+                f"expected one of its processes too ({expected}, imprecision above 0), or another learner"
+            )
 
 
 def _refuse_imprecise_rows(learners: Iterable[str], processes: Iterable[str]) -> None:

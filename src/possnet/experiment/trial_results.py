@@ -133,7 +133,7 @@ class Results:
         """
         learners = dict.fromkeys(trial.learner for trial in self.trials)
         limits = _label_limits(learners)
-        heads = ["limit" if label == _COUNTING else label for label in limits]
+        heads = ["limit" if label == _COUNTING else f"limit of {name}" for label, name in limits.items()]
         rows = [("network", "process", "imprecision", "rows", *learners, "ignorance", *heads)]
         for (network, process, theta, count), summaries in self._group_settings(metric).items():
             means = {learner: _format_mean(summary) for learner, summary in summaries.items()}
@@ -206,10 +206,14 @@ def _summarise(
     return Summary(*key, float(values.mean()), interval, float(vacuous.mean()), measured[0][2], len(values))
 
 
-def _label_limits(learners: Iterable[str]) -> list[str]:
-    """The limits that some learners have, counting's first and always."""
-    entries = [resolve_learner(name) for name in learners if name.partition("@")[0] in LEARNERS]
-    return list(dict.fromkeys([_COUNTING, *(entry.limit_label for entry in entries if entry.limit is not None)]))
+def _label_limits(learners: Iterable[str]) -> dict[str, str]:
+    """The limits that some learners have, counting's first and always, and the first learner of each."""
+    labels = {_COUNTING: "counting"}
+    for name in learners:
+        entry = resolve_learner(name) if name.partition("@")[0] in LEARNERS else None
+        if entry is not None and entry.limit is not None:
+            labels.setdefault(entry.limit_label, name)
+    return labels
 
 
 def _find_levels(summaries: dict[str, Summary | None], limits: Iterable[str]) -> dict[str, float | None]:

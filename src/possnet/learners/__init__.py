@@ -2,6 +2,7 @@
 
 from possnet.learners.learner import (
     LEARNERS,
+    Fitted,
     Learner,
     label_learner,
     limit_of_counting,
@@ -12,6 +13,7 @@ from possnet.learners.learner import (
 
 __all__ = [
     "LEARNERS",
+    "Fitted",
     "Learner",
     "label_learner",
     "limit_of_counting",

@@ -19,7 +19,7 @@ from possnet.registries import Registry
 from possnet.sampling import PROCESSES, sampling_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from possnet.dataset import Batches, Dataset
     from possnet.graph import Dag
@@ -62,6 +62,9 @@ class Learner:
         gives a network, or None where it cannot be computed.
     limit_label
         That limit, for people.
+    process_options
+        The processes whose rows it is for (of imprecision above 0), each with the keywords that suit them; None for a
+        learner of any rows.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -79,16 +82,27 @@ class Learner:
     takes_streams: bool = True
     limit: Limit | None = None
     limit_label: str = "limit of counting"
+    process_options: Mapping[str, Mapping[str, str]] | None = None
+
+    def suits_rows(self, process: str, imprecision: float) -> bool:
+        """Whether it is for rows of a process: those of others it would refuse, or give bounds that do not hold.
+
+        >>> LEARNERS["cut"].suits_rows("alpha-cut", 0.5), LEARNERS["cut"].suits_rows("traced", 0.5)
+        (True, False)
+        """
+        return self.process_options is None or (process in self.process_options and imprecision > 0.0)
 
     def learn(self, dag: Dag, data: Dataset | Batches, imprecision: float, conjunction: Conjunction) -> Network:
         """The network learned from rows that were drawn with an imprecision."""
         return network_of(self.learn_result(dag, data, imprecision, conjunction))
 
     def learn_result(
-        self, dag: Dag, data: Dataset | Batches, imprecision: float, conjunction: Conjunction
+        self, dag: Dag, data: Dataset | Batches, imprecision: float, conjunction: Conjunction, process: str = ""
     ) -> Network | Fitted:
         """What the learner gives: a network, or a result that has one and says more of it."""
-        known = {"imprecision": imprecision} if self.needs_imprecision and imprecision > 0.0 else {}
+        known: dict[str, object] = dict((self.process_options or {}).get(process, {}))
+        if self.needs_imprecision and imprecision > 0.0:
+            known["imprecision"] = imprecision
         return self.fit(dag, data, conjunction=conjunction, **known)
 
 
@@ -151,7 +165,8 @@ for _learner in (
     Learner("em-corrected", "EM, corrected for imprecision", fit_em, _EM, needs_imprecision=True),
     Learner("coarsened", "EM under coarsening at random", fit_coarsened, _COARSENED),
     Learner("cut", "cut likelihood", fit_cut, frozenset({"imprecision", "name", "progress"}), needs_imprecision=True,
-            estimates_imprecision=True, limit=limit_of_cuts, limit_label="limit of the cut likelihood"),
+            estimates_imprecision=True, limit=limit_of_cuts, limit_label="limit of the cut likelihood",
+            process_options={"alpha-cut": {}, "alpha-cut-text": {"law": "text"}, "alpha-cut-cuts": {"parents": "cut"}}),
     Learner("auto", "the learner that suits the rows", fit_auto, frozenset({"imprecision", "name", "progress"}),
             needs_imprecision=True, estimates_imprecision=True),
 ):  # fmt: skip

@@ -1,5 +1,6 @@
 """The names of `possnet.plots`, each listed once: `possnet.plots.__init__` loads them from here when first used."""
 
+from .bounds_figures import bounds_figure as bounds_figure
 from .check_figures import accuracy_bars as accuracy_bars, reliability_curves as reliability_curves
 from .curves import error_split as error_split, learning_curves as learning_curves
 from .drawing_figures import drawing_figure as drawing_figure

@@ -81,7 +81,8 @@ def learning_curves(
 ) -> Figure:
     """Draw a metric against the number of rows, or against imprecision at the most rows, with 95 % intervals.
 
-    Total ignorance is dotted; the limit of counting, where it is known, is a thin line: what endless rows would give.
+    Total ignorance is dotted; the limits of counting and of the cut likelihood, where they are known, are thin lines: what
+    endless rows would give.
 
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
@@ -95,13 +96,11 @@ def learning_curves(
     errors = METRICS[metric].has_baselines and METRICS[metric].subject != "structure"
     errors = errors and not METRICS[metric].higher_is_better
     scale = _CurveScale(against, _places_of(summaries, against), heights, errors)
-    counting = {name for name, learner in LEARNERS.items() if learner.limit is limit_of_counting}
 
     def draw_panel(axes: Axes, panel: list[Summary]) -> None:
         known = {scale.place_of(s): s.vacuous for s in panel}
         _draw_level(axes, known, color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
-        limits = {scale.place_of(s): s.limit for s in panel if s.limit is not None and s.learner in counting}
-        _draw_level(axes, limits, color=COLOURS["ink"][0], lw=1.1, label="limit of counting (endless rows)")
+        _draw_limits(axes, panel, scale)
         for learner in _learners_of(results):
             _draw_learner(axes, panel, scale, learner, _learners_of(results), label_learner(learner))
         scale.apply_to(axes)
@@ -127,7 +126,7 @@ def error_split(results: Results, learner: str = "likelihood", *, network: str |
         raise NothingToShow(f"error_split: no limit is known for {learner!r} in these results; expected one")
     noise = {s[:4]: s.mean for s in results.summary("child_noise") if s.learner == learner}
     shown = [s for s in summaries if s[:3] in settings]
-    compared = [name for name in _learners_of(results) if name in {learner, "em"}]
+    compared = [name for name in _learners_of(results) if name in {learner, "em", "cut"}]
     heights = _heights_of([s for s in shown if s.learner in compared])
     heights += [noise[s[:4]] for s in shown if s[:4] in noise]
     scale = _CurveScale("rows", _places_of(shown, "rows"), heights, errors=True)
@@ -234,6 +233,18 @@ def _draw_level(axes: Axes, points: dict[float, float], **style: Any) -> None:
         axes.axhline(*points.values(), **style)
     elif points:
         axes.plot(sorted(points), [points[x] for x in sorted(points)], **style)
+
+
+def _draw_limits(axes: Axes, panel: Sequence[Summary], scale: _CurveScale) -> None:
+    """Draw every limit that a learner of the panel has: that of counting in ink, others in their learner's colour."""
+    levels: dict[str, tuple[str, dict[float, float]]] = {}
+    for s in panel:
+        learner = LEARNERS.get(s.learner)
+        if learner is not None and s.limit is not None:
+            colour = "ink" if learner.limit is limit_of_counting else learner_style(s.learner, [s.learner]).colour
+            levels.setdefault(learner.limit_label, (colour, {}))[1][scale.place_of(s)] = s.limit
+    for label, (colour, points) in levels.items():
+        _draw_level(axes, points, color=COLOURS[colour][0], lw=1.1, label=f"{label} (endless rows)")
 
 
 def _draw_learner(

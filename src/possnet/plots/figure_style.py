@@ -31,13 +31,16 @@ COLOURS: Final = {
     "ignorance": ("#8a949e", "#8a949f"),
     "blue": ("#0b6e99", "#5ec1e8"),
     "orange": ("#c44e28", "#f08a5d"),
-    "green": ("#2c8f6b", "#63d0a6"),
+    "green": ("#2fa36b", "#60bea0"),
+    "band": ("#a8d5c3", "#2f6a55"),
     "purple": ("#7a4fb5", "#b796e8"),
     "ochre": ("#5f4700", "#f7e3a0"),
     "pink": ("#c2568f", "#eb94c0"),
     "sky": ("#4a9fd1", "#94d3f7"),
     "brick": ("#8f3a1c", "#d9906f"),
     "olive": ("#7d7a10", "#cfcb5e"),
+    "steel": ("#3f5573", "#9fb4d6"),
+    "moss": ("#4b6b2a", "#a9cf7f"),
 }
 """Name -> the colour on light and on dark pages."""
 
@@ -52,7 +55,7 @@ class LineStyle(NamedTuple):
 
 _LINE_STYLES: Final = (
     LineStyle("orange", (0, (5, 1.6)), "s"),
-    LineStyle("green", (0, (1, 1.2)), "^"),
+    LineStyle("moss", (0, (1, 1.2)), "^"),
     LineStyle("purple", (0, (6, 1.5, 1, 1.5)), "D"),
     LineStyle("ochre", (0, (3, 1.5)), "v"),
     LineStyle("pink", (0, (3, 1, 1, 1, 1, 1)), "P"),
@@ -60,6 +63,8 @@ _LINE_STYLES: Final = (
     LineStyle("blue", "-", "o"),
     LineStyle("sky", (0, (10, 1.5)), "*"),
     LineStyle("olive", (0, (4, 1, 4, 3)), "p"),
+    LineStyle("green", (0, (7, 1.2, 1.5, 1.2)), "h"),
+    LineStyle("steel", (0, (2, 2)), "d"),
 )
 """Of the learners of `possnet.learners.LEARNERS`, in their order."""
 _STYLE: Final = Path(__file__).parent / "possnet.mplstyle"

@@ -21,6 +21,7 @@ _MOST_TABLE_BYTES: Final = 400_000
 _MOST_FAILURES: Final = 20
 _WITH_BASELINES: Final = ("child_affinity", "child_mean_error")
 _TABLE_METRICS: Final = (*_WITH_BASELINES, "max_error", "rank_agreement")
+_BOUND_METRICS: Final = ("identified_share", "identified_error", "bound_coverage")
 _STRUCTURE_METRICS: Final = ("hamming", "skeleton_precision", "skeleton_recall", "essential_hamming")
 
 
@@ -94,7 +95,8 @@ def _results_table(results: Results) -> str:
     for s in results.summary():
         groups.setdefault((s.network, s.process, s.imprecision, s.rows, s.learner), {})[s.metric] = s
     learned = any(group["hamming"].mean > 0 for group in groups.values())
-    metrics = _TABLE_METRICS + (_STRUCTURE_METRICS if learned else ())
+    bounded = tuple(metric for metric in _BOUND_METRICS if any(metric in group for group in groups.values()))
+    metrics = _TABLE_METRICS + bounded + (_STRUCTURE_METRICS if learned else ())
     heads = ["network", "process", "imprecision", "rows", "learner"]
     for metric in metrics:
         heads += [METRICS[metric].label, *(("ignorance", "limit") if metric in _WITH_BASELINES else ())]
@@ -107,13 +109,7 @@ def _results_table(results: Results) -> str:
         entries = [text_entry(network), text_entry(process)]
         entries += [number_entry(imprecision, f"{imprecision:g}"), number_entry(rows, f"{rows:,}")]
         entries.append(text_entry(label_learner(learner)))
-        for metric in metrics:
-            s = group[metric]
-            spread = "" if s.interval is None else f" ±{s.interval:.3f}"
-            entries.append(number_entry(s.mean, f"{s.mean:.3f}{spread}"))
-            if metric in _WITH_BASELINES:
-                entries.append(number_entry(s.vacuous, f"{s.vacuous:.3f}"))
-                entries.append(number_entry(-1.0, "") if s.limit is None else number_entry(s.limit, f"{s.limit:.3f}"))
+        entries += [entry for metric in metrics for entry in _metric_entries(metric, group.get(metric))]
         lines.append(f"<tr>{''.join(entries)}</tr>")
         used += len(lines[-1])
     more = len(groups) - len(lines)
@@ -127,6 +123,18 @@ def _results_table(results: Results) -> str:
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
         f"{note}<p><small>{escape_markup(legend)}.</small></p>"
     )
+
+
+def _metric_entries(metric: str, s: Summary | None) -> list[str]:
+    """A metric's mean, with ignorance and limit where they are shown; empty for a learner that does not have it."""
+    if s is None:
+        return [number_entry(-1.0, "")] * (3 if metric in _WITH_BASELINES else 1)
+    spread = "" if s.interval is None else f" ±{s.interval:.3f}"
+    entries = [number_entry(s.mean, f"{s.mean:.3f}{spread}")]
+    if metric in _WITH_BASELINES:
+        entries.append(number_entry(s.vacuous, f"{s.vacuous:.3f}"))
+        entries.append(number_entry(-1.0, "") if s.limit is None else number_entry(s.limit, f"{s.limit:.3f}"))
+    return entries
 
 
 def text_entry(text: str) -> str:

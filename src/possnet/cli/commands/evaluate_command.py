@@ -26,7 +26,14 @@ _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
 @click.option("--rows", type=_ROWS, default="100,1000,10000", help="Numbers of rows.")
 @click.option("--imprecision", type=_IMPRECISION, default="0.5,1", help="From 0 (precise) to 1 (whole cuts).")
 @shared.registry_option("possnet.sampling:PROCESSES", "--process", many=True, default="alpha-cut,traced")
-@shared.registry_option("possnet.learners:LEARNERS", "--learner", "learners", many=True, default="likelihood,em")
+@shared.registry_option(
+    "possnet.learners:LEARNERS",
+    "--learner",
+    "learners",
+    many=True,
+    default=None,
+    help="{names}; by default likelihood, em and, for alpha-cut rows, cut, which is run on those alone.",
+)
 @shared.registry_option(
     "possnet.structure:METHODS",
     "--learn",
@@ -53,13 +60,15 @@ def evaluate_command(
     """Evaluate how well networks are learned back from imprecise data drawn from them.
 
     Draw rows with a process and an imprecision, learn, compare with the original; over all combinations, several times.
-    Every metric stands beside total ignorance and, where it can be computed, what counting converges to with endless
-    rows. Without arguments: bundled networks, in under a minute. With --out, a report to show to others: DIR/report.html.
+    Every metric stands beside total ignorance and, where it can be computed, what counting and the cut likelihood converge
+    to with endless rows. Without arguments: bundled networks, in under a minute. With --out, a report to show to others:
+    DIR/report.html.
 
     \b
     Examples:
       possnet evaluate
-      possnet evaluate clinic --rows 100,1000,10000 --imprecision 0,.5,1 --learner likelihood,em --out clinic-run
+      possnet evaluate clinic --rows 100,1000,10000 --imprecision 0,.5,1 --learner likelihood,em,cut --out clinic-run
+      possnet evaluate pump --process alpha-cut --metric bound_coverage
     """
     from possnet.experiment import DEFAULT_NETWORKS
     from possnet.metrics import METRICS
@@ -107,6 +116,7 @@ def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
     'affinity of children: information affinity of the tables of variables with parents (mean ± 95 % interval)'
     """
     from possnet.metrics import METRICS
+    from possnet.report import state_answer
 
     head, *rows = results.table_rows(metric)
     table = make_table(rows, head, texts=2, indent=0)
@@ -117,6 +127,8 @@ def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
         "",
         *results.sentences(metric),
     ]
+    if metric == "child_affinity":
+        page += ["", *state_answer(results)]
     if results.failed:
         page += ["", f"{len(results.failed)} of {len(results.trials)} trials failed:"]
         page += [f"  {trial.network}, {trial.process}, {trial.learner}: {text}" for trial, text in results.failed[:5]]
