@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 
 import possnet as pn
 from possnet import plots
@@ -70,7 +71,7 @@ def test_standard_errors_are_whiskers_and_the_automatic_choice_is_shown_too() ->
     assert isinstance(result.result, pn.CutResult)
     figure = plots.bounds_figure(result, variables="rash", title="500 rows")
     (axes,) = figure.axes
-    whiskers = axes.collections[-1].get_segments()
+    whiskers = next(c for c in axes.collections if isinstance(c, LineCollection)).get_segments()
     error, low, high = (np.ravel(t["rash"]) for t in (result.result.error, result.result.lower, result.result.upper))
     for line, ((x, y), (end, _)) in enumerate(whiskers):
         assert y == line
@@ -95,7 +96,7 @@ def test_large_networks_are_shown_in_part_and_that_is_said() -> None:
     with pytest.raises(pn.InputError, match="no variables; expected at least one"):
         plots.bounds_figure(everything, variables=[])
     with pytest.raises(pn.InputError, match="has no bounds; expected what fit_cut"):
-        plots.bounds_figure(pn.fit_em(net.dag, pn.sample(net, 20, process="traced", rng=1)))
+        plots.bounds_figure(pn.fit_em(net.dag, pn.sample(net, 20, process="traced", rng=1)))  # type: ignore[arg-type]
 
 
 def test_the_limit_of_the_cut_likelihood_is_a_line_of_its_own() -> None:
@@ -109,6 +110,6 @@ def test_the_limit_of_the_cut_likelihood_is_a_line_of_its_own() -> None:
         ("limit of the cut likelihood (endless rows)", pn.identify_degrees(clinic).network),
     ):
         expected = pn.compare(clinic, limit)["child_affinity"].value
-        assert list(lines[label].get_ydata()) == pytest.approx([expected] * 2)
+        assert np.asarray(lines[label].get_ydata()) == pytest.approx([expected] * 2)
     first, second = (lines[f"limit of {name} (endless rows)"] for name in ("counting", "the cut likelihood"))
     assert first.get_color() != second.get_color()

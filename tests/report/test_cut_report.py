@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,13 @@ from possnet.report.narrative import repeat_command, state_question
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cuts") / "run"
-    how = {"rows": [100, 2_000], "imprecision": [0.5, 1], "process": ["alpha-cut", "traced"], "repeats": 1, "rng": 1}
+    how: dict[str, Any] = {
+        "rows": [100, 2_000],
+        "imprecision": [0.5, 1],
+        "process": ["alpha-cut", "traced"],
+        "repeats": 1,
+        "rng": 1,
+    }
     pn.evaluate(["clinic"], learners=["likelihood", "em", "cut"], workers=1, out=path, **how)
     pn.write_report(path)
     return path
@@ -79,7 +86,7 @@ def test_what_a_trial_learned_is_learned_again(folder: Path) -> None:
 
 
 def test_results_without_bounds_have_no_words_and_no_picture_of_them() -> None:
-    how = {"rows": [50, 100], "imprecision": 1, "process": "alpha-cut", "repeats": 1, "rng": 1}
+    how: dict[str, Any] = {"rows": [50, 100], "imprecision": 1, "process": "alpha-cut", "repeats": 1, "rng": 1}
     answer = " ".join(state_answer(pn.evaluate(["asia"], learners="likelihood", **how)))
     assert "identified" not in answer
     assert "cut likelihood" not in answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
     from possnet.aliases import Floats
+    from possnet.cuts import AutoResult, CutResult, IdentifiedDegrees
 
 _MOST: Final = 120
 _COLUMNS: Final = 3
@@ -26,25 +27,6 @@ _SAME: Final = 1e-9
 _LINE: Final = 0.165
 _HEAD: Final = 3.0
 _WIDEST: Final = 9.2
-
-
-class BoundedResult(Protocol):
-    """A result with bounds, such as `possnet.CutResult`, or what `possnet.identify_degrees` gives."""
-
-    @property
-    def network(self) -> Network:
-        """The network."""
-        ...
-
-    @property
-    def lower(self) -> Mapping[str, Floats]:
-        """Name -> lower ends, axes as the table."""
-        ...
-
-    @property
-    def upper(self) -> Mapping[str, Floats]:
-        """Name -> upper ends, axes as the table."""
-        ...
 
 
 class _VariableBounds(NamedTuple):
@@ -74,7 +56,7 @@ class _VariableBounds(NamedTuple):
 
 
 def bounds_figure(
-    result: BoundedResult | Network,
+    result: CutResult | AutoResult | IdentifiedDegrees | Network,
     *,
     truth: Network | None = None,
     variables: str | Iterable[str] | None = None,
