@@ -135,6 +135,8 @@ def compute_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int,
 
     >>> compute_edges(np.arange(101.0), "quantile", 4, "temp"), compute_edges(np.array([0.0, 1.0]), "width", 3, "temp")
     ((25.0, 50.0, 75.0), (0.333, 0.667))
+    >>> compute_edges(np.array([0.0] * 9 + [2.0, 5.0]), "quantile", 3, "temp")
+    (2.0,)
     """
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers) or numbers.min() == numbers.max():
@@ -147,11 +149,8 @@ def compute_edges(numbers: Floats, how: Literal["quantile", "width"], bins: int,
     else:
         edges = low + (high / bins - low / bins) * np.arange(1.0, bins)
     edges = np.array(sorted(set(edges[edges > low].tolist())))
-    if not len(edges):
-        raise InputError(
-            f"{owner}: nearly all numbers are {number_text(low)}; expected more different ones for {bins} bins by "
-            f"{how}, or edges given"
-        )
+    if not len(edges):  # most numbers are the smallest: it is a bin, and all others are one
+        edges = np.array([numbers[numbers > low].min()])
     return round_edges(edges, numbers)
 
 
