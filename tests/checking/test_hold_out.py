@@ -280,3 +280,12 @@ def test_the_margin_is_two_standard_errors_of_the_paired_difference() -> None:
         gains.append(drawn_right(best, truth) - drawn_right(most, truth))
     assert found.gain == pytest.approx(np.mean(gains))
     assert found.margin == pytest.approx(2 * np.std(gains) / np.sqrt(50))
+
+
+def test_the_default_recipe_is_that_of_learn_with_its_prior() -> None:
+    rows = [("u", "x"), ("v", "y"), ("u", {"x", "y"}), ("v", {"y", "z"}), ("w", "z")] * 8
+    scope = (pn.Variable("a", ("u", "v", "w")), pn.Variable("b", ("x", "y", "z")))
+    data = pn.Dataset.from_rows(scope, rows)
+    dag = pn.learn_structure(data).dag
+    assert pn.Recipe().learn(data) == pn.fit_coarsened(dag, data, prior="marginal")
+    assert pn.Recipe(options={"prior": "none"}).learn(data) == pn.fit_coarsened(dag, data)

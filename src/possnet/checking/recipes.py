@@ -64,15 +64,18 @@ class Recipe:
         """
         from possnet.structure import MEASURES, learn_structure  # a given structure need not load it
 
-        dag, learner = self.dag, self.learner
+        dag, learner, options = self.dag, self.learner, dict(self.options)
         if dag is None:
             structure = learn_structure(data, self.method, measure=self.measure, conjunction=self.conjunction)
-            dag, learner = structure.dag, learner or MEASURES[structure.measure].learner
+            dag, score = structure.dag, MEASURES[structure.measure]
+            if learner is None and score.prior != "none" and not options.keys() & {"prior", "pseudo"}:
+                options["prior"] = score.prior
+            learner = learner or score.learner
         chosen = LEARNERS[learner or "likelihood"]
         for odd in (option for option in self.options if option not in chosen.options):
             known = listing(sorted(chosen.options), len(chosen.options))
             raise InputError(f"recipe: option {odd!r} is not for learner {chosen.name!r}; expected one of {known}")
-        return take_network(chosen.fit(dag, data, conjunction=self.conjunction, **self.options))
+        return take_network(chosen.fit(dag, data, conjunction=self.conjunction, **options))
 
     def describe(self) -> str:
         """The recipe in words.
