@@ -137,7 +137,12 @@ def test_the_cut_likelihood_and_the_automatic_choice_fit_from_the_command_line(t
         assert done.returncode == 0, done.stderr
         assert line in done.stderr
         expected = pn.fit_cut(clinic.dag, data, imprecision=0.5 if "--imprecision" in options else None)
-        assert pn.read_network(out).table("rash") == pytest.approx(expected.network.table("rash"))
+        learned = pn.read_network(out)
+        assert learned.table("rash") == pytest.approx(expected.network.table("rash"))
+        assert learned.bounds is not None
+        for variable in clinic.dag.nodes:
+            assert learned.bounds.lower[variable] == pytest.approx(expected.lower[variable])
+            assert learned.bounds.upper[variable] == pytest.approx(expected.upper[variable])
     pn.write_data(pn.sample(clinic, 100, process="traced", rng=1), tmp_path / "traced.parquet")
     refused = run(
         "fit", tmp_path / "traced.parquet", "--structure", "clinic", "--method", "cut", "--out", tmp_path / "x.json"
