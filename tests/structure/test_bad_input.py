@@ -52,6 +52,9 @@ def test_odd_rows_give_a_structure_or_one_sentence(method: str, measure: str, ro
     try:
         learned = pn.learn_structure(data, method, measure=measure)
     except pn.InputError as error:
+        if measure == "cut-bic":
+            assert "so these are not alpha-cut rows" in str(error)
+            return
         assert not MEASURES[measure].takes_imprecise_rows  # the only reason to refuse them
         assert "expected precise rows" in str(error)
         return

@@ -95,6 +95,45 @@ def fit_family(
     return replace(fit, log_likelihood=value, support=inside.T.astype(np.float64) @ family.rows)
 
 
+class CellFit(NamedTuple):
+    """What a score of structures needs of a family: its log-likelihood, and the marginal possibility of its states.
+
+    ``marginal`` and ``marginal_error`` are those of `FamilyFit`.
+    """
+
+    log_likelihood: float
+    marginal: Floats
+    marginal_error: Floats
+
+
+def fit_cells(
+    family: FamilyCells,
+    imprecision: float = 1.0,
+    *,
+    law: Law = "independent",
+    ceiling: Floats | None = None,
+    pseudo: float = 0.5,
+    core: Bools | None = None,
+) -> CellFit:
+    """The log-likelihood of `fit_family`, without the bounds of the table, which take most of its time.
+
+    ``ceiling`` is the largest possibility of every context, in table order; without it, 1.
+
+    >>> import possnet as pn
+    >>> from possnet.cuts import count_family
+    >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}] * 50, "b": ["u", "u", "u", {"u", "v"}] * 25})
+    >>> family = count_family(data, "b", ["a"])
+    >>> fit_cells(family).log_likelihood == fit_family(family).log_likelihood
+    True
+    """
+    inside = contexts_in_cells(family.parent_cells, family.combinations)
+    top = family.core if core is None else core
+    highest = np.ones(inside.shape[1]) if ceiling is None else ceiling
+    fitted = fit_degrees(inside, count_states(family, top, imprecision, law), top, highest, pseudo)
+    value = cell_log_likelihood(family, fitted.degrees, top, imprecision, law)
+    return CellFit(value, *find_marginal(fitted))
+
+
 class PresenceCounts(NamedTuple):
     """Presence of the states off the core: n_A and k_A(x), (combinations, states), k_A(x) ~ Bin(n_A, kept g_A(x))."""
 
@@ -126,22 +165,17 @@ def fit_states(
     again, costs more than (ln N) / 2 of log-likelihood.
     """
     seen = np.asarray(inside.any(axis=0))
-    states, free = len(core), np.flatnonzero(~core)
-    degrees, errors = np.ones((len(inside), states)), np.zeros((len(inside), states))
-    needed = np.zeros((inside.shape[1], states), dtype=np.bool_)
+    fitted = fit_degrees(inside, counts, core, known.ceiling, pseudo)
+    degrees, errors, problem = fitted.degrees, fitted.errors, fitted.problem
+    needed = np.zeros((inside.shape[1], len(core)), dtype=np.bool_)
     least, own_errors = np.full(needed.shape, np.inf), np.zeros(needed.shape)
-    if len(free) and len(inside):
-        ceiling = np.maximum(counts.kept * known.ceiling[seen], _SMALLEST)
-        caps = np.repeat(ceiling[:, np.newaxis], len(free), axis=1)
-        problem = PresenceProblem(inside[:, seen], counts.rows, counts.presence, caps, pseudo)
-        levels = fit_levels(problem)
-        shares, share_errors = estimate_shares(problem, levels)
-        degrees[:, free], errors[:, free] = np.minimum(shares / counts.kept, 1.0), share_errors / counts.kept
+    if problem is not None:
         price = 0.5 * np.log(max(float(counts.rows.sum(axis=0).max()), 2.0))
         slack = 3.0 * counts.kept * known.error[seen, np.newaxis]
-        needed[np.ix_(seen, free)] = find_needed(problem, levels, price, slack)
-        own, spread = estimate_alone(problem, shares, slack)
-        least[np.ix_(seen, free)], own_errors[np.ix_(seen, free)] = own / counts.kept, spread / counts.kept
+        places = np.ix_(seen, ~core)
+        needed[places] = find_needed(problem, fitted.levels, price, slack)
+        own, spread = estimate_alone(problem, fitted.shares, slack)
+        least[places], own_errors[places] = own / counts.kept, spread / counts.kept
     solution = greatest_solution(inside, degrees, known.ceiling)
     needed[:, core] = find_forced(inside, degrees[:, core], solution[:, core])
     joint_error = spread_errors(inside, degrees, errors, solution, known.error)
@@ -150,9 +184,6 @@ def fit_states(
     lowest = np.where(least + 2.0 * own_errors < solution, least, solution)
     bounds = bound_table(solution, needed, known.floor, known.ceiling, conjunction, seen, slack, lowest)
     snap_tops(bounds.upper, axis=-1)
-    # The largest of many estimates is too large: those that are less sure count less.
-    best = (degrees - 2.0 * errors).argmax(axis=0) if len(degrees) else np.zeros(states, dtype=np.int64)
-    each = np.arange(states)
     return FamilyFit(
         bounds,
         np.where(core | ~seen[:, np.newaxis], 0.0, _conditional_errors(solution, joint_error, known, conjunction)),
@@ -160,10 +191,46 @@ def fit_states(
         core,
         degrees,
         solution,
-        degrees[best, each] if len(degrees) else np.ones(states),
-        errors[best, each] if len(degrees) else np.zeros(states),
+        *find_marginal(fitted),
         0.0,
     )
+
+
+class FittedDegrees(NamedTuple):
+    """g_A and its standard error, (combinations, states); the problem behind them, if a state is off the core; λ and c_A."""
+
+    degrees: Floats
+    errors: Floats
+    problem: PresenceProblem | None
+    levels: Floats
+    shares: Floats
+
+
+def fit_degrees(inside: Bools, counts: PresenceCounts, core: Bools, highest: Floats, pseudo: float) -> FittedDegrees:
+    """The degrees g_A that fit the presence of the states best; joint degrees are at most the ``highest`` of a context."""
+    free, seen = np.flatnonzero(~core), np.asarray(inside.any(axis=0))
+    degrees, errors = np.ones((len(inside), len(core))), np.zeros((len(inside), len(core)))
+    if not len(free) or not len(inside):
+        return FittedDegrees(degrees, errors, None, np.zeros((0, 0)), np.zeros((0, 0)))
+    ceiling = np.maximum(counts.kept * highest[seen], _SMALLEST)
+    caps = np.repeat(ceiling[:, np.newaxis], len(free), axis=1)
+    problem = PresenceProblem(inside[:, seen], counts.rows, counts.presence, caps, pseudo)
+    levels = fit_levels(problem)
+    shares, share_errors = estimate_shares(problem, levels)
+    degrees[:, free], errors[:, free] = np.minimum(shares / counts.kept, 1.0), share_errors / counts.kept
+    return FittedDegrees(degrees, errors, problem, levels, shares)
+
+
+def find_marginal(fitted: FittedDegrees) -> tuple[Floats, Floats]:
+    """Marginal possibility of every state, max over A of g_A, and its standard error.
+
+    The largest of many estimates is too large: those that are less sure count less.
+    """
+    degrees, errors = fitted.degrees, fitted.errors
+    if not len(degrees):
+        return np.ones(degrees.shape[1]), np.zeros(degrees.shape[1])
+    best, each = (degrees - 2.0 * errors).argmax(axis=0), np.arange(degrees.shape[1])
+    return degrees[best, each], errors[best, each]
 
 
 def estimate_shares(problem: PresenceProblem, levels: Floats) -> tuple[Floats, Floats]:

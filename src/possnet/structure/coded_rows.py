@@ -14,7 +14,7 @@ from possnet.limits import refuse_over
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from possnet.aliases import Codes, Weights
+    from possnet.aliases import Bools, Codes, Weights
     from possnet.dataset import Batches
 
 _MERGE_FROM: Final = 1 << 20  # rows of a stream from which equal ones of several batches are looked for
@@ -102,6 +102,13 @@ class CodedRows:
             )
         sample._hold_rows([codes[chosen] for codes in self.codes], weights)
         return sample
+
+    def keep_rows(self, kept: Bools) -> CodedRows:
+        """Some of the rows; the numbers of their cells stay."""
+        fewer = copy(self)
+        weights = None if self.weights is None else self.weights[kept]
+        fewer._hold_rows([codes[kept] for codes in self.codes], weights)
+        return fewer
 
     def with_states(self, codes: list[Codes], weights: Weights) -> CodedRows:
         """Precise rows of the same variables: the number of every row's state, and the rows' weights."""

@@ -75,7 +75,7 @@ class LearnedStructure:
     edges
         Every edge with what it is worth.
     families
-        Name -> the score of its family (or the sum of its measures); None for ``traced-bic`` and ``coarsened-bic``, which
+        Name -> the score of its family (or the sum of its measures); None for ``traced-bic`` and the like, which
         are not decomposable.
     trace
         The moves of the search that led to it, with ties.

@@ -10,6 +10,8 @@ from possnet.structure.bdeu_score import BdeuScore
 from possnet.structure.coarsened_search import search_coarsened
 from possnet.structure.coded_rows import CodedRows
 from possnet.structure.contour_scorer import ContourScorer
+from possnet.structure.cut_score import CutScore
+from possnet.structure.cut_search import CutWeigher, search_cuts
 from possnet.structure.decomposable_scores import DecomposableScore
 from possnet.structure.edge_worth import CoarsenedWeigher, ContourWeigher, HiddenPairWeigher, TracedWeigher
 from possnet.structure.hidden_tree import HiddenTreeScorer
@@ -52,6 +54,16 @@ for _score in (
         prior="marginal",
         run_method=search_coarsened,
         make_weigher=CoarsenedWeigher,
+    ),
+    StructureScore(
+        "cut-bic",
+        "cut BIC",
+        lambda problem: CutScore(problem.rows),  # of families on their own
+        decomposable=False,
+        separates_missing=True,
+        learner="cut",
+        run_method=search_cuts,
+        make_weigher=CutWeigher,
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
     StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),

@@ -89,6 +89,16 @@ class RunnableMethod(Protocol):
         """Whether it can begin at a given structure."""
         ...
 
+    @property
+    def uses_order(self) -> bool:
+        """Whether it takes an order of the variables."""
+        ...
+
+    @property
+    def several_parents(self) -> bool:
+        """Whether a variable may get several parents."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StructureScore:

@@ -49,6 +49,8 @@ class SearchResult:
         Number of rows of the data, where the search counted them itself.
     stopped
         Why the search stopped; see `possnet.structure.search_clock`.
+    remark
+        What the measure took from the rows, for people.
     """
 
     edges: Bools
@@ -59,3 +61,4 @@ class SearchResult:
     order: list[int] | None = None
     rows: int | float | None = None
     stopped: str = CONVERGED
+    remark: str = ""

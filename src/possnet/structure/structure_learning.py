@@ -64,14 +64,14 @@ def learn_structure(
         non-specificity; to compare with the literature, for they join children of imprecise parents, as the measures on
         contours do.
     measure
-        A score (``random-set-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``; ``bic`` and ``bdeu`` for precise rows), or
-        ``auto``, the default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids have one of
-        their own); for ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``, ``specificity-ratio``,
-        ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`). ``docs/structure.md``
-        says when to use which.
+        A score (``random-set-bic``, ``cut-bic``, ``traced-bic``, ``coarsened-bic``, ``mdl``; ``bic`` and ``bdeu`` for
+        precise rows), or ``auto``, the default, for the one that fits the rows (`LearnedStructure.reason` says why; hybrids
+        have one of their own); for ``mwst`` and ``k2`` also a measure on contours (``specificity-gain``,
+        ``specificity-ratio``, ``specificity-symmetric``, ``chi2``, ``mutual-information``; see `possnet.dependence`).
+        ``docs/structure.md`` says when to use which.
     conjunction
         Independence for the measures on contours: ``PRODUCT`` fits every process of `possnet.sample`, for min-based
-        networks too; ``MIN`` is that of Borgelt, Gebhardt and Kruse.
+        networks too; ``MIN`` is that of Borgelt, Gebhardt and Kruse. By ``cut-bic``, the conjunction of the network.
     constraints
         What the structure must and must not have: `possnet.Constraints`.
     search
@@ -246,7 +246,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         tuple(near_misses[:_NEAR_MISSES]),
         problem.rows.total if result.rows is None else result.rows,
         None if result.order is None else tuple(names[k] for k in result.order),
-        reason=problem.reason,
+        reason="; ".join(text for text in (problem.reason, result.remark) if text),
         stopped=result.stopped,
         conjunction=problem.conjunction,
     )

@@ -80,8 +80,8 @@ def learn_command(
 ) -> None:
     """Learn which variables depend on which, and the tables, from data whose cells may be sets.
 
-    The tables are learned by counting, or by EM over hidden states if the measure is traced-bic or coarsened-bic; by the
-    latter with a marginal prior of one row, unless --prior says otherwise.
+    The tables are learned by counting; by EM over hidden states if the measure is traced-bic or coarsened-bic, by the
+    latter with a marginal prior of one row, unless --prior says otherwise; by the law of alpha-cuts if it is cut-bic.
     Ctrl-C ends the search: the best structure so far is printed and written, and the exit code is 130. Once more, it ends
     the command.
 
