@@ -65,7 +65,9 @@ def test_odd_rows_give_a_structure_or_one_sentence(method: str, measure: str, ro
     assert str(learned)
 
 
-@pytest.mark.parametrize(("method", "measure"), [pair for pair in GRID if not pair[0].startswith("hybrid")])
+@pytest.mark.parametrize(
+    ("method", "measure"), [pair for pair in GRID if not pair[0].startswith("hybrid") and pair[1] != "cut-bic"]
+)
 def test_copies_of_a_column_are_connected_and_a_constant_is_not(method: str, measure: str) -> None:
     learned = pn.learn_structure(ROWS["copies"], method, measure=measure)
     near = {name: {*learned.dag.parents(name), *learned.dag.children(name)} for name in learned.dag.nodes}
@@ -79,6 +81,7 @@ def test_copies_of_a_column_are_connected_and_a_constant_is_not(method: str, mea
 @pytest.mark.parametrize(("method", "measure"), GRID)
 def test_no_time_at_all_gives_the_best_so_far_or_one_sentence(method: str, measure: str) -> None:
     process = "traced" if MEASURES[measure].takes_imprecise_rows else "precise"
+    process = "alpha-cut" if measure == "cut-bic" else process
     data = pn.sample(pn.load_example("clinic"), 200, process=process, rng=1)
     required = pn.Constraints(required=[("measles", "fever")])
     try:
@@ -97,7 +100,7 @@ def test_no_time_at_all_gives_the_best_so_far_or_one_sentence(method: str, measu
 @pytest.mark.parametrize(("method", "measure"), GRID)
 def test_a_search_of_many_columns_stops_in_time(method: str, measure: str) -> None:
     rng = np.random.default_rng(0)
-    cells = ["a", "b", {"a", "b"} if MEASURES[measure].takes_imprecise_rows else "a"]
+    cells = ["a", {"a"} if measure == "cut-bic" else "b", {"a", "b"} if MEASURES[measure].takes_imprecise_rows else "a"]
     data = pn.Dataset.from_table({f"v{k}": [cells[cell] for cell in rng.integers(3, size=20)] for k in range(60)})
     try:
         learned = pn.learn_structure(data, method, measure=measure, search=pn.Search(max_seconds=0.1))

@@ -52,7 +52,8 @@ def ceiling_by_definition(dag: pn.Dag, child: str, marginals: dict[str, np.ndarr
 
 def score_by_definition(dag: pn.Dag, data: pn.Dataset, theta: float) -> float:
     """Families fitted one by one from the data set, parents first."""
-    value, marginals = 0.0, {}
+    value = 0.0
+    marginals: dict[str, np.ndarray] = {}
     for child in dag.topological_order():
         ceiling = ceiling_by_definition(dag, child, marginals)
         contexts = ContextDegrees(np.zeros_like(ceiling), ceiling, np.zeros_like(ceiling))

@@ -121,7 +121,7 @@ def search_cuts(method: RunnableMethod, problem: SearchProblem) -> SearchResult:
     if result.stopped == CONVERGED and not method.uses_order:
         bounded = replace(problem, constraints=constraints)
         result.stopped = run_until_stopped(lambda: improve_structure(score, result, bounded, actions))
-    result.gains = _list_gains(score, result.edges, constraints)
+    result.gains = _list_gains(score, result, constraints)
     result.remark = str(families.imprecision)
     return result
 
@@ -191,13 +191,17 @@ def _shift_totals(moves: list[MoveRecord], score: float) -> list[MoveRecord]:
 
 
 def _list_gains(
-    score: CutStructures, edges: Bools, constraints: CompiledConstraints
+    score: CutStructures, result: SearchResult, constraints: CompiledConstraints
 ) -> dict[tuple[str, int, int], float]:
-    """What the score would lose without each edge, and gain by each further one that may pay for its parameters."""
-    total, gains = score.score_structure(edges), {}
-    added = SearchGraph(constraints, edges).may_add()
+    """What the score would lose without each edge, and gain by each further one that may pay for its parameters.
+
+    Of a search that was stopped only what its edges are worth: its time is up.
+    """
+    edges, total, gains = result.edges, score.score_structure(result.edges), {}
+    added = SearchGraph(constraints, edges).may_add() & (result.stopped == CONVERGED)
     for child, parents in enumerate(parent_sets_of(edges)):
-        added[:, child] &= np.isfinite(score.families.score_additions(child, parents))
+        if added[:, child].any():
+            added[:, child] &= np.isfinite(score.families.score_additions(child, parents))
     for action, moves in (("delete", edges), ("add", added)):
         for parent, child in np.argwhere(moves).tolist():
             changed = edges.copy()
