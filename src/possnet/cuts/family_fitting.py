@@ -197,7 +197,7 @@ def fit_states(
 
 
 class FittedDegrees(NamedTuple):
-    """g_A and its standard error, (combinations, states); the problem behind them, if a state is off the core; λ and c_A."""
+    """g_A and its standard error, (combinations, states); the problem behind them, if a state is off the core; λ, c_A."""
 
     degrees: Floats
     errors: Floats
