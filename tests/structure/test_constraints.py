@@ -107,5 +107,5 @@ def test_constraints_and_options_are_values() -> None:
 
 def test_every_measure_is_a_name_of_the_contract() -> None:
     assert set(METHODS) == {"auto", "mwst", "k2", "greedy", "boss", "hidden-tree", "hybrid-tree", "hybrid-dag"}
-    scores = {"auto", "bic", "random-set-bic", "traced-bic", "coarsened-bic", "mdl", "bdeu"}
+    scores = {"auto", "bic", "random-set-bic", "traced-bic", "coarsened-bic", "cut-bic", "mdl", "bdeu"}
     assert set(MEASURES) == {*CONTOUR_MEASURES, *scores, "hidden-mutual-information"}
