@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 PARTNERS = {"[": "]", "{": "}"}
 _QUOTED = r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'"
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPED = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|(.))", re.DOTALL
+)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -106,15 +108,15 @@ def split_outside(text: str, between: re.Pattern[str]) -> list[str]:
 def _decode_quoted(text: str) -> str:
     r"""The text that a quoted one stands for.
 
-    >>> _decode_quoted(r"a\"b\n\ud83d\ude00")
-    'a"b\n😀'
+    >>> _decode_quoted(r"a\"b\n\ud83d\ude00"), _decode_quoted(r"\U0001f600")
+    ('a"b\n😀', '😀')
     """
     if "\\" not in text:
         return text
 
     def decode_escape(match: re.Match[str]) -> str:
-        number = match[1] or match[2]
-        return chr(int(number, 16)) if number else _CONTROLS.get(match[3], match[3])
+        number = match[1] or match[2] or match[3]
+        return chr(int(number, 16)) if number else _CONTROLS.get(match[4], match[4])
 
     decoded = _ESCAPED.sub(decode_escape, text)
     # JSON writes characters beyond the first 65,536 as two surrogates

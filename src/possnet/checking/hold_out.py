@@ -295,11 +295,12 @@ def _merge_levels(given: Sequence[float], owner: str) -> Floats:
 
 
 def _count_known(data: Dataset | Batches, targets: Sequence[Variable], truth: Mapping[str, str]) -> dict[str, int]:
-    """How many cells of every target are known."""
+    """How many cells of every target are known, in rows that count."""
     known = {target.name: 0 for target in targets}
     for batch in batches_of(data):
         for target in targets:
-            known[target.name] += len(find_known_cells(batch, target, truth.get(target.name, target.name)).rows)
+            rows = find_known_cells(batch, target, truth.get(target.name, target.name)).rows
+            known[target.name] += len(rows) if batch.weights is None else int((batch.weights[rows] > 0).sum())
     return known
 
 
