@@ -188,7 +188,9 @@ def _guess_delimiter(text: str, quote: str) -> str:
         except csv.Error:
             continue
         width = len(rows[0]) if rows else 0
-        score = (sum(len(row) == width for row in rows) / max(len(rows), 1), width)
-        if width > 1 and score > best_score:
+        alike = sum(len(row) == width for row in rows)
+        score = (alike / max(len(rows), 1), width)
+        # a sign that stands in the first line alone belongs to a name
+        if width > 1 and (alike > 1 or len(rows) == 1) and score > best_score:
             best, best_score = sign, score
     return best
