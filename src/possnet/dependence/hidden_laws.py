@@ -108,10 +108,10 @@ def fit_hidden_laws(pairs: CellPairs, *, check: Callable[[], None] = lambda: Non
         sums = table.sum(axis=1), table.sum(axis=0)
         joint, total = _sum_n_log_n(table), _sum_n_log_n(table.sum())
         single = [_sum_n_log_n(counts) for counts in sums]
-        degrees = (np.count_nonzero(sums[0]) - 1) * (np.count_nonzero(sums[1]) - 1)
+        freedom = (int(np.count_nonzero(sums[0])) - 1) * (int(np.count_nonzero(sums[1])) - 1)
         gained = joint - single[0] - single[1] + total  # by the saturated table, whichever is above
         gain[above, below] = gain[below, above] = gained
-        dependence[above, below] = dependence[below, above] = _standardise_deviance(2.0 * gained, degrees)
+        dependence[above, below] = dependence[below, above] = _standardise_deviance(2.0 * gained, freedom)
         if gained > price[above, below]:
             fitted.append((above, below, joint - single[0], single[1] - total))
             fitted.append((below, above, joint - single[1], single[0] - total))

@@ -42,6 +42,7 @@ _RECIPE_OPTIONS = ("structure", "method", "measure", "learner", "prior", "pseudo
     help="Of the tables, by default that of the measure: {names}.",
 )
 @shared.prior_options
+@shared.reading_option
 @shared.number_option("--folds", "Without NET: parts, each checked by what is learned from the others.", default=5)
 @click.option("--groups", type=COLUMN, help="Rows that share a value of this column are in one fold.")
 @shared.number_option("--seed", "Same seed, same folds.", default=0)
@@ -75,7 +76,7 @@ def check_command(
     """
     if out is not None:
         require_page(out)
-    arguments: dict[str, Any] = {"targets": targets, "levels": levels, "truth": {}}
+    arguments: dict[str, Any] = {"targets": targets, "levels": levels, "truth": {}, "reading": options["reading"]}
     groups = options["groups"]
     if isinstance(source, DataFile):
         if data is not None:
