@@ -116,8 +116,8 @@ def reading_option(function: Callable[..., Any]) -> Callable[..., Any]:
         "--reading",
         type=Choice(("auto", "possibility", "probability")),
         default="auto",
-        help="Degrees by maxima over the tables (possibility), or by sums over them as probabilities; auto: the latter where "
-        "the tables were learned as probabilities.",
+        help="Degrees by maxima over the tables (possibility), or by sums over them as probabilities; auto: the latter "
+        "where the tables were learned as probabilities.",
     )(function)
 
 

@@ -5,7 +5,8 @@ with the tree-augmented one (`possnet.structure.class_structures`). Rows are par
 are learned from all folds but one, and in that one counts how many cells of the class hold the state that is then most
 probable given all other cells of the row, as `possnet.complete` would have it: the share of right completions, as far as
 candidates can tell it. (The likelihood of these cells misleads: naive structures are too sure of themselves, and are right
-more often all the same.) The structure with the largest share is taken; what the search returned where others are no better.
+more often all the same.) The structure with the largest share is taken; what the search returned where others are no
+better.
 """
 
 from __future__ import annotations
