@@ -12,8 +12,9 @@ LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-ha
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
-	@echo; echo "  How well is a network learned back from imprecise rows drawn from it? (possnet evaluate)"; echo
+	@echo; echo "How well is a network learned back from imprecise rows drawn from it? (possnet evaluate)"; echo
 	@rm -rf build/demo && $(BIN)/possnet evaluate --out build/demo
+	@$(BIN)/python examples/demo.py --next
 
 test: lint
 	@$(BIN)/python -m pytest -q -n 2 --cov --cov-report=term

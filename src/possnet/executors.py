@@ -12,11 +12,13 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from possnet.errors import PossnetWarning
 from possnet.threads import cores
 
 if TYPE_CHECKING:
@@ -73,6 +75,8 @@ class _Context(SpawnContext):
 def _start_worker(shared: object) -> None:  # pragma: no cover - runs in the workers
     global _shared  # noqa: PLW0603 - the one place a worker's tasks can look it up
     _shared = shared
+    # A warning printed by another process would cross the caller's output; the same work in one process does warn.
+    warnings.simplefilter("ignore", PossnetWarning)
     _watch_parent()
 
 

@@ -116,7 +116,7 @@ def test_the_page_is_one_file_that_asks_nobody(folder: Path) -> None:
     page = folder / "check.html"
     how = ("--truth", "answer=answer_true", "--out", page)
     done = run("check", "survey", folder / "blurred.csv", *how)
-    assert done.stdout.endswith(f"Page: {page}\n")
+    assert done.stderr.endswith(f"Wrote {page}: the page of this check, with reliability curves\n")
     text = page.read_text("utf-8")
     assert text.count("<svg") == 4
     assert "<h2" in text

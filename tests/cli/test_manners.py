@@ -42,10 +42,25 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_help_has_examples_that_name_real_options(name: str) -> None:
     shown = run(name, "--help").stdout
     examples = re.findall(rf"^ +possnet (?:.*\| possnet )?{name} (.*)$", shown.partition("Examples:")[2], re.MULTILINE)
-    assert examples
+    assert len(examples) >= 2
     known = {option for p in main.commands[name].params if isinstance(p, click.Option) for option in p.opts}
     for example in examples:
         assert {word for word in example.partition(" | ")[0].split() if word.startswith("--")} <= known, example
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_breaks_no_word_and_no_flag_at_80_columns(name: str) -> None:
+    """Every word of the help, as the command has it, stands on one line; examples fit, and can be copied."""
+    command = main.commands[name] if name else main
+    root = main.context_class(main, info_name="possnet", terminal_width=80, **main.context_settings)
+    context = command.context_class(command, parent=root, info_name=name, terminal_width=80) if name else root
+    page = command.get_help(context)
+    assert max(map(len, page.splitlines())) <= 80
+    whole = {word for word in str(command.help).split() if word != "\b"}
+    for option in command.params:
+        record = option.get_help_record(context)
+        whole |= {word for part in record or () for word in part.split()}
+    assert whole <= set(page.split())
 
 
 def test_the_manual_is_that_of_the_commands() -> None:
@@ -136,7 +151,7 @@ def test_pipes_carry_data_and_networks(rows: Path, tmp_path: Path) -> None:
     assert pn.read_data(tmp_path / "again.csv") == pn.read_data(rows)
     learned = run("learn", "-", "--method", "mwst", "--measure", "chi2", "--out", "-", given=rows.read_bytes())
     assert json.loads(learned.stdout)["format"] == "possnet-network"
-    assert "mwst by chi2" in learned.stderr
+    assert "(mwst by chi2)" in learned.stderr
     for option in (["--without", "season"], ["--variables", "clinic"]):
         assert run("learn", "-", "--method", "mwst", *option, given=rows.read_bytes()).returncode == 0
 
@@ -162,7 +177,7 @@ def test_json_is_whole_for_machines(rows: Path, tmp_path: Path) -> None:
     assert {s["learner"] for s in found["summary"]} == {"likelihood", "em"}
     shown = run("evaluate", "asia", *few, "--learner", "em", "--json", "--out", tmp_path / "run")
     assert json.loads(shown.stdout)["failed"] == []
-    assert "Report:" in shown.stderr
+    assert f"Wrote {tmp_path / 'run' / 'report.html'}: the report" in shown.stderr
 
 
 def test_a_reader_that_leaves_early_ends_the_command_quietly() -> None:
@@ -440,4 +455,125 @@ def test_answers_documents_sentences_and_names_of_files_are_never_cut_off(tmp_pa
     _, drawn = in_terminal(["info", "pump"], 50)
     assert pn.load_example("pump").description in " ".join(drawn.split())
     _, drawn = in_terminal(["convert", "clinic", str(tmp_path / "a-network.uai")], 40)
-    assert f"are in {tmp_path / 'a-network.uai.names.json'}." in drawn
+    assert f"{tmp_path / 'a-network.uai.names.json'}:" in drawn
+
+
+_PLAIN = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+def write_run(folder: Path) -> dict[str, list[str]]:
+    """Files for every command, and words with which each runs, short and without a server."""
+    clinic = pn.load_example("clinic")
+    pn.write_data(pn.sample(clinic, 300, imprecision=0.5, process="traced", rng=1), folder / "rows.csv")
+    pn.write_network(pn.fit(clinic.dag, pn.sample(clinic, 300, rng=2)), folder / "net.json")
+    few = ["--rows", "20,40", "--repeats", "2", "--workers", "1"]
+    return {
+        "check": ["net.json", "rows.csv", "--out", "check.html"],
+        "compare": ["clinic", "net.json"],
+        "complete": ["net.json", "rows.csv", "--out", "completed.csv"],
+        "convert": ["rows.csv", "rows.parquet"],
+        "evaluate": ["clinic", *few],
+        "fit": ["rows.csv", "--structure", "clinic", "--method", "em", "--out", "fitted.json"],
+        "info": ["rows.csv"],
+        "learn": ["rows.csv", "--bootstrap", "2", "--explain", "measles->rash", "--out", "learned.json"],
+        "query": ["clinic", "measles", "--given", "rash=spots"],
+        "sample": ["clinic", "--rows", "50", "--out", "drawn.csv"],
+        "score": ["clinic", "rows.csv"],
+    }
+
+
+OTHERWISE_TESTED = {"completion", "explore", "report"}  # a script, a server, and the second half of evaluate
+
+
+@pytest.fixture(scope="module")
+def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, list[str]]]:
+    """What every command draws on a terminal of 80 columns, and the same lines as they stay on the screen."""
+    folder = tmp_path_factory.mktemp("screens")
+    screens = {}
+    for name, words in write_run(folder).items():
+        placed = [
+            str(folder / word) if Path(word).suffix in {".csv", ".json", ".html", ".parquet"} else word
+            for word in words
+        ]
+        code, drawn = in_terminal([name, *placed], 80)
+        assert code == 0, drawn
+        lines = [line.rpartition("\r")[2] for line in _PLAIN.sub("", drawn).replace("\r\n", "\n").split("\n")]
+        screens[name] = drawn, [line.replace(f"{folder}/", "") for line in lines if "━" not in line]
+    return screens
+
+
+def test_no_command_breaks_a_line_inside_a_word_or_cuts_one_at_80_columns(
+    screens: dict[str, tuple[str, list[str]]],
+) -> None:
+    for name, (_, lines) in screens.items():
+        assert max(map(len, lines)) <= 80, name
+        assert not any("…" in line for line in lines), name
+
+
+def test_every_command_that_writes_says_what_and_where(screens: dict[str, tuple[str, list[str]]]) -> None:
+    for name in COMMANDS:
+        writes = any(param.name in {"out", "target"} for param in main.commands[name].params)
+        if writes and name not in {"evaluate", "query"}:
+            assert any(re.match(r"Wrote \S+\.\w+: \w+", line) for line in screens[name][1]), name
+
+
+def test_progress_says_of_what(screens: dict[str, tuple[str, list[str]]]) -> None:
+    for name, unit in {
+        "check": "rows", "complete": "rows", "convert": "rows", "evaluate": "trials", "fit": "steps of EM",
+        "learn": "bootstrap samples", "sample": "rows", "score": "rows",
+    }.items():  # fmt: skip
+        bars = re.findall(r"━[^\r\n]*", _PLAIN.sub("", screens[name][0]))
+        assert any(re.search(rf"\d {unit}", bar) for bar in bars), name
+
+
+def test_the_headline_stands_first_and_no_line_twice(screens: dict[str, tuple[str, list[str]]]) -> None:
+    for name, (_, lines) in screens.items():
+        shown = [line for line in lines if line.strip()]
+        assert shown[0][0] != " ", name
+        heads = [line for line in shown if re.fullmatch(r"  \S+(  +\S+)+", line)]
+        assert len(heads) == len(set(heads)), name
+
+
+def test_colour_never_changes_the_text_and_is_off_when_piped_or_not_wanted(tmp_path: Path) -> None:
+    words = write_run(tmp_path)["query"]
+    _, coloured = in_terminal(["query", *words], 80)
+    piped = run("query", *words).stdout
+    assert "\x1b[" in coloured
+    assert _PLAIN.sub("", coloured).replace("\r\n", "\n") == piped
+    for arguments, extra in (
+        (["query"], {"NO_COLOR": "1"}),
+        (["--no-color", "query"], {}),
+        (["query"], {"TERM": "dumb"}),
+    ):
+        _, plain = in_terminal([*arguments, *words], 80, extra)
+        assert plain.replace("\r\n", "\n") == piped
+    assert "\x1b[" in run("--color", "query", *words).stdout
+    assert json.loads(run("--color", "query", *words, "--json").stdout)["target"] == "measles"
+
+
+def test_the_screens_are_those_of_all_commands(screens: dict[str, tuple[str, list[str]]]) -> None:
+    assert set(screens) | OTHERWISE_TESTED == set(COMMANDS)
+
+
+def test_compare_prints_groups_and_meanings_and_no_dust(screens: dict[str, tuple[str, list[str]]]) -> None:
+    text = "\n".join(screens["compare"][1])
+    for group in ("all tables", "tables of children", "the joint distribution", "the structure"):
+        assert re.search(rf"^  {group} +learned +ignorance +meaning$", text, re.MULTILINE)
+    assert "limit" not in text
+    assert not re.search(r"\de-\d", text)
+    assert "edges to add, delete or" in text
+
+
+def test_the_demo_draws_bars_as_query_does_and_ends_with_the_explorer() -> None:
+    done = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "demo.py --next" in done.stdout.splitlines()[-1]
+    python = COMMAND.parent / "python"
+    ending = subprocess.run(
+        [python, "examples/demo.py", "--next"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ending.stdout.splitlines()[-1].endswith("possnet explore clinic")
+    shown = subprocess.run([python, "examples/demo.py"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    asked = run("query", "clinic", "measles", "--given", "fever=mild|high", "--given", "rash=spots").stdout
+    bars = [line for line in asked.splitlines() if "Π" in line and "▒" in line]
+    assert len(bars) == 2
+    assert all(line in shown.splitlines() for line in bars)

@@ -143,7 +143,7 @@ def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: 
     words = repeat_command(read_experiment(folder)).split()
     assert words[0] == "possnet"
     done = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "Report: again/report.html" in done.stdout
+    assert "Wrote again/report.html: the report" in done.stderr
     for file in [folder / "results.csv", folder / "report.html", *(folder / "figures").iterdir()]:
         assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes()
 
@@ -187,7 +187,7 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
         file = path / "trials" / f"{trial.key}.json"
         document = json.loads(file.read_text())
         file.write_text(json.dumps(document | {"metrics": {}, "error": "MemoryError: <no room>", "contexts": {}}))
-    assert f"Report: {path / 'report.html'}" in run("report", path).stdout
+    assert f"Wrote {path / 'report.html'}: the report" in run("report", path).stderr
     text = (path / "report.html").read_text()
     assert "2 of 2 trials failed" in text
     assert "MemoryError: &lt;no room&gt;" in text

@@ -114,7 +114,7 @@ class Check:
 
     def __str__(self) -> str:
         lines = [self.sentence, ""]
-        for title, (head, rows, note) in self._list_tables():
+        for title, (head, rows, note) in self.list_tables():
             lines += [
                 *filter(None, [title]),
                 *text_table([head, *rows], texts=1),
@@ -128,12 +128,18 @@ class Check:
 
     def _repr_html_(self) -> str:
         """The verdict and the tables, for notebooks."""
-        tables = [draw_table(*parts[:2], caption=title, note=parts.note) for title, parts in self._list_tables()]
+        tables = [draw_table(*parts[:2], caption=title, note=parts.note) for title, parts in self.list_tables()]
         below = escape_markup(" ".join(self.method))
         return f'<div style="font-weight:600">{escape_markup(self.sentence)}</div>{"".join(tables)}<div>{below}</div>'
 
-    def _list_tables(self) -> list[tuple[str, TableParts]]:
-        """Every table with the title above it, if it has one."""
+    def list_tables(self) -> list[tuple[str, TableParts]]:
+        """Every table with the title above it, if it has one.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> [parts.head[0] for _, parts in pn.check(clinic, pn.sample(clinic, 20, process="precise", rng=1)).list_tables()]
+        ['variable', 'cut at', 'necessity']
+        """
         tables = [("", parts) for parts in list_tables(self.variables, self.overall, "state", claims=True)]
         if self.overall_resolved is not None:
             resolved = list_tables(self.resolved, self.overall_resolved, "candidate", claims=False)

@@ -13,12 +13,15 @@ import sys
 import threading
 from contextlib import suppress
 from importlib import import_module
+from typing import IO, Any
 
 import click
 
 import possnet as pn
+from possnet.cli.help_pages import HelpContext
 from possnet.cli.inputs import name_input
 from possnet.cli.notes import catch_notes
+from possnet.cli.terminal import keep_colour, show_line
 from possnet.errors import PossnetError
 
 __all__ = ["main"]
@@ -27,6 +30,20 @@ _COMMANDS = (
     *("info", "query", "explore", "sample", "fit", "learn", "complete"),
     *("check", "score", "compare", "evaluate", "report", "convert", "completion"),
 )
+
+
+class _Refusal(click.ClickException):
+    """An error in one sentence, folded to the terminal."""
+
+    def __init__(self, message: str, ctx: click.Context) -> None:
+        super().__init__(message)
+        self.ctx = ctx
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print it on standard error."""
+        del file
+        with self.ctx.scope(cleanup=False):
+            show_line(f"Error: {self.format_message()}")
 
 
 class _Program(click.Group):
@@ -38,16 +55,16 @@ class _Program(click.Group):
             with catch_notes(ctx):
                 return super().invoke(ctx)
         except PossnetError as error:
-            raise click.ClickException(name_input(str(error), ctx)) from None
+            raise _Refusal(name_input(str(error), ctx), ctx) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
             with suppress(OSError):  # what was not written cannot be written at the end either
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             where = f"{error.filename}: " if error.filename else ""
-            raise click.ClickException(f"{where}{(error.strerror or str(error)).lower()}") from None
+            raise _Refusal(f"{where}{(error.strerror or str(error)).lower()}", ctx) from None
         except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
+            show_line("Stopped.")
             sys.exit(130)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -70,6 +87,16 @@ def _end_on_signals() -> None:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="Exit codes: 0 done, 1 an input cannot be used, 2 the command cannot be understood, 130 stopped with Ctrl-C.",
 )
+@click.option(
+    "--colour/--no-colour",
+    "--color/--no-color",
+    default=None,
+    show_default=False,
+    expose_value=False,
+    callback=lambda ctx, _, value: keep_colour(ctx, value),
+    is_eager=True,
+    help="Print in colour, or not; by default on a terminal, unless NO_COLOR is set.",
+)
 @click.version_option(pn.__version__, prog_name="possnet")
 def main() -> None:
     """Possibilistic networks: reason and learn from data whose cells are sets.
@@ -91,5 +118,8 @@ def main() -> None:
     """
 
 
+main.context_class = HelpContext
 for _name in _COMMANDS:
-    main.add_command(getattr(import_module(f"possnet.cli.commands.{_name}_command"), f"{_name}_command"))
+    _command: click.Command = getattr(import_module(f"possnet.cli.commands.{_name}_command"), f"{_name}_command")
+    _command.context_class = HelpContext
+    main.add_command(_command)

@@ -6,13 +6,14 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 from possnet.cli.inputs import name_input
+from possnet.cli.terminal import show_line
 from possnet.errors import PossnetWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import click
 
 _CAUGHT = "possnet.warnings"
 
@@ -25,7 +26,7 @@ def catch_notes(ctx: click.Context) -> Iterator[None]:
         ctx.meta[_CAUGHT] = caught
         yield
     for note in list_notes(ctx):
-        click.echo(f"Note: {note}", err=True)
+        show_line(f"Note: {note}")
 
 
 def list_notes(ctx: click.Context) -> list[str]:

@@ -8,12 +8,15 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from possnet.errors import InputError
+from possnet.cli.terminal import make_console, show_line
+from possnet.errors import InputError, count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from possnet import Network
     from possnet.aliases import Progress
+    from possnet.learners import Learner
 
     Ability: TypeAlias = Literal["write", "write_tables", "plain_columns"]
 
@@ -50,16 +53,65 @@ def open_output(
     yield name
 
 
+def announce_file(name: str | Path, contents: str) -> None:
+    """Say on standard error what was written and where; nothing if that is standard output.
+
+    >>> announce_file("-", "8 rows")
+    """
+    if str(name) != "-":
+        show_line(f"Wrote {name}: {contents}")
+
+
+def describe_network(network: Network) -> str:
+    """A network in a few words.
+
+    >>> import possnet as pn
+    >>> describe_network(pn.load_example("asia"))
+    'a network of 8 variables and 8 edges'
+    """
+    variables, edges = count_noun(len(network.variables), "variable"), count_noun(len(network.dag.edges), "edge")
+    return f"a network of {variables} and {edges}"
+
+
 @contextmanager
-def show_progress(total: int | None = None) -> Iterator[Progress | None]:
-    """A bar on standard error, if that is a terminal."""
+def show_progress(doing: str, unit: str, total: int | None = None) -> Iterator[Progress | None]:
+    """A bar on standard error, if that is a terminal: what is being done, how far, and of what."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done, most: bar.update(task, completed=done, total=total or most or None)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(24),
+        TextColumn("{task.fields[count]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=make_console(sys.stderr), transient=True) as bar:
+        task = bar.add_task(doing, total=total, count="")
+
+        def advance(done: int, most: int) -> None:
+            # EM says how many steps it may take, not how many it will.
+            whole = None if unit == "steps of EM" else total or most or None
+            bar.update(task, completed=done, total=whole, count=count_units(done, whole, unit))
+
+        yield advance
+
+
+def name_steps(learner: Learner) -> str:
+    """What the progress of a learner counts.
+
+    >>> from possnet.learners import LEARNERS
+    >>> name_steps(LEARNERS["em"]), name_steps(LEARNERS["likelihood"])
+    ('steps of EM', 'rows')
+    """
+    return "steps of EM" if "options" in learner.options else "rows"
+
+
+def count_units(done: int, total: int | None, unit: str) -> str:
+    """How far something is.
+
+    >>> count_units(200, 1000, "rows"), count_units(3, None, "moves")
+    ('200 of 1,000 rows', '3 moves')
+    """
+    return f"{done:,} {unit}" if total is None else f"{done:,} of {total:,} {unit}"

@@ -1,29 +1,47 @@
 """How commands print: pages of sentences and tables for people, documents for machines.
 
-A page is a list of lines and of tables (`make_table`). It is laid out when it is printed: on a terminal sentences are
-folded and tables made as narrow as it is; elsewhere nothing is cut or folded.
+A page is a list of lines and of tables (`make_table`); its first line is the headline. It is laid out when it is printed:
+on a terminal sentences are folded, and tables made as narrow as it is or continued below with their first columns again;
+elsewhere nothing is folded. Colour is put on the finished text, so that it never changes the layout.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import textwrap
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from possnet.cli.notes import list_notes
+from possnet.cli.terminal import UNLIMITED, PageLine, cut_line, fold_line, fold_words, get_width, print_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterable, Sequence
 
-    from rich.padding import Padding
-
-Page: TypeAlias = "list[str | Padding]"
+Page: TypeAlias = "list[str | PageTable]"
 _MOST_ROWS = 60
-_UNLIMITED = 1 << 15
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table of texts: see `make_table`."""
+
+    rows: tuple[tuple[str, ...], ...]
+    head: tuple[str, ...]
+    numbers: frozenset[int]
+    keys: int
+    indent: int
+
+    def pick_columns(self, chosen: Sequence[int]) -> PageTable:
+        """The table of some of its columns; the keys come first."""
+        rows = tuple(tuple(row[k] for k in chosen) for row in self.rows)
+        head = tuple(self.head[k] for k in chosen) if self.head else ()
+        numbers = frozenset(new for new, old in enumerate(chosen) if old in self.numbers)
+        return PageTable(rows, head, numbers, self.keys, self.indent)
 
 
 def show(page: Page | Mapping[str, object], *, err: bool = False) -> None:
@@ -33,50 +51,54 @@ def show(page: Page | Mapping[str, object], *, err: bool = False) -> None:
         return
     if isinstance(page, Mapping):
         document = {**page, "notes": list_notes(click.get_current_context())}
-        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    else:
-        text = render_page(page, get_width() if stream.isatty() else _UNLIMITED)
-    click.echo(text, err=err)
-
-
-def get_width() -> int:
-    """Columns of the terminal; 100 if there is none."""
-    from shutil import get_terminal_size
-
-    return get_terminal_size((100, 24)).columns
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), err=err)
+        return
+    lines = lay_out_page(page, get_width() if stream.isatty() else UNLIMITED)
+    print_lines(lines, stream, err=err)
 
 
 def make_table(
-    rows: Sequence[Sequence[str]], head: Sequence[str] = (), *, texts: int | None = None, indent: int = 2
-) -> Padding:
-    """A table without lines: the first ``texts`` columns (all, if None) to the left, numbers to the right.
+    rows: Sequence[Sequence[str]],
+    head: Sequence[str] = (),
+    *,
+    texts: int | None = None,
+    numbers: Iterable[int] = (),
+    total: Sequence[str] = (),
+    keys: int = 1,
+    indent: int = 2,
+) -> PageTable:
+    """A table without lines: the first ``texts`` columns (all but ``numbers``, if None) to the left, numbers to the right.
 
-    Texts are folded where there is no room. A very long table is cut short.
+    Where there is no room, heads and texts are folded between words; then the table goes on below, with its first ``keys``
+    columns again. Columns without any entry are left out, and a very long table is cut short before its ``total``.
 
     >>> print(render_page([make_table([("rash", "1.50"), ("fever", "10.00")], ("variable", "size"), texts=1)]))
       variable   size
       rash       1.50
       fever     10.00
     """
-    from rich.padding import Padding
-    from rich.table import Table
-
-    shown = [tuple(head), *rows[:_MOST_ROWS]] if head else rows[:_MOST_ROWS]
-    table = Table(*[""] * len(shown[0]), box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for number, (column, cells) in enumerate(zip(table.columns, zip(*shown, strict=True), strict=True)):
-        column.no_wrap = texts is not None and number >= texts
-        column.justify = "right" if column.no_wrap else "left"
-        words = cells if column.no_wrap else " ".join(cells).split() or [""]
-        # Words and numbers stay whole: rich would shrink text columns to nothing. What then lacks room, render_page cuts.
-        column.min_width = max(map(len, words))
-    for row in shown:
-        table.add_row(*row)
+    count = len(head or rows[0])
+    shown = [tuple(row) for row in rows[:_MOST_ROWS]]
     if len(rows) > _MOST_ROWS:
-        table.add_row(f"... and {len(rows) - _MOST_ROWS} more")
-    return Padding.indent(table, indent)
+        shown.append((f"... and {len(rows) - _MOST_ROWS} more", *[""] * (count - 1)))
+    shown += [tuple(total)] if total else []
+    right = frozenset(numbers if texts is None else range(texts, count))
+    table = PageTable(tuple(shown), tuple(head), right, keys, indent)
+    filled = [k for k in range(count) if k < keys or not shown or any(row[k] for row in shown)]
+    return table if len(filled) == count else table.pick_columns(filled)
 
 
-def render_page(page: Page, width: int = _UNLIMITED) -> str:
+def draw_bar(possibility: float, necessity: float, length: int) -> str:
+    """A degree as a bar of characters: as long as it is possible, filled as far as it is certain.
+
+    >>> draw_bar(1.0, 0.25, 8), draw_bar(0.5, 0.0, 8)
+    ('██▒▒▒▒▒▒', '▒▒▒▒    ')
+    """
+    full, half = round(necessity * length), round(possibility * length)
+    return ("█" * full + "▒" * (half - full)).ljust(length)
+
+
+def render_page(page: Page, width: int = UNLIMITED) -> str:
     """The text of a page for a terminal of a given width.
 
     >>> print(render_page(["one sentence that is long", make_table([("two", "columns of words")])], 16))
@@ -85,35 +107,87 @@ def render_page(page: Page, width: int = _UNLIMITED) -> str:
       two  columns
            of words
     """
-    lines: list[str] = []
-    for part in page:
+    return "\n".join(line.text for line in lay_out_page(page, width))
+
+
+def lay_out_page(page: Page, width: int = UNLIMITED) -> list[PageLine]:
+    """The lines of a page for a terminal of a given width.
+
+    >>> lay_out_page(["rash", make_table([("yes", "1")], ("state", "Π"), texts=1)])[1]
+    PageLine(text='  state  Π', role='head')
+    """
+    lines: list[PageLine] = []
+    for number, part in enumerate(page):
         if isinstance(part, str):
-            lines += (folded for line in part.splitlines() or [""] for folded in _fold_line(line, width))
+            role = "text" if number else "headline"
+            lines += (PageLine(s, role) for line in part.splitlines() or [""] for s in fold_line(line, width))
         else:
             lines += _draw_table(part, width)
-    return "\n".join(lines)
+    return lines
 
 
-def _draw_table(table: Padding, width: int) -> list[str]:
-    """Lines of a table, as narrow as it can be made and then cut."""
-    from rich.console import Console
+def _draw_table(table: PageTable, width: int) -> list[PageLine]:
+    """Lines of a table; if it is too wide even when folded, of several with some of its columns each."""
+    natural, least = _measure_columns(table)
+    blocks = _split_columns(least, table.keys, width - table.indent)
+    if len(blocks) > 1:
+        lines: list[PageLine] = []
+        for block in blocks:
+            lines += [*([PageLine("")] if lines else []), *_draw_table(table.pick_columns(block), width)]
+        return lines
+    widths = _fit_widths(natural, least, table.numbers, width - table.indent)
+    drawn = [PageLine(line, "head") for line in _draw_row(table.head, widths, table)] if table.head else []
+    drawn += [PageLine(line) for row in table.rows for line in _draw_row(row, widths, table)]
+    return [PageLine(cut_line(line.text, width), line.role) for line in drawn]
 
-    console = Console(width=_UNLIMITED, color_system=None, markup=False, highlight=False, emoji=False)
-    with console.capture() as drawn:
-        console.print(table, width=max(width, console.measure(table).minimum), crop=False)
-    return [_cut_line(line.rstrip(), width) for line in drawn.get().splitlines()]
+
+def _measure_columns(table: PageTable) -> tuple[list[int], list[int]]:
+    """How wide every column would be, and how narrow it can be: a word of a text or of a head, a whole number."""
+    natural, least = [], []
+    for k, head in enumerate(table.head or [""] * len(table.rows[0])):
+        cells = [row[k] for row in table.rows]
+        parts = [word for cell in cells for word in cell.split()] if k not in table.numbers else cells
+        natural.append(max(map(len, [*cells, head])))
+        least.append(max(map(len, [*parts, *head.split(), ""])))
+    return natural, least
 
 
-def _fold_line(line: str, width: int) -> list[str]:
-    """Lines that fit a terminal: a sentence is folded, a line of columns (which are two blanks apart) is cut.
+def _split_columns(least: Sequence[int], keys: int, room: int) -> list[list[int]]:
+    """Columns in blocks that fit, each with the keys and at least one more.
 
-    >>> _fold_line("one sentence that is long", 14), _fold_line("  one  long row", 14)
-    (['one sentence', '  that is long'], ['  one  long r…'])
+    >>> _split_columns([5, 4, 4, 4], 1, 17)
+    [[0, 1, 2], [0, 3]]
     """
-    if len(line) <= width or "  " in line.strip():
-        return [_cut_line(line, width)]
-    return textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+    blocks = [list(range(min(keys, len(least))))]
+    for k in range(len(blocks[0]), len(least)):
+        wide = sum(least[j] + _GAP for j in blocks[-1]) + least[k]
+        if wide > room and len(blocks[-1]) > keys:
+            blocks.append([*range(keys), k])
+        else:
+            blocks[-1].append(k)
+    return blocks
 
 
-def _cut_line(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+def _fit_widths(natural: Sequence[int], least: Sequence[int], numbers: Container[int], room: int) -> list[int]:
+    """Widths that fit: the heads of numbers are folded first, then the widest texts."""
+    widths, room = list(natural), room - _GAP * (len(natural) - 1)
+    every = range(len(widths))
+    for columns in ([k for k in every if k in numbers], [k for k in every if k not in numbers]):
+        while sum(widths) > room:
+            loose = [k for k in columns if widths[k] > least[k]]
+            if not loose:
+                break
+            widths[max(loose, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _draw_row(row: Sequence[str], widths: Sequence[int], table: PageTable) -> list[str]:
+    """The lines of a row of a table, its cells folded between words."""
+    cells = [fold_words(text, w) or [""] for text, w in zip(row, widths, strict=True)]
+    lines = []
+    for k in range(max(map(len, cells))):
+        parts = [cell[k] if k < len(cell) else "" for cell in cells]
+        pairs = zip(parts, widths, strict=True)
+        sides = [text.rjust(w) if j in table.numbers else text.ljust(w) for j, (text, w) in enumerate(pairs)]
+        lines.append((" " * table.indent + (" " * _GAP).join(sides)).rstrip())
+    return lines

@@ -87,7 +87,7 @@ def choice_option(name: str, words: Sequence[str], help: str) -> Option:  # noqa
 
 def number_option(name: str, help: str, *, least: int = 0, default: int | None = None) -> Option:  # noqa: A002
     """A whole number."""
-    return click.option(name, type=click.IntRange(min=least), default=default, help=help)
+    return click.option(name, type=click.IntRange(min=least), metavar="N", default=default, help=help)
 
 
 def given_option(help: str) -> Option:  # noqa: A002
@@ -130,7 +130,10 @@ def prior_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "whole domains, or none.",
     )
     pseudo = click.option(
-        "--pseudo", type=float, help="How many imagined rows: 1 by default; without --prior, marginal ones."
+        "--pseudo",
+        type=float,
+        metavar="NUMBER",
+        help="How many imagined rows: 1 by default; without --prior, marginal ones.",
     )
     return prior(pseudo(function))
 

@@ -8,8 +8,9 @@ from .graph_drawings import (
     draw_bars as draw_bars,
     draw_graph as draw_graph,
 )
-from .html_tables import draw_table as draw_table, text_table as text_table
+from .html_tables import draw_details as draw_details, draw_table as draw_table, text_table as text_table
 from .layered_layout import compute_layout as compute_layout
+from .number_format import format_number as format_number
 from .scene import Arrow as Arrow, Group as Group, Label as Label, Rectangle as Rectangle
 from .svg import (
     COLOURS as COLOURS,

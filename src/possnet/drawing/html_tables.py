@@ -57,6 +57,17 @@ def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: s
     )
 
 
+def draw_details(summary: str, body: str, *, opened: bool = False) -> Picture:
+    """Mark-up behind a line that opens and closes it by a click, without any script.
+
+    >>> draw_details("2 rows", "<p>yes</p>")
+    '<details><summary style="cursor:pointer;margin:.3em 0">2 rows</summary><p>yes</p></details>'
+    """
+    mark = ' open="open"' if opened else ""
+    title = f'<summary style="cursor:pointer;margin:.3em 0">{escape_markup(summary)}</summary>'
+    return Picture(f"<details{mark}>{title}{body}</details>")
+
+
 def _is_number(text: str) -> bool:
     return (
         not text or text.replace(",", "").replace(" ", "").strip("±-+%.").replace(".", "", 2).replace("±", "").isdigit()

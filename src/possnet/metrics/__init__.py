@@ -4,11 +4,12 @@ from possnet.metrics.compared_network import ComparedNetwork
 from possnet.metrics.comparison import Comparison, Measured, compare
 from possnet.metrics.degree_bounds import DegreeBounds, bounds_of
 from possnet.metrics.distributions import information_affinity, rank_agreement, top_agreement
-from possnet.metrics.metric import METRICS, Metric
+from possnet.metrics.metric import METRICS, SUBJECTS, Metric, group_metrics
 from possnet.metrics.structures import structure_metrics
 
 __all__ = [
     "METRICS",
+    "SUBJECTS",
     "ComparedNetwork",
     "Comparison",
     "DegreeBounds",
@@ -16,6 +17,7 @@ __all__ = [
     "Metric",
     "bounds_of",
     "compare",
+    "group_metrics",
     "information_affinity",
     "rank_agreement",
     "structure_metrics",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from possnet.drawing import draw_table, text_table
+from possnet.drawing import draw_details, draw_table, format_number, text_table
 from possnet.metrics.compared_network import ComparedNetwork, Ignorance, TrueNetwork
-from possnet.metrics.metric import METRICS
+from possnet.metrics.metric import METRICS, SUBJECTS, group_metrics
 from possnet.network import Network, align_network
 from possnet.seeds import seed_of
 
@@ -49,19 +49,27 @@ class Comparison(dict[str, Measured]):
         self.contexts = dict(contexts or {})
 
     def _repr_html_(self) -> str:
-        rows = [(*row, METRICS[row[0]].description) for row in self._format_rows()]
-        return draw_table(["metric", "learned", "ignorance", "limit", "meaning"], rows)
+        """The metrics in groups, each folded but the first, for notebooks."""
+        head, *rows = self._format_rows()
+        by_name = {row[0]: row[1:] for row in rows}
+        parts: list[str] = []
+        for subject, metrics in group_metrics(self).items():
+            lines = [(metric.label, *by_name[name], metric.description) for name, metric in metrics.items()]
+            table = draw_table(["metric", *head[1:], "meaning"], lines)
+            parts.append(draw_details(SUBJECTS[subject], table, opened=not parts))
+        return "".join(parts)
 
     def __repr__(self) -> str:
-        return "\n".join(
-            text_table([("metric", "learned", "ignorance", "limit"), *self._format_rows()], texts=1, indent="")
-        )
+        return "\n".join(text_table(self._format_rows(), texts=1, indent=""))
 
     def _format_rows(self) -> list[tuple[str, ...]]:
-        return [
-            (name, f"{m.value:.4g}", f"{m.vacuous:.4g}", "" if m.limit is None else f"{m.limit:.4g}")
-            for name, m in self.items()
-        ]
+        """The head and the metrics by name; the limit only if there is one."""
+        limited = any(m.limit is not None for m in self.values())
+        rows: list[tuple[str, ...]] = [("metric", "learned", "ignorance", *(["limit"] if limited else []))]
+        for name, m in self.items():
+            limit = "" if m.limit is None else format_number(m.limit)
+            rows.append((name, format_number(m.value), format_number(m.vacuous), *([limit] if limited else [])))
+        return rows
 
 
 def compare(

@@ -13,7 +13,7 @@ from possnet.metrics.distributions import core_overlap, rank_agreement
 from possnet.registries import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 Subject: TypeAlias = Literal["tables", "children", "joint", "structure"]
 
@@ -52,6 +52,25 @@ class Metric:
 
 METRICS: Final = Registry[Metric]("metric")
 """Metrics by name, in the order of the results."""
+
+SUBJECTS: Final[dict[Subject, str]] = {
+    "tables": "all tables",
+    "children": "tables of children",
+    "joint": "the joint distribution",
+    "structure": "the structure",
+}
+"""What metrics compare, in words."""
+
+
+def group_metrics(names: Iterable[str]) -> dict[Subject, dict[str, Metric]]:
+    """Metrics by their names, in groups of those that compare the same.
+
+    >>> {subject: list(metrics) for subject, metrics in group_metrics(["hamming", "affinity", "mean_error"]).items()}
+    {'tables': ['affinity', 'mean_error'], 'structure': ['hamming']}
+    """
+    listed = list(names)
+    groups = {s: {name: METRICS[name] for name in listed if METRICS[name].subject == s} for s in SUBJECTS}
+    return {subject: metrics for subject, metrics in groups.items() if metrics}
 
 
 def _measure_noise(compared: ComparedNetwork) -> float | None:

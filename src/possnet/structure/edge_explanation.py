@@ -102,17 +102,18 @@ class EdgeExplanation:
     def __str__(self) -> str:
         if not self.law.cells:
             return self.words
-        return "\n".join([self.words, "", f"  {self._caption}", *text_table(self._law_rows(), texts=1)])
+        return "\n".join([self.words, "", f"  {self.caption}", *text_table(self.law_rows(), texts=1)])
 
     def _repr_html_(self) -> str:
         """The sentences and the table, for notebooks."""
         if not self.law.cells:
             return f"<p>{escape_markup(self.words)}</p>"
-        head, *rows = self._law_rows()
-        return f"<p>{escape_markup(self.words)}</p>{draw_table(head, rows, caption=self._caption)}"
+        head, *rows = self.law_rows()
+        return f"<p>{escape_markup(self.words)}</p>{draw_table(head, rows, caption=self.caption)}"
 
     @property
-    def _caption(self) -> str:
+    def caption(self) -> str:
+        """What the table of `law_rows` holds."""
         precise = all(len(cell) == 1 for cell in self.law.cells)
         return (
             f"{self.child} given {self.parent}"
@@ -120,10 +121,17 @@ class EdgeExplanation:
             else f"cells of {self.child} given the state of {self.parent}"
         )
 
-    def _law_rows(self) -> list[tuple[str, ...]]:
+    def law_rows(self, longest: int = 20) -> list[tuple[str, ...]]:
+        """The law of the child's cell as a table with its head, a row for each state of the parent.
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20})
+        >>> pn.explain_edge(pn.learn_structure(data), data, "a", "b").law_rows()
+        [('a', 'u', 'v'), ('x', '1.00', '0.00'), ('y', '0.00', '1.00')]
+        """
         cells = self.law.cells[:_COLUMNS]
         rest = len(self.law.cells) > len(cells)
-        rows = [(clip_text(self.parent), *(clip_text("|".join(cell), 20) for cell in cells), *(["others"] * rest))]
+        rows = [(clip_text(self.parent), *(clip_text("|".join(cell), longest) for cell in cells), *(["others"] * rest))]
         for state, masses in zip(self.law.states, self.law.masses, strict=True):
             shown = [*masses[: len(cells)], *([1.0 - sum(masses[: len(cells)])] * rest)]
             rows.append((clip_text(state), *(f"{abs(mass):.2f}" for mass in shown)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from possnet.drawing import Drawing, Line, draw_graph, draw_table, text_table
+from possnet.drawing import Drawing, Line, draw_graph, draw_table, format_number, text_table
 from possnet.errors import count_noun
 from possnet.possibility import PRODUCT
 
@@ -127,7 +127,7 @@ class LearnedStructure:
 
     def _repr_html_(self) -> str:
         """The graph and a table of its edges, for notebooks."""
-        head, *rows = self._edge_rows()
+        head, *rows = self.edge_rows()
         table = draw_table(head, rows[:60], caption=repr(self)[17:-1])
         return f"<div>{draw_structure(self)}</div>{table}"
 
@@ -141,7 +141,7 @@ class LearnedStructure:
             f"{self.method} by {self.measure}, {count}: {edges} of {count_noun(len(self.dag.nodes), 'node')}",
             "",
         ]
-        lines += text_table(self._edge_rows(), texts=1) if self.edges else ["  no edges"]
+        lines += text_table(self.edge_rows(), texts=1) if self.edges else ["  no edges"]
         lines += ["", *([f"  measure    {self.reason}"] if self.reason else [])]
         lines += [f"  score      {self.score:,.6g}", f"  steps      {len(self.trace)}"]
         if self.stopped != "converged":
@@ -157,18 +157,23 @@ class LearnedStructure:
             lines.append(f"  order      {', '.join(self.order)}")
         if self.near_misses:
             lines += ["", "  near misses"]
-            rows = [
-                (f"{n.action} {n.parent} -> {n.child}", f"{round(n.gain, 9):+.6g}") for n in self.near_misses[:_SHOWN]
-            ]
+            rows = [(f"{n.action} {n.parent} -> {n.child}", format_number(n.gain)) for n in self.near_misses[:_SHOWN]]
             lines += text_table(rows, texts=1)
         return "\n".join(lines)
 
-    def _edge_rows(self) -> list[tuple[str, ...]]:
+    def edge_rows(self) -> list[tuple[str, ...]]:
+        """The edges as a table with its head, the most valuable first; ``-`` is an edge whose direction is open.
+
+        >>> import possnet as pn
+        >>> data = pn.Dataset.from_table({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20})
+        >>> pn.learn_structure(data, "mwst", measure="bic").edge_rows()
+        [('edge', 'value'), ('a - b', '25.88')]
+        """
         rows: list[tuple[str, ...]] = [("edge", "value", *(("confidence", "direction") if self.bootstrap else ()))]
         for edge in sorted(self.edges, key=lambda e: -e.value):
             mark = "-" if edge.reversible else "->"
             shares = [f"{100 * share:.0f} %" for share in (edge.confidence, edge.direction) if share is not None]
-            rows.append((f"{edge.parent} {mark} {edge.child}", f"{edge.value:.6g}", *shares))
+            rows.append((f"{edge.parent} {mark} {edge.child}", format_number(edge.value), *shares))
         return rows
 
 

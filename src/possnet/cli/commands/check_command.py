@@ -11,9 +11,9 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, infer_variables_of, match_columns, read_net, scan_columns, scan_file
-from possnet.cli.outputs import show_progress
+from possnet.cli.outputs import announce_file, show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, NET, NUMBERS, SOURCE, TRUTH
-from possnet.cli.render import show
+from possnet.cli.render import Page, make_table, show
 from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
@@ -95,12 +95,21 @@ def check_command(
             arguments["groups"] = read_labels(source, groups, len(table))
     else:
         subject, rows, arguments["truth"] = read_network_rows(source, data, truth, options)
-    with show_progress() as advance:
+    with show_progress("checking", "rows") as advance:
         result = replace(pn.check(subject, rows, **arguments, progress=advance), groups=groups)
-    show(asdict(result) | {"verdict": result.verdict} if as_json else [str(result)])
+    show(asdict(result) | {"verdict": result.verdict} if as_json else check_page(result))
     if out is not None:
         pn.write_check(result, out)
-        click.echo(f"Page: {out}", err=as_json)
+        announce_file(out, "the page of this check, with reliability curves")
+
+
+def check_page(result: pn.Check) -> Page:
+    """The verdict, every table with its note, and how the check was made."""
+    page: Page = [result.sentence]
+    for title, (head, rows, note) in result.list_tables():
+        page += ["", *([f"  {title}"] if title else []), make_table(rows, head, texts=1)]
+        page += [f"  {note}"] if note else []
+    return [*page, "", *(f"  {line}" for line in result.method)]
 
 
 def require_page(out: str) -> None:

@@ -7,7 +7,9 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.parse import NET
-from possnet.cli.render import make_table, show
+from possnet.cli.render import Page, make_table, show
+from possnet.drawing import format_number
+from possnet.errors import count_noun
 
 
 @click.command(short_help="How far one network is from another.")
@@ -25,9 +27,33 @@ def compare_command(truth: pn.Network, learned: pn.Network, as_json: bool) -> No
       possnet compare clinic learned.json
       possnet compare asia asia.json --json
     """
-    from possnet.metrics import METRICS
-
     comparison = pn.compare(truth, learned)
     document = {name: {"value": m.value, "vacuous": m.vacuous} for name, m in comparison.items()}
-    rows = [(METRICS[name].label, f"{m.value:.4g}", f"{m.vacuous:.4g}") for name, m in comparison.items()]
-    show(document if as_json else [make_table(rows, ("metric", "learned", "ignorance"), texts=1, indent=0)])
+    show(document if as_json else comparison_page(comparison))
+
+
+def comparison_page(comparison: pn.Comparison) -> Page:
+    """How far a network is from another: the affinity, the mean error and the edges first, then every metric in groups.
+
+    >>> from possnet.cli.render import render_page
+    >>> asia = pn.load_example("asia")
+    >>> print(render_page(comparison_page(pn.compare(asia, asia))[:1]))
+    information affinity 1 (ignorance ...); mean error of a degree 0 (ignorance ...); 0 edges to mend (8 if it had none)
+    """
+    from possnet.metrics import SUBJECTS, group_metrics
+
+    affinity, error, edges = (comparison[name] for name in ("affinity", "mean_error", "hamming"))
+    headline = [
+        f"information affinity {format_number(affinity.value)} (ignorance {format_number(affinity.vacuous)})",
+        f"mean error of a degree {format_number(error.value)} (ignorance {format_number(error.vacuous)})",
+        f"{count_noun(round(edges.value), 'edge')} to mend ({edges.vacuous:.0f} if it had none)",
+    ]
+    page: Page = ["; ".join(headline)]
+    for subject, metrics in group_metrics(comparison).items():
+        rows = []
+        for name, metric in metrics.items():
+            value, ignorance, _ = comparison[name]
+            beside = format_number(ignorance) if metric.has_baselines else ""
+            rows.append((metric.label, format_number(value), beside, metric.description))
+        page += ["", make_table(rows, (SUBJECTS[subject], "learned", "ignorance", "meaning"), numbers=(1, 2))]
+    return page

@@ -9,7 +9,7 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_file
-from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.outputs import announce_file, open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, VARIABLES, Choice
 from possnet.cli.render import Page, make_table, show
 from possnet.errors import InputError, among, count_noun, did_you_mean, listing, warn_user
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from possnet.completion import CellTally
     from possnet.inference import Reading
     from possnet.io import DataStream
+
+_FORMS = {
+    "resolved": "ambiguous cells resolved to their most possible states",
+    "narrowed": "ambiguous cells narrowed",
+    "long": "a line for every state of every ambiguous cell",
+}
 
 
 @click.command(short_help="Fill the ambiguous cells of a table.")
@@ -34,7 +40,9 @@ if TYPE_CHECKING:
     default="resolved",
     help="resolved: the most possible states only; narrowed: those of at least --threshold; long: a line for every state.",
 )
-@click.option("--threshold", type=float, help="For narrowed: a degree from above 0 to 1; 0.5 by default.")
+@click.option(
+    "--threshold", type=float, metavar="NUMBER", help="For narrowed: a degree from above 0 to 1; 0.5 by default."
+)
 @click.option("--target", "targets", multiple=True, type=VARIABLES, help="Predict it in every row, column or none.")
 @click.option("--hide", is_flag=True, help="Predict the targets even where their own cells are given.")
 @shared.reading_option
@@ -72,12 +80,12 @@ def complete_command(
     \b
     Examples:
       possnet complete clinic patients.csv --out resolved.csv
-      possnet complete learned.json new-rows.csv --target income --out predicted.csv
+      possnet complete learned.json new-rows.csv --target income --out new.csv
       possnet complete learned.json patients.csv --check --out resolved.csv
-      possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
+      possnet complete clinic patients.csv --as narrowed --out narrowed.csv
       possnet sample clinic --out - | possnet complete clinic - --out -
       possnet complete clinic patients.csv --as long --out degrees.parquet
-      possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
+      possnet complete clinic wards.csv --keep ward --out resolved.csv
     """
     if keep and form == "long":
         raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
@@ -99,6 +107,7 @@ def complete_command(
         document["check"] = verdict
     page = [*completion_page(summary, data.name), *lines]
     show(document if as_json else page, err=out == "-")
+    announce_file(out, f"{count_noun(summary.rows, 'row')}, {_FORMS[form]}")
 
 
 def choose_columns(
@@ -144,7 +153,7 @@ def write_completed(
         summaries.append(part.summary(level))
 
     ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
-    with open_output(out, "data", ability=ability) as file, show_progress(stream.rows) as advance:
+    with open_output(out, "data", ability=ability) as file, show_progress("completing", "rows", stream.rows) as advance:
         completion = pn.complete(network, stream, progress=advance, **asked)
         if form == "long":
             write_long_form(completion, file, watch=watch)
@@ -205,18 +214,14 @@ def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
     >>> asia = pn.load_example("asia")
     >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), (None, None)])
     >>> print(render_page(completion_page(pn.complete(asia, data).summary(), "rows.csv")))
-    rows.csv: 2 rows, 3 ambiguous cells; 1 resolved to one state, 1 of these with necessity 0.5 or more, mean necessity 0.60
+    rows.csv: 2 rows, 3 ambiguous cells; 1 (33 %) resolved to one state, 1 of these with necessity 0.5 or more
     <BLANKLINE>
-      resolved to one state, N >= 0.5  1  33.3 %
-      resolved to one state, N < 0.5   0   0.0 %
-      narrowed to fewer states         0   0.0 %
-      left as they were                2  66.7 %
-      tied: the row cannot tell        2  66.7 %
+      variable  ambiguous  resolved  with N >= 0.5  mean N  narrowed  left  tied
+      smoke             2         1              1    0.60         0     1     1
+      bronc             1         0              0                 0     1     1
+      all               3         1              1    0.60         0     2     2
     <BLANKLINE>
-      variable  ambiguous  N >= 0.5  resolved  narrowed  left  tied  mean N
-      smoke             2         1         1         0     1     1    0.60
-      bronc             1         0         0         0     1     1
-    <BLANKLINE>
+      resolved: to one state; narrowed: to fewer states; left: as they were; tied: the row cannot tell
       N, necessity: how certain the one state left is, from 0 (others are as possible) to 1 (nothing else is)
       Columns that the network has and the data lack: asia, tub, lung, either, xray, dysp; ask for them with --target
       asia,tub,lung,either,xray,dysp.
@@ -227,15 +232,27 @@ def completion_page(summary: pn.CompletionSummary, name: str) -> Page:
     title = f"{name}: {count_noun(summary.rows, 'row')}, {count_noun(cells.ambiguous, 'ambiguous cell')}"
     if not cells.ambiguous:
         return [f"{title}; {unasked}"]
-    mean = "" if cells.mean_necessity is None else f", mean necessity {cells.mean_necessity:.2f}"
-    head = ("variable", "ambiguous", f"N >= {SURE}", "resolved", "narrowed", "left", "tied", "mean N")
+    resolved = f"{cells.resolved:,} ({100 * cells.resolved / cells.ambiguous:.0f} %)"
+    head = (
+        "variable",
+        "ambiguous",
+        "resolved",
+        f"with N >= {SURE}",
+        "mean N",
+        "narrowed",
+        "left",
+        "tied",
+        "impossible",
+    )
+    tallies = [_tally_row(name, tally) for name, tally in summary.variables.items() if tally.ambiguous]
+    total = _tally_row("all", cells) if len(tallies) > 1 else ()
+    impossible = "; impossible: in rows that the network calls so" if cells.in_impossible_rows else ""
     return [
-        f"{title}; {cells.resolved:,} resolved to one state, {cells.sure:,} of these with necessity {SURE} or more{mean}",
+        f"{title}; {resolved} resolved to one state, {cells.sure:,} of these with necessity {SURE} or more",
         "",
-        make_table(_count_rows(cells, SURE), texts=1),
+        make_table(tallies, head, texts=1, total=total),
         "",
-        make_table([_tally_row(v, tally) for v, tally in summary.variables.items() if tally.ambiguous], head, texts=1),
-        "",
+        f"  resolved: to one state; narrowed: to fewer states; left: as they were; tied: the row cannot tell{impossible}",
         "  N, necessity: how certain the one state left is, from 0 (others are as possible) to 1 (nothing else is)",
         *([f"  {unasked[0].upper()}{unasked[1:]}."] if unasked else []),
     ]
@@ -258,23 +275,11 @@ def describe_targets(summary: pn.CompletionSummary, targets: Sequence[str], *, h
     ]
 
 
-def _count_rows(cells: CellTally, sure: float) -> list[tuple[str, ...]]:
-    """What became of the cells: words, number and share."""
-    counts = [
-        (f"resolved to one state, N >= {sure}", cells.sure),
-        (f"resolved to one state, N < {sure}", cells.resolved - cells.sure),
-        ("narrowed to fewer states", cells.narrowed),
-        ("left as they were", cells.unchanged),
-        *([("in impossible rows", cells.in_impossible_rows)] if cells.in_impossible_rows else []),
-        ("tied: the row cannot tell", cells.tied),
-    ]
-    return [(text, f"{n:,}", f"{100 * n / cells.ambiguous:.1f} %") for text, n in counts]
-
-
 def _tally_row(name: str, tally: CellTally) -> tuple[str, ...]:
-    numbers = (tally.ambiguous, tally.sure, tally.resolved, tally.narrowed, tally.unchanged, tally.tied)
     mean = "" if tally.mean_necessity is None else f"{tally.mean_necessity:.2f}"
-    return name, *(f"{number:,}" for number in numbers), mean
+    before, after = (tally.ambiguous, tally.resolved, tally.sure), (tally.narrowed, tally.unchanged, tally.tied)
+    impossible = f"{tally.in_impossible_rows:,}" if tally.in_impossible_rows else ""
+    return name, *(f"{n:,}" for n in before), mean, *(f"{n:,}" for n in after), impossible
 
 
 def _tally_document(tally: CellTally) -> dict[str, float | None]:

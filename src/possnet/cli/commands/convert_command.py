@@ -10,9 +10,9 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, guess_kind, read_net, scan_columns
-from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.outputs import announce_file, describe_network, open_output, show_progress
 from possnet.cli.parse import OUTPUT, SOURCE
-from possnet.errors import InputError
+from possnet.errors import InputError, count_noun
 
 
 class _ConvertCommand(click.Command):
@@ -48,7 +48,7 @@ def convert_command(
       possnet convert alarm.bif.gz alarm.json --transform optimal
       possnet convert asia asia.uai
       possnet convert patients.csv patients.parquet
-      possnet convert readings.csv readings.parquet --bin 'temp: edges=36,37.5,38.5 error=.2'
+      possnet convert wards.csv wards.parquet --bin 'temp: edges=37,39 error=.2'
     """
     from possnet.io import NETWORK_FORMATS, choose_format, has_suffix
 
@@ -56,18 +56,21 @@ def convert_command(
         if has_suffix(target, NETWORK_FORMATS):
             raise _refuse_kinds(f"{source.name} is data and {target} would be a network")
         stream = scan_columns(source, **columns)
-        with open_output(target, "data", option="") as file, show_progress(stream.rows) as advance:
+        with open_output(target, "data", option="") as file, show_progress("writing", "rows", stream.rows) as advance:
             pn.write_data(stream, file, layout=layout, weights=columns["weights"] or "weight", progress=advance)
+        announce_file(target, f"the rows of {source.name}, {count_noun(len(stream.variables), 'variable')}")
         return
     if guess_kind(target) == "data":
         raise _refuse_kinds(f"{source} is a network and {target} would be data")
     if columns["binnings"]:
         raise InputError(f"--bin is for data, and {source} is a network; expected it with data only")
+    network = read_net(source, transform)
     with open_output(target, "network", option="") as file:
-        pn.write_network(read_net(source, transform), file)
+        pn.write_network(network, file)
+    announce_file(target, describe_network(network))
     names_file = None if target == "-" else choose_format(target, NETWORK_FORMATS, "write").names_file
     if names_file is not None:
-        click.echo(f"The names of variables and states are in {names_file(Path(target))}.", err=True)
+        announce_file(names_file(Path(target)), "the names of its variables and states")
 
 
 def _refuse_kinds(finding: str) -> InputError:

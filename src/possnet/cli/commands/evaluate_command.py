@@ -14,7 +14,8 @@ from possnet.cli.commands.report_command import write_report
 from possnet.cli.inputs import read_net
 from possnet.cli.outputs import show_progress
 from possnet.cli.parse import NET_NAME, numbers_type
-from possnet.cli.render import Page, make_table, show
+from possnet.cli.render import Page, PageTable, make_table, show
+from possnet.cli.terminal import show_line
 from possnet.errors import InputError
 
 _ROWS = numbers_type(int, "whole numbers, for example 100,1000")
@@ -67,7 +68,7 @@ def evaluate_command(
     \b
     Examples:
       possnet evaluate
-      possnet evaluate clinic --rows 100,1000,10000 --imprecision 0,.5,1 --learner likelihood,em,cut --out clinic-run
+      possnet evaluate clinic --rows 100,1000 --learner likelihood,em --out my-run
       possnet evaluate pump --process alpha-cut --metric bound_coverage
     """
     from possnet.experiment import DEFAULT_NETWORKS
@@ -78,17 +79,17 @@ def evaluate_command(
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
     try:
-        with show_progress() as advance:
+        with show_progress("evaluating", "trials") as advance:
             results = pn.evaluate(chosen, rng=seed, out=out, progress=advance, **grid)
     except KeyboardInterrupt:
         remedy = (
             f"Run the same command again to go on: {out} keeps what is done." if out else "Nothing was kept (no --out)."
         )
-        click.echo(f"Stopped. {remedy}", err=True)
+        show_line(f"Stopped. {remedy}")
         sys.exit(130)
     show(results_document(results, metric) if as_json else results_page(results, metric, kept=out is not None))
     if out is not None:
-        write_report(results.experiment, err=as_json)
+        write_report(results.experiment)
 
 
 def read_networks(files: tuple[str, ...]) -> dict[str, pn.Network]:
@@ -109,29 +110,60 @@ def results_document(results: pn.Results, metric: str) -> dict[str, Any]:
 
 
 def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
-    """What an experiment measured: the table of one metric, a sentence for each setting, and what failed.
+    """What an experiment measured: the answer in sentences, the table of one metric, and what failed.
 
     >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
-    >>> results_page(results, "child_affinity", kept=True)[0]
-    'affinity of children: information affinity of the tables of variables with parents (mean ± 95 % interval)'
+    >>> page = results_page(results, "child_affinity", kept=True)
+    >>> page[0].partition(" (")[0]
+    'With 50 rows, the closest to the truth is EM on traced rows'
+    >>> page[-2].partition(";")[2]
+    ' asia, traced rows, imprecision 1, 50 rows'
     """
     from possnet.metrics import METRICS
     from possnet.report import state_answer
 
-    head, *rows = results.table_rows(metric)
-    table = make_table(rows, head, texts=2, indent=0)
-    page: Page = [
-        f"{METRICS[metric].label}: {METRICS[metric].description} (mean ± 95 % interval)",
-        "",
-        table,
-        "",
-        *results.sentences(metric),
-    ]
-    if metric == "child_affinity":
-        page += ["", *state_answer(results)]
+    page: Page = [*state_answer(results), ""] if metric == "child_affinity" else []
+    shared, table = results_table(results, metric)
+    repeats = max(trial.repeat for trial in results.trials) + 1
+    spread = "" if repeats == 1 else f" (mean of {repeats} repeats ± 95 % interval)"
+    caption = f"{METRICS[metric].label}: {METRICS[metric].description}{spread}"
+    page += ["; ".join([caption, *([", ".join(shared)] if shared else [])]), table]
     if results.failed:
         page += ["", f"{len(results.failed)} of {len(results.trials)} trials failed:"]
         page += [f"  {trial.network}, {trial.process}, {trial.learner}: {text}" for trial, text in results.failed[:5]]
     if not kept:
         page += ["", "With --out DIR every result is kept there, with a report to show to others."]
     return page
+
+
+def results_table(results: pn.Results, metric: str) -> tuple[list[str], PageTable]:
+    """What all settings share, and the means in a table: a line for each setting, a column for each learner."""
+    from possnet.learners import LEARNERS, label_learner
+    from possnet.sampling import label_process
+
+    head, *rows = results.table_rows(metric)
+    titles = [label_learner(name) if name.partition("@")[0] in LEARNERS else name for name in head]
+    titles = [_label_limit(title) for title in titles]
+    lines = [(network, label_process(process), *rest) for network, process, *rest in rows]
+    columns = list(zip(*lines, strict=True))
+    same = [k for k in range(4) if len(set(columns[k])) == 1 and columns[k][0]]
+    words = {2: "imprecision {}", 3: "{} rows"}
+    shared = [words.get(k, "{}").format(columns[k][0]) for k in same]
+    kept = [k for k in range(len(head)) if k not in same]
+    cells = [tuple(line[k] for k in kept) for line in lines]
+    keys = sum(k < 4 for k in kept)
+    return shared, make_table(
+        cells, [titles[k] for k in kept], numbers=[new for new, old in enumerate(kept) if old > 1], keys=max(1, keys)
+    )
+
+
+def _label_limit(title: str) -> str:
+    """The title of a column with the learner's label, if it is that of a limit.
+
+    >>> _label_limit("limit"), _label_limit("limit of cut"), _label_limit("ignorance")
+    ('limit of counting', 'limit of cut likelihood', 'ignorance')
+    """
+    from possnet.learners import label_learner
+
+    name = "likelihood" if title == "limit" else title.removeprefix("limit of ")
+    return f"limit of {label_learner(name)}" if title.startswith("limit") else title

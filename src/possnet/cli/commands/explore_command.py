@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
+    metavar="N",
     help="The port to use; 0 for any free one. By default 8642 if it is free, or else any free one.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")

@@ -9,8 +9,9 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, scan_file
-from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.outputs import announce_file, describe_network, name_steps, open_output, show_progress
 from possnet.cli.parse import DATA, NET, TOTAL
+from possnet.cli.terminal import show_line
 from possnet.errors import InputError, listing, warn_user
 
 
@@ -24,7 +25,12 @@ from possnet.errors import InputError, listing, warn_user
     default=None,
     help="Divide every row by its largest degree, or not; by default as the method does.",
 )
-@click.option("--imprecision", type=float, help="Undo a known imprecision of the cells; estimated by cut if not given.")
+@click.option(
+    "--imprecision",
+    type=float,
+    metavar="NUMBER",
+    help="Undo a known imprecision of the cells; estimated by cut if not given.",
+)
 @shared.prior_options
 @shared.transform_option("For --method transform.")
 @shared.choice_option(
@@ -55,8 +61,8 @@ def fit_command(
       possnet fit patients.parquet --structure clinic --out learned.json
       possnet fit patients.csv --structure clinic --method em --out learned.json
       possnet fit patients.csv --structure clinic --method auto --out learned.json
-      possnet sample clinic --out - | possnet fit - --structure clinic --out learned.json
-      possnet fit 'parts/*.parquet' --structure asia --method histogram --out raw.json
+      possnet sample clinic --out - | possnet fit - --structure clinic --out -
+      possnet fit 'parts/*.parquet' --structure asia --out learned.json
     """
     from possnet.learners import LEARNERS
 
@@ -72,7 +78,10 @@ def fit_command(
         raise InputError(f"--method {method} corrects for a known imprecision; expected --imprecision too, such as .5")
     stream = scan_file(data, structure, weights, binnings)
     em = pn.EmOptions(starts=starts, rng=seed, name=structure.name)
-    with open_output(out, "network") as file, show_progress() as advance:
+    with (
+        open_output(out, "network") as file,
+        show_progress("learning tables", name_steps(learner)) as advance,
+    ):
         options |= {**others, "options": em, "name": structure.name, "progress": advance}
         taken = {option: value for option, value in options.items() if option in learner.options}
         rows = stream if learner.takes_streams else pn.Dataset.concatenate(stream)
@@ -80,12 +89,14 @@ def fit_command(
         write_fitted(result, file)
     if isinstance(result, pn.EmResult):
         stopped = result.stopped.replace("_", " ")
-        click.echo(f"{result.steps} steps, {stopped}; log-likelihood {result.log_likelihood[-1]:.3f}", err=True)
+        show_line(f"EM: {result.steps} steps, {stopped}; log-likelihood {result.log_likelihood[-1]:.3f}")
     if isinstance(result, pn.AutoResult):
-        click.echo(result.reason, err=True)
+        show_line(result.reason)
         result = result.result
     if isinstance(result, pn.CutResult):
-        click.echo(describe_cuts(result), err=True)
+        show_line(describe_cuts(result))
+    network = result if isinstance(result, pn.Network) else result.network
+    announce_file(out, f"{describe_network(network)}, tables by {learner.label}")
 
 
 def describe_cuts(result: pn.CutResult) -> str:

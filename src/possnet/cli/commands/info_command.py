@@ -10,7 +10,8 @@ import click
 from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, read_net, scan_columns
 from possnet.cli.parse import SOURCE
-from possnet.cli.render import Page, get_width, make_table, show
+from possnet.cli.render import Page, make_table, show
+from possnet.cli.terminal import get_width
 from possnet.errors import count_noun, listing
 
 if TYPE_CHECKING:
@@ -120,20 +121,16 @@ class DataSummary:
     ...     path = Path(folder) / "patients.csv"
     ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", {"yes", "no"}], "fever": ["mild", None]}), path)
     ...     print(render_page(DataSummary(pn.scan_data(path)).to_page("patients.csv")))
-    patients.csv: 2 rows of 2 variables
-    <BLANKLINE>
-      imprecise cells  25.0 %
-      unknown cells    25.0 %
-      states a cell    1.25
+    patients.csv: 2 rows of 2 variables; 25.0 % of the cells are imprecise, 25.0 % unknown
     <BLANKLINE>
       variable  states   imprecise  unknown  states a cell
       rash      no, yes     50.0 %    0.0 %           1.50
       fever     mild         0.0 %   50.0 %           1.00
+      all                   25.0 %   25.0 %           1.25
     <BLANKLINE>
-      the first rows
-      rash    fever
-      yes     mild
-      no|yes  ?
+      row  rash    fever
+      1    yes     mild
+      2    no|yes  ?
     """
 
     def __init__(self, batches: DataStream) -> None:
@@ -175,25 +172,25 @@ class DataSummary:
         variables, means = self.variables, self.means
         overall = [sum(mean[k] for mean in means.values()) / len(means) for k in range(3)]
         weighted = "" if self.rows == self.weight else f", {self.weight:,} with their weights"
-        labels = ("imprecise cells", "unknown cells", "states a cell")
+        imprecise, unknown, _ = _write_shares(overall)
+        title = f"{name}: {count_noun(self.rows, 'row')} of {count_noun(len(variables), 'variable')}{weighted}"
+        shares = f"{imprecise} of the cells are imprecise, {unknown} unknown"
+        graded = f", {100 * self.graded_share:.1f} % have degrees" if self.graded_share else ""
+        lines = [(v.name, _list_states(v), *_write_shares(means[v.name])) for v in variables]
+        total = ("all", "", *_write_shares(overall)) if len(lines) > 1 else ()
         head = ("variable", "states", "imprecise", "unknown", "states a cell")
-        graded = [("cells with degrees", f"{100 * self.graded_share:.1f} %")] if self.graded_share else []
-        page: Page = [
-            f"{name}: {count_noun(self.rows, 'row')} of {count_noun(len(variables), 'variable')}{weighted}",
-            "",
-            make_table([*zip(labels, _write_shares(overall), strict=True), *graded]),
-            "",
-            make_table([(v.name, _list_states(v), *_write_shares(means[v.name])) for v in variables], head, texts=2),
-        ]
+        page: Page = [f"{title}; {shares}{graded}", "", make_table(lines, head, texts=2, total=total)]
         if self.reading:
             page += ["", f"  cells read as asked: {self.reading}"]
         numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
         if numeric:
             page += ["", f"  {listing(numeric)}: measurements? Bin them: --bin '{numeric[0]}: edges=... error=...'"]
         if self.first_rows:
-            more = ("...",) if len(variables) > _PREVIEW_COLUMNS else ()
             names = [v.name for v in variables[:_PREVIEW_COLUMNS]]
-            page += ["", "  the first rows", make_table([(*row, *more) for row in self.first_rows], (*names, *more))]
+            numbered = [(str(number), *row) for number, row in enumerate(self.first_rows, 1)]
+            page += ["", make_table(numbered, ("row", *names))]
+            left = len(variables) - len(names)
+            page += [f"  and {count_noun(left, 'more column')}"] if left else []
         return page
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import asdict
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,10 +13,17 @@ import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.commands.fit_command import write_fitted
 from possnet.cli.inputs import DataFile, scan_columns
-from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.outputs import announce_file, name_steps, open_output, show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, EDGE
-from possnet.cli.render import Page, show
-from possnet.errors import InputError, among
+from possnet.cli.render import Page, make_table, show
+from possnet.cli.terminal import show_line
+from possnet.drawing import format_number
+from possnet.errors import InputError, among, count_noun
+
+if TYPE_CHECKING:
+    from possnet.io import DataStream
+
+_STOPPED = {"max_steps": "the number of steps", "max_seconds": "--max-seconds", "interrupted": "Ctrl-C"}
 
 
 @click.command(short_help="Learn a structure and its tables.")
@@ -40,6 +47,7 @@ from possnet.errors import InputError, among
 @click.option(
     "--max-seconds",
     type=click.FloatRange(min=0.0),
+    metavar="SECONDS",
     help="Stop the search after so long, with the best structure so far.",
 )
 @shared.number_option("--bootstrap", "Bootstrap samples, for the confidence of every edge.", default=0)
@@ -90,11 +98,11 @@ def learn_command(
     \b
     Examples:
       possnet learn patients.csv --out learned.json
-      possnet learn wards.csv --without name --bin 'temp: edges=37.5,38.5 error=.2' --out learned.json
-      possnet learn patients.parquet --measure traced-bic --out learned.json
-      possnet learn patients.csv --method k2 --measure mutual-information --order measles,fever,rash
-      possnet learn patients.csv --tier contact,vaccinated --tier measles --tier fever,rash --bootstrap 20
-      possnet learn patients.csv --explain 'measles->fever' --explain 'fever->rash'
+      possnet learn wards.csv --without name --bin 'temp: edges=37,39 error=.2'
+      possnet learn patients.csv --measure traced-bic --out learned.json
+      possnet learn patients.csv --method k2 --order measles,fever,rash
+      possnet learn patients.csv --tier contact --tier measles --tier fever,rash
+      possnet learn patients.csv --bootstrap 20 --explain 'measles->fever'
     """
     from possnet.learners import LEARNERS
     from possnet.structure import MEASURES
@@ -104,8 +112,8 @@ def learn_command(
     names = [variable.name for variable in rows.variables]
     questions = choose_edges(explained, names, "--explain")
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
-    with nullcontext() if out is None else open_output(out, "network") as file, show_progress() as advance:
-        result = pn.learn_structure(
+    with nullcontext() if out is None else open_output(out, "network") as file:
+        result = search_structure(
             rows,
             method,
             measure=measure,
@@ -120,25 +128,93 @@ def learn_command(
             bootstrap=bootstrap,
             rng=seed,
             workers=workers,
-            progress=advance,
         )
         if file is not None:
-            learner = LEARNERS[MEASURES[result.measure].learner]
-            by_default = prior is None and pseudo is None
-            options = {
-                "prior": MEASURES[result.measure].prior if by_default else prior,
-                "pseudo": pseudo,
-                "progress": advance,
-            }
-            taken = {option: value for option, value in options.items() if option in learner.options}
-            write_fitted(learner.fit(result.dag, rows, conjunction=kind, **taken), file)
+            write_fitted(fit_tables(result, rows, conjunction=kind, prior=prior, pseudo=pseudo), file)
         reasons = [pn.explain_edge(result, rows, *edge) for edge in questions]
-    page: Page = [str(result), *(f"\n{reason}" for reason in reasons)]
+    page = [*structure_page(result), *(part for reason in reasons for part in explanation_page(reason))]
     document = structure_document(result) | {"explanations": [asdict(reason) for reason in reasons]}
     show(document if as_json else page, err=out == "-")
+    if out is not None:
+        variables, edges = count_noun(len(names), "variable"), count_noun(len(result.edges), "edge")
+        learner = LEARNERS[MEASURES[result.measure].learner]
+        announce_file(out, f"a network of {variables} and {edges}, tables by {learner.label}")
     if result.stopped == "interrupted":
-        click.echo("Stopped: this is the best structure so far.", err=True)
+        show_line("Stopped: this is the best structure so far.")
         click.get_current_context().exit(130)
+
+
+def search_structure(rows: pn.Dataset | DataStream, method: str, **how: Any) -> pn.LearnedStructure:
+    """Learn a structure behind a bar that counts the moves of the search, or the samples of the bootstrap."""
+    unit = "bootstrap samples" if how["bootstrap"] else "moves"
+    with show_progress("searching for a structure", unit) as advance:
+        return pn.learn_structure(rows, method, progress=advance, **how)
+
+
+def fit_tables(
+    result: pn.LearnedStructure,
+    rows: pn.Dataset | DataStream,
+    *,
+    conjunction: pn.Conjunction,
+    prior: str | None,
+    pseudo: float | None,
+) -> Any:
+    """What the learner that suits the measure of a structure makes of its tables."""
+    from possnet.learners import LEARNERS
+    from possnet.structure import MEASURES
+
+    measure = MEASURES[result.measure]
+    learner = LEARNERS[measure.learner]
+    by_default = prior is None and pseudo is None
+    with show_progress("learning tables", name_steps(learner)) as advance:
+        options = {"prior": measure.prior if by_default else prior, "pseudo": pseudo, "progress": advance}
+        taken = {option: value for option, value in options.items() if option in learner.options}
+        return learner.fit(result.dag, rows, conjunction=conjunction, **taken)
+
+
+def structure_page(result: pn.LearnedStructure) -> Page:
+    """A learned structure: how many edges, what each is worth, why and how they were searched, and what came close.
+
+    >>> from possnet.cli.render import render_page
+    >>> data = pn.Dataset.from_table({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20})
+    >>> print(render_page(structure_page(pn.learn_structure(data, "mwst", measure="bic"))))
+    1 edge of 2 variables, learned from 40 rows (mwst by bic)
+    <BLANKLINE>
+      edge   value
+      a - b  25.88
+    <BLANKLINE>
+      score -31.42 after 1 step
+    """
+    edges, variables = count_noun(len(result.edges), "edge"), count_noun(len(result.dag.nodes), "variable")
+    rows = count_noun(result.rows, "row")
+    page: Page = [f"{edges} of {variables}, learned from {rows} ({result.method} by {result.measure})", ""]
+    head, *lines = result.edge_rows()
+    page += [make_table(lines, head, texts=1) if lines else "  no edges", ""]
+    page += [f"  {result.reason}"] if result.reason else []
+    page.append(f"  score {format_number(result.score)} after {count_noun(len(result.trace), 'step')}")
+    if result.stopped != "converged":
+        page.append(f"  stopped by {_STOPPED[result.stopped]}: the best structure so far")
+    if result.ties:
+        step = result.ties[0]
+        action, parent, child = step.ties[0]
+        page.append(
+            f"  ties: {len(result.ties)}, the first: {step.action} {step.parent} -> {step.child}, or {action} {parent} -> "
+            f"{child}"
+        )
+    if result.order is not None:
+        page.append(f"  order: {', '.join(result.order)}")
+    if result.near_misses:
+        moves = [(f"{m.action} {m.parent} -> {m.child}", format_number(m.gain)) for m in result.near_misses[:5]]
+        page += ["", make_table(moves, ("near misses", "gain"), texts=1)]
+    return page
+
+
+def explanation_page(reason: pn.EdgeExplanation) -> Page:
+    """Why an edge is there, or is not: sentences, and the law of the child's cells."""
+    if not reason.law.cells:
+        return ["", reason.words]
+    head, *rows = reason.law_rows(longest=60)
+    return ["", reason.words, "", f"  {reason.caption}", make_table(rows, head, texts=1)]
 
 
 def choose_edges(edges: list[list[tuple[str, str]]], names: list[str], option: str) -> list[tuple[str, str]]:

@@ -9,7 +9,9 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.parse import NET, VARIABLE, parse_evidence, write_finding
-from possnet.cli.render import Page, get_width, show
+from possnet.cli.render import Page, draw_bar, show
+from possnet.cli.terminal import get_width
+from possnet.drawing import format_number
 
 
 @click.command(short_help="How possible and how certain each state of a variable is.")
@@ -39,7 +41,7 @@ def query_command(
       possnet query clinic measles --given 'fever=mild|high' --given rash=spots
       possnet query asia lung --given xray=yes --json
       possnet query adult.json income --given age=30 --given 'hours>40'
-      possnet fit rows.csv --structure clinic --out - | possnet query - flu --given fever=high
+      possnet fit rows.csv --structure clinic --out - | possnet query - flu
     """
     if with_bounds and net.bounds is None:
         raise pn.InputError(
@@ -130,7 +132,7 @@ def _with_band(degree: float, low: float, high: float) -> str:
 
 
 def answer_page(answer: pn.Possibility, degree: float, findings: list[str]) -> Page:
-    """The answer to a question about one variable as bars: the length is Π, the filled part N.
+    """The answer to a question about one variable as bars.
 
     >>> from possnet.cli.render import render_page
     >>> engine = pn.Inference(pn.load_example("asia"))
@@ -142,17 +144,27 @@ def answer_page(answer: pn.Possibility, degree: float, findings: list[str]) -> P
     <BLANKLINE>
       Π of what is given: 1
     """
-    variable = answer.variables[0]
-    width = max(len(state) for state in variable.states)
+    page: Page = [f"{answer.variables[0].name}{', given ' + ', '.join(findings) if findings else ''}", ""]
+    page += list_bars(answer)
+    if findings:
+        page += ["", f"  Π of what is given: {format_number(degree)}"]
+    return page
+
+
+def list_bars(answer: pn.Possibility) -> list[str]:
+    """The states of a variable as bars: the length is Π, the filled part N.
+
+    >>> print(*list_bars(pn.Possibility(pn.Variable("rash", ("yes", "no")), [0.25, 1])), sep="\\n")
+      yes  ▒▒▒▒▒▒▒▒                         Π 0.250  N 0.000
+      no   ███████████████████████▒▒▒▒▒▒▒▒  Π 1.000  N 0.750
+    """
+    states = answer.variables[0].states
+    width = max(len(state) for state in states)
     longest = max(4, min(31, get_width() - width - 26))
-    page: Page = [f"{variable.name}{', given ' + ', '.join(findings) if findings else ''}", ""]
-    for state in variable.states:
+    lines = []
+    for state in states:
         possibility = answer[state]
         necessity = answer.necessity({state}) if answer.is_normalised else 0.0
-        full, half = round(necessity * longest), round(possibility * longest)
-        bar = ("█" * full + "▒" * (half - full)).ljust(longest)
         degrees = f"Π {possibility:.3f}" + (f"  N {necessity:.3f}" if answer.is_normalised else "")
-        page.append(f"  {state.ljust(width)}  {bar}  {degrees}")
-    if findings:
-        page += ["", f"  Π of what is given: {degree:.6g}"]
-    return page
+        lines.append(f"  {state.ljust(width)}  {draw_bar(possibility, necessity, longest)}  {degrees}")
+    return lines

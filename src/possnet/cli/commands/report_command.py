@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 import possnet as pn
-from possnet.cli.outputs import show_progress
+from possnet.cli.outputs import announce_file, show_progress
 
 if TYPE_CHECKING:
     from possnet.experiment import Experiment
@@ -23,15 +23,15 @@ def report_command(folder: str) -> None:
     \b
     Examples:
       possnet report clinic-run
+      possnet report results/2026-clinic
     """
-    write_report(folder, err=False)
+    write_report(folder)
 
 
-def write_report(experiment: Experiment | str, *, err: bool) -> None:
-    """Write the report, and print where it is."""
-    with show_progress() as advance:
+def write_report(experiment: Experiment | str) -> None:
+    """Write the report, and say what was written and where."""
+    with show_progress("writing the report", "figures") as advance:
         page = pn.write_report(experiment, progress=advance)
-    click.echo(
-        f"\nReport: {page}\nAll metrics: {page.parent / 'results.csv'}; figures for papers: {page.parent / 'figures'}",
-        err=err,
-    )
+    announce_file(page, "the report, a page to show to others")
+    announce_file(page.parent / "results.csv", "every metric of every trial")
+    announce_file(page.parent / "figures", "every figure as SVG and PDF")

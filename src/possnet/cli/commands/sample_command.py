@@ -8,8 +8,10 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.outputs import open_output, show_progress
+from possnet.cli.outputs import announce_file, open_output, show_progress
 from possnet.cli.parse import IMPRECISION, NET, parse_evidence
+from possnet.cli.terminal import show_line
+from possnet.errors import count_noun
 
 
 @click.command(short_help="Draw rows of set-valued cells from a network.")
@@ -41,19 +43,22 @@ def sample_command(
 
     \b
     Examples:
-      possnet sample asia --rows 10000 --imprecision 0.5 --seed 7 --out asia.parquet
+      possnet sample asia --rows 10000 --imprecision 0.5 --out asia.parquet
       possnet sample asia --rows 5 --out -
-      possnet sample clinic --process traced --imprecision 1 --imprecision fever=0.2 --out clinic.csv
+      possnet sample clinic --process traced --imprecision fever=0.2 --out -
     """
     from secrets import randbits
 
     number = randbits(32) if seed is None else seed
     degrees, evidence = spread_imprecision(imprecision, net), parse_evidence(given, net)
     stream = pn.sample_batches(net, rows, imprecision=degrees, evidence=evidence, rng=number, batch=1 << 18, **process)
-    with open_output(out, "data") as file, show_progress(rows) as advance:
+    with open_output(out, "data") as file, show_progress("drawing", "rows", rows) as advance:
         pn.write_data(stream, file, progress=advance)
-    if seed is None:
-        click.echo(f"Drawn with --seed {number}.", err=True)
+    drawn = f"{count_noun(rows, 'row')} of {count_noun(len(net.variables), 'variable')}"
+    chosen = "" if seed is not None else f", drawn with --seed {number}"
+    announce_file(out, f"{drawn}{chosen}")
+    if chosen and out == "-":
+        show_line(f"Drawn with --seed {number}.")
 
 
 def spread_imprecision(given: dict[str, float], network: pn.Network) -> dict[str, float]:

@@ -13,6 +13,7 @@ from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import show_progress
 from possnet.cli.parse import DATA, NET
 from possnet.cli.render import Page, make_table, show
+from possnet.errors import count_noun
 
 
 @click.command(short_help="Both likelihoods of a network on data.")
@@ -34,11 +35,11 @@ def score_command(net: pn.Network, data: DataFile, as_json: bool, **columns: Any
     from possnet.likelihood import log_likelihood_by_family, random_set_log_likelihood_by_family
 
     stream = scan_file(data, net, **columns)
-    with show_progress(stream.rows) as advance:
+    with show_progress("counting", "rows", stream.rows) as advance:
         counts = pn.count(net.dag, stream, focal=True, progress=advance)
     degrees, masses = log_likelihood_by_family(net, counts), random_set_log_likelihood_by_family(net.dag, counts)
     scores = {name: (degrees[name], masses[name]) for name in degrees}
-    show(score_document(scores, counts.rows) if as_json else score_page(scores, counts.rows))
+    show(score_document(scores, counts.rows) if as_json else score_page(scores, counts.rows, data.name))
 
 
 def score_document(scores: dict[str, tuple[float, float]], rows: int | float) -> dict[str, Any]:
@@ -52,22 +53,30 @@ def score_document(scores: dict[str, tuple[float, float]], rows: int | float) ->
     }
 
 
-def score_page(scores: dict[str, tuple[float, float]], rows: int | float) -> Page:
+def score_page(scores: dict[str, tuple[float, float]], rows: int | float, name: str) -> Page:
     """Both likelihoods by variable, in all, and of a row.
 
     >>> from possnet.cli.render import render_page
-    >>> print(render_page(score_page({"rash": (-1.386, -3.296)}, 3)))
-      variable        piLL     mLL
-      rash          -1.386  -3.296
-      all           -1.386  -3.296
-      a row (of 3)  -0.462  -1.099
+    >>> print(render_page(score_page({"rash": (-1.386, -3.296)}, 3, "rows.csv")))
+    rows.csv, 3 rows: piLL -0.462 and mLL -1.099 for each row
+    <BLANKLINE>
+      variable    piLL     mLL
+      rash      -1.386  -3.296
+      all       -1.386  -3.296
+    <BLANKLINE>
+      piLL: the score of the network's degrees, at most 0; 0 for knowing nothing
+      mLL: the log-likelihood of its structure over the cells as they stand
     """
     total = [sum(pair[k] for pair in scores.values()) for k in (0, 1)]
-    lines = [*scores.items(), ("all", total)]
+    *lines, last = [(v, *(f"{n:.3f}" for n in pair)) for v, pair in [*scores.items(), ("all", total)]]
+    title = f"{name}, {count_noun(rows, 'row')}"
     if rows:
-        lines.append((f"a row (of {rows:,})", [number / rows for number in total]))
+        title += f": piLL {total[0] / rows:.3f} and mLL {total[1] / rows:.3f} for each row"
     return [
-        make_table(
-            [(name, *(f"{n:.3f}" for n in numbers)) for name, numbers in lines], ("variable", "piLL", "mLL"), texts=1
-        )
+        title,
+        "",
+        make_table(lines, ("variable", "piLL", "mLL"), texts=1, total=last),
+        "",
+        "  piLL: the score of the network's degrees, at most 0; 0 for knowing nothing",
+        "  mLL: the log-likelihood of its structure over the cells as they stand",
     ]
