@@ -34,6 +34,29 @@ from .errors import (
     TooLarge as TooLarge,
 )
 from .experiment import Results as Results, evaluate as evaluate
+from .explanation import (
+    ActUtility as ActUtility,
+    AnswerExplanation as AnswerExplanation,
+    Conflicts as Conflicts,
+    Contribution as Contribution,
+    Contributions as Contributions,
+    Decision as Decision,
+    EntrySensitivity as EntrySensitivity,
+    NextQuestion as NextQuestion,
+    NextQuestions as NextQuestions,
+    PossibleAnswer as PossibleAnswer,
+    Repair as Repair,
+    Scenario as Scenario,
+    ScenarioComparison as ScenarioComparison,
+    Sensitivity as Sensitivity,
+    conflicts as conflicts,
+    contributions as contributions,
+    decide as decide,
+    explain as explain,
+    next_questions as next_questions,
+    scenarios as scenarios,
+    sensitivity as sensitivity,
+)
 from .graph import Dag as Dag, EssentialGraph as EssentialGraph, UndirectedGraph as UndirectedGraph
 from .inference import (
     Explanation as Explanation,

@@ -16,23 +16,24 @@ strategy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from possnet.errors import InputError, among, listing
+from possnet.graph import Dag
 from possnet.network.network_bounds import NetworkBounds, check_bounds
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
 from possnet.variables import check_text, for_every_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike
 
     from possnet.aliases import Bools, Floats
-    from possnet.graph import Dag
     from possnet.variables import Variable
 
 
@@ -292,6 +293,48 @@ class Network:
             conjunction=self._conjunction,
             support=support,
             bounds=bounds,
+            name=self._name,
+            description=self._description,
+        )
+
+    def do(self, interventions: Mapping[str, str]) -> Network:
+        """The network after some variables have been set from outside: what would follow from doing, not from seeing.
+
+        A variable that is set is cut off from its parents, and has its state for certain; everything else stays (the
+        mutilated network of Pearl 2000, for possibilities Benferhat and Smaoui 2007):
+        π(ω | do(x)) is the conjunction of all table entries of ω but those of the variables that are set, and 0 where ω
+        differs from them. Queries of the result are conditioned by evidence as always. In a
+        product-based network setting a variable without parents is conditioning on it.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> pn.Inference(clinic.do({"flu": "yes"})).query("season"), pn.Inference(clinic).query("season", {"flu": "yes"})
+        (Possibility(season: winter 1, summer 1), Possibility(season: winter 1, summer 0.25))
+        """
+        if not isinstance(interventions, Mapping):
+            raise InputError(
+                f"{self._error_owner()}: do {interventions!r}; expected a mapping such as {{'vaccinated': 'yes'}}"
+            )
+        tables, parents = dict(self._tables), {name: self._dag.parents(name) for name in self._dag.nodes}
+        lower, upper = (dict(end) for end in self._bounds or ({}, {}))
+        for name, state in interventions.items():
+            variable = self.variable(name)
+            if not isinstance(state, str):
+                raise InputError(
+                    f"{self._error_owner()}: do sets {name!r} to {state!r}; expected one of its states "
+                    f"({listing(variable.states)})"
+                )
+            tables[name] = np.zeros(len(variable))
+            tables[name][variable.index(state)] = 1.0
+            tables[name].flags.writeable = False
+            parents[name] = ()
+            lower[name] = upper[name] = tables[name]
+        return Network.unchecked(
+            self.variables,
+            Dag(parents),
+            tables,
+            conjunction=self._conjunction,
+            bounds=None if self._bounds is None else NetworkBounds(lower, upper),
             name=self._name,
             description=self._description,
         )
