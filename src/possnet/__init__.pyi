@@ -57,6 +57,14 @@ from .explanation import (
     scenarios as scenarios,
     sensitivity as sensitivity,
 )
+from .gates import (
+    Gate as Gate,
+    GateFit as GateFit,
+    gate_and as gate_and,
+    gate_max as gate_max,
+    gate_min as gate_min,
+    gate_or as gate_or,
+)
 from .graph import Dag as Dag, EssentialGraph as EssentialGraph, UndirectedGraph as UndirectedGraph
 from .inference import (
     Explanation as Explanation,
@@ -87,6 +95,7 @@ from .metrics import Comparison as Comparison, compare as compare, information_a
 from .network import (
     Network as Network,
     align_network as align_network,
+    nearest_gate as nearest_gate,
     normalise_tables as normalise_tables,
     random_network as random_network,
 )

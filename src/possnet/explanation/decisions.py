@@ -6,7 +6,7 @@ With π the possibility of the outcomes after an act, u their utility in [0, 1] 
 
 For the minimum these are the criteria of Dubois and Prade (1995): U- = min over x of max(1 - π(x), u(x)) is large if all
 outcomes that are at all possible are good, U+ if some possible outcome is good. For the product they are the
-possibilistic Choquet-like (Shilkret) integrals of u, of the same meaning on a numerical scale. Each is reached at one
+Shilkret integral of u and its dual, of the same meaning on a numerical scale. Each is reached at one
 outcome, its *witness*, which is why the act has that utility.
 """
 

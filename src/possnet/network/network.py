@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.errors import InputError, among, listing
+from possnet.gates import Gate
 from possnet.graph import Dag
 from possnet.network.network_bounds import NetworkBounds, check_bounds
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
@@ -48,7 +49,8 @@ class Network:
         One node for each variable.
     tables
         Name -> degrees; axes are the parents in the order of the DAG, then the variable itself. Every row (the last
-        axis) peaks at 1. For raw tables, see `normalise_tables` and `Network.subnormal`.
+        axis) peaks at 1. For raw tables, see `normalise_tables` and `Network.subnormal`. A gate (`possnet.gate_or` and
+        others) stands for its table, and its numbers are kept.
     conjunction
         ``PRODUCT`` or ``MIN``.
     support
@@ -67,13 +69,24 @@ class Network:
     0.2
     """
 
-    __slots__ = ("_bounds", "_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables")
+    __slots__ = (
+        "_bounds",
+        "_by_name",
+        "_conjunction",
+        "_dag",
+        "_description",
+        "_gates",
+        "_name",
+        "_support",
+        "_tables",
+    )
     _by_name: dict[str, Variable]
     _dag: Dag
     _tables: dict[str, Floats]
     _conjunction: Conjunction
     _support: dict[str, Floats] | None
     _bounds: NetworkBounds | None
+    _gates: dict[str, Gate]
     _name: str
     _description: str
 
@@ -125,6 +138,7 @@ class Network:
         conjunction: Conjunction = PRODUCT,
         support: dict[str, Floats] | None = None,
         bounds: NetworkBounds | None = None,
+        gates: dict[str, Gate] | None = None,
         name: str = "",
         description: str = "",
     ) -> Network:
@@ -138,7 +152,7 @@ class Network:
         self = object.__new__(cls)
         self._by_name = {variable.name: variable for variable in variables}
         self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
-        self._tables, self._support, self._bounds = tables, support, bounds
+        self._tables, self._support, self._bounds, self._gates = tables, support, bounds, gates or {}
         for arrays in (tables, support or {}, *(bounds or ())):
             for array in arrays.values():
                 array.flags.writeable = False
@@ -168,6 +182,7 @@ class Network:
         for_every_variable(dict.fromkeys(dag.nodes), self._by_name, self._error_owner(), "node of the dag")
         given = for_every_variable(tables, self._by_name, self._error_owner(), "table")
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
+        self._gates = {child: table for child, table in given.items() if isinstance(table, Gate)}
         self._support = self._bounds = None
         if support is not None:
             numbers = for_every_variable(support, self._by_name, self._error_owner(), "support")
@@ -207,6 +222,11 @@ class Network:
     def bounds(self) -> NetworkBounds | None:
         """Lower and upper tables if the degrees are known within bounds, otherwise None: see `with_bounds`."""
         return None if self._bounds is None else NetworkBounds(*map(dict, self._bounds))
+
+    @property
+    def gates(self) -> dict[str, Gate]:
+        """Name -> the gate that a table is made by, for those tables that are: see `possnet.gate_or`."""
+        return dict(self._gates)
 
     @property
     def backed_off(self) -> dict[str, Bools] | None:
@@ -257,12 +277,15 @@ class Network:
         array([1. , 0.5])
         """
         table = self._checked_table(self.variable(name).name, degrees)
+        gates = {child: gate for child, gate in self._gates.items() if child != name}
+        if isinstance(degrees, Gate):
+            gates[name] = degrees
         if self.is_normalised:
             self._require_peaks(name, table)
         bounds = self._bounds
         if bounds is not None:
             bounds = NetworkBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
-        return self._with_tables({**self._tables, name: table}, None, bounds)
+        return self._with_tables({**self._tables, name: table}, None, bounds, gates)
 
     def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
         """The same network, whose true degrees are known to lie between two tables: lower <= π(x | a) <= upper.
@@ -280,11 +303,15 @@ class Network:
         Network(1 variable, 0 edges, 2 degrees, product; with bounds)
         """
         return self._with_tables(
-            self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner())
+            self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner()), self._gates
         )
 
     def _with_tables(
-        self, tables: dict[str, Floats], support: dict[str, Floats] | None, bounds: NetworkBounds | None
+        self,
+        tables: dict[str, Floats],
+        support: dict[str, Floats] | None,
+        bounds: NetworkBounds | None,
+        gates: dict[str, Gate],
     ) -> Network:
         return Network.unchecked(
             self.variables,
@@ -293,6 +320,7 @@ class Network:
             conjunction=self._conjunction,
             support=support,
             bounds=bounds,
+            gates=gates,
             name=self._name,
             description=self._description,
         )
@@ -335,6 +363,7 @@ class Network:
             tables,
             conjunction=self._conjunction,
             bounds=None if self._bounds is None else NetworkBounds(lower, upper),
+            gates={name: gate for name, gate in self._gates.items() if name not in interventions},
             name=self._name,
             description=self._description,
         )
@@ -392,6 +421,7 @@ class Network:
             conjunction=self._conjunction,
             support=self._support,
             bounds=self._bounds,
+            gates=self._gates,
             name=self._name,
             description=self._description,
         )
@@ -427,6 +457,8 @@ class Network:
         ]
         first = f"{self._name!r}, " if self._name else ""
         ending = "; with bounds" if self._bounds is not None else "" if self.is_normalised else "; subnormal"
+        if self._gates:
+            ending += f"; {len(self._gates)} gate{'s' * (len(self._gates) != 1)}"
         return f"Network({first}{', '.join(parts)}{ending})"
 
     def _error_owner(self) -> str:
@@ -448,12 +480,28 @@ class Network:
         return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))
 
     def _checked_table(self, child: str, degrees: ArrayLike) -> Floats:
+        if isinstance(degrees, Gate):
+            self._require_own_gate(child, degrees)
         shape = (*self._contexts_shape(child), len(self._by_name[child]))
         axes = ", ".join((*self._dag.parents(child), child))
         table = as_degrees(degrees, shape, f"{self._error_owner()}: table of {child!r} with axes ({axes})")
         snap_tops(table, axis=-1)
         table.flags.writeable = False
         return table
+
+    def _require_own_gate(self, child: str, gate: Gate) -> None:
+        own = (self._by_name[child], tuple(self._by_name[parent] for parent in self._dag.parents(child)))
+        if (gate.child, gate.parents) != own:
+            raise InputError(
+                f"{self._error_owner()}: the gate of {child!r} is that of {gate.child.name!r} given "
+                f"({', '.join(p.name for p in gate.parents)}); expected the same variables, the parents in the order of "
+                f"the dag ({', '.join(self._dag.parents(child))})"
+            )
+        if gate.conjunction.name != self._conjunction.name:
+            raise InputError(
+                f"{self._error_owner()}: the gate of {child!r} is for {gate.conjunction.name}; expected "
+                f"conjunction={self._conjunction!r}, as the network has"
+            )
 
     def _checked_support(self, child: str, numbers: ArrayLike) -> Floats:
         owner, shape = f"{self._error_owner()}: support of {child!r}", self._contexts_shape(child)
