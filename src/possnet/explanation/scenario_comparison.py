@@ -141,7 +141,8 @@ class ScenarioComparison:
                 (name, own, self.marginals[first][name]) for name, own in self.marginals[last].items()
             )
         }
-        parents = {v.name: self.network.dag.parents(v.name) for v in self.network.variables}
+        dag = self.network.do(self.scenarios[last].do).dag  # what is done has no parents
+        parents = {v.name: dag.parents(v.name) for v in self.network.variables}
         return draw_graph(
             parents,
             cards,

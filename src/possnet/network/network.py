@@ -70,16 +70,9 @@ class Network:
     """
 
     __slots__ = (
-        "_bounds",
-        "_by_name",
-        "_conjunction",
-        "_dag",
-        "_description",
-        "_gates",
-        "_name",
-        "_support",
-        "_tables",
-    )
+        "_bounds", "_by_name", "_conjunction", "_dag", "_description", "_gates", "_name", "_support", "_tables",
+        "_transform",
+    )  # fmt: skip
     _by_name: dict[str, Variable]
     _dag: Dag
     _tables: dict[str, Floats]
@@ -89,6 +82,7 @@ class Network:
     _gates: dict[str, Gate]
     _name: str
     _description: str
+    _transform: str
 
     def __init__(
         self,
@@ -141,6 +135,7 @@ class Network:
         gates: dict[str, Gate] | None = None,
         name: str = "",
         description: str = "",
+        transform: str = "",
     ) -> Network:
         """Network of values already known to be valid; nothing is checked, snapped or copied.
 
@@ -152,7 +147,8 @@ class Network:
         self = object.__new__(cls)
         self._by_name = {variable.name: variable for variable in variables}
         self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
-        self._tables, self._support, self._bounds, self._gates = tables, support, bounds, gates or {}
+        self._tables, self._support, self._bounds, self._transform = tables, support, bounds, transform
+        self._gates = gates or {}
         for arrays in (tables, support or {}, *(bounds or ())):
             for array in arrays.values():
                 array.flags.writeable = False
@@ -184,6 +180,7 @@ class Network:
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
         self._gates = {child: table for child, table in given.items() if isinstance(table, Gate)}
         self._support = self._bounds = None
+        self._transform = ""
         if support is not None:
             numbers = for_every_variable(support, self._by_name, self._error_owner(), "support")
             self._support = {child: self._checked_support(child, rows) for child, rows in numbers.items()}
@@ -229,6 +226,14 @@ class Network:
         return dict(self._gates)
 
     @property
+    def transform(self) -> str:
+        """``ratio`` if the tables are probabilities divided by the largest of their context, otherwise empty.
+
+        Tables that `possnet.fit_coarsened` learns are; `possnet.complete` then answers by the probabilities themselves.
+        """
+        return self._transform
+
+    @property
     def backed_off(self) -> dict[str, Bools] | None:
         """Name -> which contexts without observations took the degrees of a smaller context; None without support.
 
@@ -269,8 +274,9 @@ class Network:
         """The same network with another table for one variable; only that table is checked.
 
         A subnormal network takes any table; a normalised one takes tables whose rows peak at 1. Support is dropped for a
-        learned network, because the new table was not learned from those observations. If the network carries bounds, those
-        of other variables stay, and the new table is its own lower and upper bound: it is given, not learned.
+        learned network, because the new table was not learned from those observations, and so is `transform`. If the
+        network carries bounds, those of other variables stay, and the new table is its own lower and upper bound: it is
+        given, not learned.
 
         >>> import possnet as pn
         >>> pn.load_example("asia").with_table("smoke", [1, 0.5]).table("smoke")
@@ -285,7 +291,7 @@ class Network:
         bounds = self._bounds
         if bounds is not None:
             bounds = NetworkBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
-        return self._with_tables({**self._tables, name: table}, None, bounds, gates)
+        return self._with_tables({**self._tables, name: table}, None, bounds, gates=gates, transform="")
 
     def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
         """The same network, whose true degrees are known to lie between two tables: lower <= π(x | a) <= upper.
@@ -303,15 +309,28 @@ class Network:
         Network(1 variable, 0 edges, 2 degrees, product; with bounds)
         """
         return self._with_tables(
-            self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner()), self._gates
+            self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner())
         )
+
+    def with_transform(self, transform: str) -> Network:
+        """The same network, whose tables are said to be probabilities divided by the largest of their context, or not.
+
+        >>> import possnet as pn
+        >>> pn.load_example("asia").with_transform("ratio").transform
+        'ratio'
+        """
+        if transform not in {"", "ratio"}:
+            raise InputError(f"{self._error_owner()}: transform {transform!r}; expected 'ratio' or ''")
+        return self._with_tables(self._tables, self._support, self._bounds, transform=transform)
 
     def _with_tables(
         self,
         tables: dict[str, Floats],
         support: dict[str, Floats] | None,
         bounds: NetworkBounds | None,
-        gates: dict[str, Gate],
+        *,
+        gates: dict[str, Gate] | None = None,
+        transform: str | None = None,
     ) -> Network:
         return Network.unchecked(
             self.variables,
@@ -320,9 +339,10 @@ class Network:
             conjunction=self._conjunction,
             support=support,
             bounds=bounds,
-            gates=gates,
+            gates=self._gates if gates is None else gates,
             name=self._name,
             description=self._description,
+            transform=self._transform if transform is None else transform,
         )
 
     def do(self, interventions: Mapping[str, str]) -> Network:
@@ -366,6 +386,7 @@ class Network:
             gates={name: gate for name, gate in self._gates.items() if name not in interventions},
             name=self._name,
             description=self._description,
+            transform=self._transform,
         )
 
     def joint(self, configuration: Mapping[str, str]) -> float:
@@ -402,7 +423,7 @@ class Network:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Same variables, graph, conjunction, degrees, support and bounds; names and descriptions do not matter."""
+        """Same variables, graph, conjunction, degrees, support, bounds, transform; names and descriptions do not matter."""
         if not isinstance(other, Network):
             return NotImplemented
         return (
@@ -410,6 +431,7 @@ class Network:
             and _same_arrays(self._tables, other._tables)
             and _same_arrays(self._support or {}, other._support or {})
             and self._same_bounds(other)
+            and self._transform == other._transform
         )
 
     def __hash__(self) -> int:
@@ -424,6 +446,7 @@ class Network:
             gates=self._gates,
             name=self._name,
             description=self._description,
+            transform=self._transform,
         )
         return rebuild, (self.variables, self._dag, self._tables)
 

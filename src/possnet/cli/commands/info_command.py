@@ -55,6 +55,7 @@ def network_document(network: pn.Network) -> dict[str, Any]:
         "learned": network.support is not None,
         "bounds": network.bounds is not None,
         "degrees": sum(network.table(v.name).size for v in network.variables),
+        "gates": {name: {"kind": gate.kind, **gate.parameters} for name, gate in network.gates.items()},
         "variables": {
             v.name: {**_variable_document(v), "parents": network.dag.parents(v.name)} for v in network.variables
         },
@@ -98,6 +99,7 @@ def network_page(network: pn.Network) -> Page:
         facts.append(("learned", "yes: every row carries the number of observations behind it"))
     if network.bounds is not None:
         facts.append(("bounds", "yes: every degree has a lower and an upper one; see possnet query --bounds"))
+    facts += [("gate", gate.describe()) for gate in network.gates.values()]
     rows = [(v.name, _list_states(v), listing(network.dag.parents(v.name))) for v in network.variables]
     about = textwrap.wrap(network.description, min(96, get_width()), initial_indent="  ", subsequent_indent="  ")
     return [

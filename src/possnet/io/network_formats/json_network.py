@@ -3,8 +3,9 @@
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
 parents, then the variable itself; or the few numbers that a gate (`possnet.gates`) makes them of; if its states are bins of
 numbers, where these were cut; and, if the degrees are known only within bounds, these, as arrays ``lower`` and ``upper``
-like the degrees. ``network.schema.json``
-in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
+like the degrees. The field ``transform`` says that the degrees are probabilities divided by the largest of their context.
+``network.schema.json`` in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads
+back as the same float64.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.errors import InputError, among, require_known
+from possnet.errors import InputError, require_known
 from possnet.gates import restore_gate
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, write_text
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 _NAME = "possnet-network"
-_VERSION = 4  # 2 added bins, 3 bounds, 4 gates
+_VERSION = 5  # 2 added bins, 3 bounds, 4 the transform, 5 gates
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 
 
@@ -75,7 +76,8 @@ def decode_network(content: bytes, owner: str) -> Network:
             {entry.name: table for entry, table in zip(page.variables, tables, strict=True) if table is not None}
             for tables in zip(*((entry.lower, entry.upper) for entry in page.variables), strict=True)
         )
-        return network.with_bounds(lower, upper) if lower or upper else network
+        network = network.with_bounds(lower, upper) if lower or upper else network
+        return network.with_transform(page.transform) if page.transform else network
 
 
 def _restore_tables(page: NetworkJson, variables: Sequence[Variable]) -> dict[str, Any]:
@@ -88,9 +90,6 @@ def _restore_tables(page: NetworkJson, variables: Sequence[Variable]) -> dict[st
             if entry.degrees is None:
                 raise InputError(f"variable {entry.name!r} has no degrees; expected degrees, or a gate")
             continue
-        missing = [parent for parent in entry.parents if parent not in by_name]
-        if missing:
-            raise InputError(f"gate of {entry.name!r}: no variable {missing[0]!r}{among(missing[0], by_name)}")
         fields = {field: getattr(entry.gate, field) for field in entry.gate.__struct_fields__ if field != "kind"}
         given = {field: value for field, value in fields.items() if value is not None}
         parents = [by_name[parent] for parent in entry.parents]
@@ -138,19 +137,30 @@ def encode_network(network: Network) -> str:
         blocks.append("    {\n" + ",\n".join(f'      "{key}": {value}' for key, value in fields.items()) + "\n    }")
     head = {
         "format": _to_json(_NAME),
-        "version": str(4 if gates else choose_version(network.variables) if bounds is None else 3),
+        "version": str(_choose_version(network)),
         "name": _to_json(network.name),
         "description": _to_json(network.description),
         "conjunction": _to_json(network.conjunction.name),
     }
     if not network.is_normalised:
         head["subnormal"] = "true"
+    if network.transform:
+        head["transform"] = _to_json(network.transform)
     lines = "".join(f'  "{key}": {value},\n' for key, value in head.items())
     return "{\n" + lines + '  "variables": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
 
 
 def _format_gate(gate: Gate) -> str:
     return json.dumps({"kind": gate.kind, **gate.parameters}, ensure_ascii=False)
+
+
+def _choose_version(network: Network) -> int:
+    """The lowest version that has all that a network needs, so that older readers know it."""
+    if network.gates:
+        return 5
+    if network.transform:
+        return 4
+    return choose_version(network.variables) if network.bounds is None else 3
 
 
 def _to_json(value: str | bool | tuple[str, ...]) -> str:  # noqa: FBT001
