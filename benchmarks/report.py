@@ -25,6 +25,7 @@ QUICK = {
     "learning": "Counting and learning",
     "sampling": "Drawing rows",
     "inference": "Exact inference",
+    "explaining": "Explaining answers",
     "em": "EM",
     "structure": "Structures",
     "precise_structures": "Structures behind precise rows",

@@ -9,9 +9,9 @@ It needs matplotlib.
 # %% [markdown]
 # # Measles .33 is not an answer
 #
-# A child comes in with high fever and a rash with spots. The network of the clinic says: measles is possible to .33. "And
-# what am I to do with that?" asks the doctor, rightly. Six questions follow, and possnet answers each of them exactly:
-# a degree of possibility is reached by one best story, so that nothing has to be approximated.
+# A child comes in with high fever and a rash with spots. The network of the clinic says: measles is possible to .33.
+# "And what am I to do with that?" asks the doctor, rightly. Six questions follow, and possnet answers each of them
+# exactly: a degree of possibility is reached by one best story, so that nothing has to be approximated.
 
 # %%
 import sys
@@ -27,8 +27,8 @@ print(pn.Inference(clinic).query("measles", child))
 # %% [markdown]
 # ## Why .33?
 #
-# The best story with measles: the child was in contact with a case and is not vaccinated. The best story without: the flu,
-# and a rash of some other kind. The degree is the ratio of the two.
+# The best story with measles: the child was in contact with a case and is not vaccinated. The best story without: the
+# flu, and a rash of some other kind. The degree is the ratio of the two.
 
 # %%
 why = pn.explain(clinic, "measles", child, state="yes")
@@ -39,8 +39,8 @@ print(why)
 #
 # ## What matters?
 #
-# Now the mother says that the child is not vaccinated, and that it coughs, a dry cough. How far does each finding move the
-# answer? Shapley values share the change out fairly among findings that only work together.
+# Now the mother says that the child is not vaccinated, and that it coughs, a dry cough. How far does each finding move
+# the answer? Shapley values share the change out fairly among findings that only work together.
 
 # %%
 child |= {"vaccinated": "no", "cough": "dry"}
@@ -50,9 +50,9 @@ print(shares)
 # %% [markdown]
 # ## How far do I trust the numbers?
 #
-# The degrees of the network are a doctor's judgement. Which of them decides this answer? Each table entry t alone is moved from 0
-# to 1, in closed form. The most critical one says how surprising spots are without measles. The child's answer flips only when
-# that entry rises above .27: it is .2 now, so it is worth a second opinion.
+# The degrees of the network are a doctor's judgement. Which of them decides this answer? Each table entry t alone is
+# moved from 0 to 1, in closed form. The most critical one says how surprising spots are without measles. The child's
+# answer flips only when that entry rises above .27: it is .2 now, so it is worth a second opinion.
 
 # %%
 curves = pn.sensitivity(clinic, "measles", "no", child)
@@ -73,9 +73,9 @@ print(questions)
 # %% [markdown]
 # ## What if?
 #
-# Seeing is not doing. To *see* that a child is vaccinated says nothing about contacts; to see that it has measles says a lot.
-# To *do* something cuts a variable off from its causes: if all children were vaccinated tomorrow, what would be possible
-# for the next child with a contact?
+# Seeing is not doing. To *see* that a child is vaccinated says nothing about contacts; to see that it has measles says
+# a lot. To *do* something cuts a variable off from its causes: if all children were vaccinated tomorrow, what would be
+# possible for the next child with a contact?
 
 # %%
 compared = pn.scenarios(
@@ -90,8 +90,8 @@ print(compared)
 # %% [markdown]
 # ## And a contradiction
 #
-# The laboratory reports a widespread rash in a vaccinated child without any contact. Nearly impossible, says the network; these
-# findings do not go together, and this is the least that would have to be wrong.
+# The laboratory reports a widespread rash in a vaccinated child without any contact. Nearly impossible, says the
+# network; these findings do not go together, and this is the least that would have to be wrong.
 
 # %%
 report = {"contact": "no", "vaccinated": "yes", "rash": "widespread", "season": "summer"}
@@ -100,8 +100,8 @@ print(pn.conflicts(clinic, report, threshold=0.025))
 # %% [markdown]
 # ## The decision
 #
-# Isolation costs a dull night and a room; measles on the open ward costs far more. Utilities from 0 to 1 are all that is needed.
-# The pessimistic utility asks how bad it can get among all that is at all possible.
+# Isolation costs a dull night and a room; measles on the open ward costs far more. Utilities from 0 to 1 are all that
+# is needed. The pessimistic utility asks how bad it can get among all that is at all possible.
 
 # %%
 utilities = {
@@ -150,8 +150,8 @@ for axes in (left, middle, right):
     axes.tick_params(labelsize=9)
 
 # %% [markdown]
-# So the child is isolated tonight, the question to ask is about contacts, and the number to check is how surprising spots are
-# without measles.
+# So the child is isolated tonight, the question to ask is about contacts, and the number to check is how surprising
+# spots are without measles.
 
 # %% [script]
 if "--picture" in sys.argv[1:-1]:

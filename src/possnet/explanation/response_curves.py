@@ -81,12 +81,15 @@ class ResponseCurves:
 
     def joint(self, t: Floats) -> Floats:
         """X and R at values of t (entries, points), as (entries, points, 2)."""
-        split = self.split[:, np.newaxis]
-        regime = np.where(t < split, 0, np.where(t == split, 1, 2))
-        rows = np.arange(len(self.split))[:, np.newaxis]
-        constants, slopes = self.constants[rows, regime], self.slopes[rows, regime]
-        points = t[..., np.newaxis]
-        return np.maximum(constants, slopes * points if self.divides else np.minimum(slopes, points))
+        split, points = self.split[:, np.newaxis, np.newaxis], t[..., np.newaxis]
+        combine = np.multiply if self.divides else np.minimum
+
+        def in_regime(regime: int) -> Floats:
+            slopes = combine(self.slopes[:, np.newaxis, regime], points)
+            return np.maximum(self.constants[:, np.newaxis, regime], slopes, out=slopes)
+
+        values = np.where(points < split, in_regime(0), in_regime(2))
+        return values if self.divides else np.where(points == split, in_regime(1), values)  # a product has no jumps
 
     def leads(self, t: Floats) -> Bools:
         """Whether the state is among the most possible ones, X >= R, at values of t (entries, points)."""

@@ -93,10 +93,10 @@ class _TwoPasses:
             for part in parts[1:]:
                 table = combine(table, part)
             rows = table.shape[-1]
-            table = np.broadcast_to(table, (*clique.shape, rows))
+            table = _fill_shape(table, (*clique.shape, rows))
             residual = prod(clique.shape[: clique.residual])
             message = project.reduce(table.reshape(residual, -1, rows), axis=0)
-            self._messages.append(np.broadcast_to(message, (message.shape[0], self._n_rows)))
+            self._messages.append(_fill_shape(message, (message.shape[0], self._n_rows)))
             if clique.parent < 0:
                 total = combine(total, self._messages[number][0])
         return total
@@ -126,7 +126,7 @@ class _TwoPasses:
             for place, table in enumerate(_leave_one_out(fixed, parts, semiring)):
                 scope = targets[place]
                 dropped = tuple([axis for axis, v in enumerate(clique.variables) if v not in scope])
-                whole = np.broadcast_to(table, (*clique.shape, self._n_rows))
+                whole = _fill_shape(table, (*clique.shape, self._n_rows))
                 small = semiring.project.reduce(whole, axis=dropped) if dropped else whole
                 if place < len(clique.factors):
                     inside = [v for v in clique.variables if v in scope]
@@ -149,6 +149,11 @@ class _TwoPasses:
         for root in roots[:0:-1]:
             after.append(combine(after[-1], self._messages[root][0]))
         return {root: combine(left, right) for root, left, right in zip(roots, before, reversed(after), strict=True)}
+
+
+def _fill_shape(table: Floats, shape: tuple[int, ...]) -> Floats:
+    """The table repeated along axes that it lacks; most tables lack none, and then `np.broadcast_to` is the slow part."""
+    return table if table.shape == shape else np.broadcast_to(table, shape)
 
 
 def _leave_one_out(fixed: list[Floats], parts: list[Floats], semiring: Semiring) -> list[Floats]:
