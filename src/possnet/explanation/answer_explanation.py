@@ -65,14 +65,16 @@ class SmallestChange:
         The fewest findings to drop.
     replaced
         One finding, and the state that it would have to be.
-    entry, needed
-        The table entry that has to move least, and how far: at ``needed`` the two sides are equal, or the answer flips.
+    entry, needed, side
+        The table entry that has to move least, how far, and on which side of ``needed`` the answer is another: ``above``,
+        ``at or above``, ``below`` or ``at or below``.
     """
 
     dropped: tuple[str, ...] | None
     replaced: tuple[str, str] | None
     entry: StoryFactor | None
     needed: float | None
+    side: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,12 @@ class AnswerExplanation:
         change = self.change
         entry = None
         if change.entry is not None:
-            entry = {"entry": change.entry.label, "now": change.entry.degree, "needed": change.needed}
+            entry = {
+                "entry": change.entry.label,
+                "now": change.entry.degree,
+                "needed": change.needed,
+                "side": change.side,
+            }
         return {
             "target": self.target,
             "state": self.state,
@@ -271,8 +278,6 @@ def _write_changes(why: AnswerExplanation) -> list[str]:
             f"  with {change.replaced[0]}={change.replaced[1]} in place of {why.findings[change.replaced[0]].finding}"
         )
     if change.entry is not None and change.needed is not None:
-        way = "above" if change.needed >= change.entry.degree else "below"
-        lines.append(
-            f"  with the entry {change.entry.label} at or {way} {change.needed:.6g} (now {change.entry.degree:.6g})"
-        )
+        entry = change.entry
+        lines.append(f"  with the entry {entry.label} {change.side} {change.needed:.6g} (now {entry.degree:.6g})")
     return lines if len(lines) > 1 else []

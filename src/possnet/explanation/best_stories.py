@@ -148,8 +148,9 @@ def _find_change(asked: AskedQuestion, answer: Floats, number: int) -> SmallestC
     if len(asked.target) == 1:
         return SmallestChange(None, None, None, None)
     leads = bool(answer[number] == 1.0)
-    entry, needed = _find_entry(asked, number)
-    return SmallestChange(_find_dropped(asked, number, leads), _find_replaced(asked, number, leads), entry, needed)
+    return SmallestChange(
+        _find_dropped(asked, number, leads), _find_replaced(asked, number, leads), *_find_entry(asked, number)
+    )
 
 
 def _find_dropped(asked: AskedQuestion, number: int, leads: bool) -> tuple[str, ...] | None:  # noqa: FBT001
@@ -193,15 +194,16 @@ def _find_replaced(asked: AskedQuestion, number: int, leads: bool) -> tuple[str,
     return name, asked.network.variable(name).states[place]
 
 
-def _find_entry(asked: AskedQuestion, number: int) -> tuple[StoryFactor | None, float | None]:
-    """The table entry that has to move least for the answer to flip, and where it would then be."""
+def _find_entry(asked: AskedQuestion, number: int) -> tuple[StoryFactor | None, float | None, str]:
+    """The table entry that has to move least for the answer to flip, where it would then be, and on which side of that."""
     curves, _ = trace_entries(asked, number)
     network = asked.network
     today = np.concatenate([network.table(v.name).reshape(-1) for v in network.variables])
-    distance, place = curves.nearest_flips(today)
+    distance, place, rises, reached = curves.nearest_flips(today)
     best = int(distance.argmin())
     if not np.isfinite(distance[best]):
-        return None, None
+        return None, None, ""
+    side = f"{'at or ' if reached[best] else ''}{'above' if rises[best] else 'below'}"
     offset = best
     for v in network.variables:
         table = network.table(v.name)
@@ -210,6 +212,6 @@ def _find_entry(asked: AskedQuestion, number: int) -> tuple[StoryFactor | None, 
             parents = network.dag.parents(v.name)
             context = {p: network.variable(p).states[k] for p, k in zip(parents, inside[:-1], strict=True)}
             factor = StoryFactor(v.name, v.states[inside[-1]], context, float(table[inside]), decisive=True)
-            return factor, float(place[best])
+            return factor, float(place[best]), side
         offset -= table.size
-    return None, None
+    return None, None, ""

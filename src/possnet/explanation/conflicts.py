@@ -206,7 +206,7 @@ def _search_hitting_sets(
     """Minimal conflicts, and the smallest sets of findings that meet all conflicts, by breadth-first search.
 
     A node of Reiter's tree is a set of dropped findings. If what is left is in conflict, a minimal conflict of it is
-    found (or known), and each of its findings is dropped in turn. The first nodes without conflict are the smallest
+    searched (or known), and each of its findings is dropped in turn. The first nodes without conflict are the smallest
     repairs.
     """
     every = tests.names

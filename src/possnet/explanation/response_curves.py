@@ -134,10 +134,10 @@ class ResponseCurves:
         low, high = np.where(np.isnan(values), np.inf, values), np.where(np.isnan(values), -np.inf, values)
         return low.min(axis=1), high.max(axis=1)
 
-    def nearest_flips(self, today: Floats) -> tuple[Floats, Floats]:
+    def nearest_flips(self, today: Floats) -> tuple[Floats, Floats, Bools, Bools]:
         """For every entry how far t must move for `leads` to change, and where it then is; inf and NaN if it never does.
 
-        At the end of an open interval, where the two are still equal, any step beyond it will do.
+        Then whether t has to rise, and whether `leads` changes there already; if not, any step beyond will do.
         """
         points = np.sort(np.concatenate([self.candidates(), today[:, np.newaxis]], axis=1), axis=1)
         between = (points[:, 1:] + points[:, :-1]) / 2
@@ -155,7 +155,8 @@ class ResponseCurves:
         best = distances.argmin(axis=1)
         rows = np.arange(len(best))
         distance = distances[rows, best]
-        return distance, np.where(np.isfinite(distance), thresholds[rows, best], np.nan)
+        needed = np.where(np.isfinite(distance), thresholds[rows, best], np.nan)
+        return distance, needed, places[rows, best] > today, best < points.shape[1]
 
     def pieces(self) -> tuple[CurvePiece, ...]:
         """The curve of the only entry, piece by piece from 0 to 1, as few pieces as there are."""

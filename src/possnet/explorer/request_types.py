@@ -18,7 +18,7 @@ class AnswerRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class QuestionsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The variable that is to be settled, and the evidence, to be told what asking each unknown variable would bring."""
+    """The variable that is to be settled, and the evidence, for what asking each unknown variable would bring."""
 
     target: str
     evidence: dict[str, list[str]]

@@ -62,14 +62,16 @@ def query_command(
     if with_bounds:
         bounds = engine.bounds(target, evidence), engine.evidence_bounds(evidence)
         document, page = bounds_document, bounds_page
-        told: Any = document(answer, degree, findings, *bounds) if as_json else page(answer, degree, findings, *bounds)
+        content: Any = (
+            document(answer, degree, findings, *bounds) if as_json else page(answer, degree, findings, *bounds)
+        )
     else:
-        told = answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings)
+        content = answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings)
     if explained is not None and as_json:
-        told["why"] = explained.to_dict()
+        content["why"] = explained.to_dict()
     elif explained is not None:
-        told += ["", *str(explained).splitlines()]
-    show(told)
+        content += ["", *str(explained).splitlines()]
+    show(content)
 
 
 def _explain_answer(net: pn.Network, target: str, evidence: Any, state: str | None) -> pn.AnswerExplanation:
