@@ -45,6 +45,7 @@ def test_all_minimal_conflicts_and_all_smallest_repairs_are_named(
     minimal = {frozenset(c) for c in subsets if conflict(c) and not any(conflict([n for n in c if n != m]) for m in c)}
     assert {frozenset(names) for names in result.sets} == minimal
     assert bool(result) == bool(minimal)
+    assert tuple(result) == result.sets
     if not minimal:
         assert result.repairs == ()
         return

@@ -257,6 +257,7 @@ def test_bad_gates_are_one_sentence() -> None:
     refuse("no effect of 'x'", pn.gate_max, ordered, [x], effects={})
     refuse("'x' has 2 states for 3 of the child", pn.gate_max, ordered, [x], effects=0.1)
     refuse("effect of 'x' given 'yes' peaks at 0.5", pn.gate_max, y, [x], effects={"x": [[1, 0], [0.5, 0.5]]})
+    refuse("not a rectangular array", pn.gate_max, y, [x], effects={"x": [[1], [0, 1]]})
     refuse("leak has 0.5 for 'no'; expected 1", pn.gate_max, y, [x], effects=0.1, leak=[0.5, 1.0])
     refuse("conjunction 'min'", pn.gate_or, y, [x], conjunction="min")
     gate = pn.gate_or(y, [x])

@@ -14,8 +14,9 @@ finding of a smallest D, and no widening does with fewer.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -24,8 +25,6 @@ from possnet.inference import Inference, describe_evidence, read_evidence
 from possnet.network import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from possnet.inference import Evidence
 
 
@@ -45,15 +44,15 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflicts:
-    """Findings that contradict each other.
+class Conflicts(Sequence[tuple[str, ...]]):
+    """Findings that contradict each other: a sequence of minimal conflicts, smallest first, empty if there are none.
 
     Attributes
     ----------
     possibility
         Π(e) of all findings.
     sets
-        Minimal conflicts, smallest first: each is in conflict, and without any one of its findings it is not.
+        The minimal conflicts: each is in conflict, and without any one of its findings it is not.
     repairs
         The smallest sets of findings to drop, or to widen by one state each, the most possible rest first.
     complete
@@ -71,9 +70,15 @@ class Conflicts:
     repairs: tuple[Repair, ...]
     complete: bool
 
-    def __bool__(self) -> bool:
-        """Whether there is a conflict."""
-        return bool(self.sets)
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    @overload
+    def __getitem__(self, rank: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, rank: slice) -> tuple[tuple[str, ...], ...]: ...
+    def __getitem__(self, rank: int | slice) -> tuple[str, ...] | tuple[tuple[str, ...], ...]:
+        return self.sets[rank]
 
     def to_dict(self) -> dict[str, Any]:
         """The conflicts, for machines.

@@ -248,7 +248,7 @@ def _make_ladder(
             raise InputError(f"{owner}: no effect of {p.name!r}; expected one for each parent")
         value = raw[p.name] if isinstance(raw, Mapping) else raw
         table = _read_effect(kind, p, child, value, f"{owner}: effect of {p.name!r}")
-        kept_effects[p.name] = table.tolist() if np.ndim(value) else float(value)
+        kept_effects[p.name] = table.tolist() if _has_parts(value) else float(value)
         state = (given["thresholds"] or {}).get(p.name)
         if state is not None:
             acts = _active_states(p, given["thresholds"], owner)
@@ -356,10 +356,15 @@ def _active_states(parent: Variable, thresholds: Mapping[str, str] | None, owner
     return active
 
 
+def _has_parts(value: object) -> bool:
+    """Whether a value is meant as an array; whether it is a rectangular one is checked where it is read."""
+    return hasattr(value, "__len__") and not isinstance(value, str)
+
+
 def _read_effect(kind: GateKind, parent: Variable, child: Variable, value: Any, owner: str) -> Floats:
     """π(effect | state of the parent), (its states, the child's states)."""
     shape = (len(parent), len(child))
-    if np.ndim(value):
+    if _has_parts(value):
         table = as_degrees(value, shape, owner)
         low = np.flatnonzero(table.max(axis=1) != 1.0)
         if len(low):
@@ -384,7 +389,7 @@ def _read_effect(kind: GateKind, parent: Variable, child: Variable, value: Any, 
 def _read_leak(kind: GateKind, child: Variable, value: Any, rank: list[int], owner: str) -> tuple[Floats, Any]:
     """π of the leak over the child's states, and as it is kept."""
     neutral = rank[0 if kind == "max" else -1]
-    if np.ndim(value):
+    if _has_parts(value):
         leak = as_degrees(value, (len(child),), f"{owner}: leak")
         if leak[neutral] != 1.0:
             raise InputError(
