@@ -113,3 +113,31 @@ def test_bad_input_is_one_sentence() -> None:
     with pytest.raises(pn.InputError, match="no variable 'rsh'"):
         pn.conflicts(clinic, {"rsh": "spots"})
     assert "no conflict" in str(pn.conflicts(clinic, {"rash": "spots"}))
+
+
+def contradicting_pairs(count: int) -> tuple[pn.Network, dict[str, str]]:
+    """Pairs of variables that must be equal, and evidence that says they are not."""
+    variables = [pn.Variable(f"{side}{k}", ("x", "y")) for k in range(count) for side in "ab"]
+    tables: dict[str, Any] = {}
+    parents: dict[str, tuple[str, ...]] = {}
+    for k in range(count):
+        tables |= {f"a{k}": [1.0, 1.0], f"b{k}": [[1.0, 0.0], [0.0, 1.0]]}
+        parents |= {f"a{k}": (), f"b{k}": (f"a{k}",)}
+    return pn.Network(variables, pn.Dag(parents), tables), {v.name: "x" if v.name[0] == "a" else "y" for v in variables}
+
+
+def test_several_contradictions_need_a_finding_of_each() -> None:
+    net, evidence = contradicting_pairs(3)
+    result = pn.conflicts(net, evidence)
+    assert result.sets == (("a0", "b0"), ("a1", "b1"), ("a2", "b2"))
+    assert len(result.repairs) == 8
+    assert all({name[1] for name in repair.drop} == {"0", "1", "2"} for repair in result.repairs)
+    assert result.complete
+    assert "drop" in str(result)
+    few = pn.conflicts(net, evidence, most=2)
+    assert (len(few), len(few.repairs), few.complete) == (2, 2, False)
+    assert "there may be more" in str(few)
+    poor = pn.conflicts(net, evidence, budget=8)
+    assert (len(poor.sets) >= 1, poor.complete) == (True, False)
+    with pytest.raises(pn.InputError, match="is not a network"):
+        pn.conflicts("net", evidence)  # type: ignore[arg-type]

@@ -79,6 +79,8 @@ def test_beyond_twelve_findings_means_of_orders_are_within_their_errors() -> Non
         assert share.possibility_error > 0.0
         assert abs(share.possibility - expected) < 5 * share.possibility_error
     assert pn.contributions(exact_net, "cause", {n: e for n, e in evidence.items() if n in exact_net.dag.nodes}).exact
+    assert " ± " in str(sampled)
+    assert repr(sampled) == "Contributions(cause=yes: 13 findings, sampled)"
     again = pn.contributions(net, "cause", evidence, "yes", orders=2000, rng=3)
     assert again == sampled
 

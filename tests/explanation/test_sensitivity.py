@@ -127,3 +127,55 @@ def test_a_broken_question_is_one_sentence() -> None:
         pn.sensitivity(clinic, "measles", "yes")[0].value(2.0)
     with pytest.raises(pn.ImpossibleEvidence, match=r"possnet.conflicts\(network, evidence\)"):
         pn.sensitivity(pn.load_example("asia"), "smoke", "yes", {"either": "no", "lung": "yes"})
+
+
+@given(st.data(), asked(max_variables=4))
+def test_slopes_are_those_of_the_curve_on_either_side(
+    data: st.DataObject, question: tuple[pn.Network, str, dict[str, Any]]
+) -> None:
+    net, target, evidence = question
+    result = pn.sensitivity(net, target, evidence=evidence)
+    entry = result[data.draw(st.integers(0, len(result) - 1))]
+    gaps = [abs(point - entry.degree) for point in entry.break_points if point != entry.degree]
+    step = min([1e-6, *(gap / 4 for gap in gaps)])
+    if step < 1e-7:
+        return  # a break point too near for a difference quotient
+    for slope, way in zip(entry.slopes, (-1.0, 1.0), strict=True):
+        near, far = entry.degree + way * step, entry.degree + 2 * way * step
+        if not 0.0 <= far <= 1.0:
+            assert isnan(slope) or min(near, far) < 0.0 or max(near, far) > 1.0
+            continue
+        quotient = (entry.value(far) - entry.value(near)) / (far - near)
+        if not isnan(quotient):
+            assert slope == pytest.approx(quotient, abs=1e-3, rel=1e-3)
+
+
+def test_a_sensitivity_prints_what_each_entry_could_make_of_the_answer() -> None:
+    clinic = pn.load_example("clinic")
+    result = pn.sensitivity(clinic, "measles", "yes", {"rash": "spots"})
+    first, second, *_ = str(result).splitlines()
+    assert first == "measles=yes is possible to 0.21; what each table entry alone could make of it:"
+    assert second.split() == ["entry", "now", "answer", "from", "to", "formula", "around", "now"]
+    assert "contact=no" in str(result)
+    assert "0.21 / t (context normalised)" in str(result)
+    assert repr(result) == "Sensitivity(measles=yes: possible 0.21, 48 table entries)"
+    alone = pn.Network((pn.Variable("x", ("a",)),), pn.Dag({"x": ()}), {"x": [1.0]})
+    assert "no single entry can move it" in str(pn.sensitivity(alone, "x"))
+    assert result.entry("rash", "spots", {"measles": "no"}).to_dict()["pieces"][1]["formula"] == "0.042 / t"
+
+
+@given(st.data(), asked(max_variables=4))
+def test_in_a_subnormal_network_nothing_is_normalised(
+    data: st.DataObject, question: tuple[pn.Network, str, dict[str, Any]]
+) -> None:
+    net, target, evidence = question
+    tables = {v.name: net.table(v.name) * 0.5 for v in net.variables}
+    low = pn.Network.subnormal(net.variables, net.dag, tables, conjunction=net.conjunction)
+    result = pn.sensitivity(low, target, evidence=evidence)
+    entry = result[data.draw(st.integers(0, len(result) - 1))]
+    assert not entry.normalises
+    t = data.draw(st.floats(0.0, 1.0))
+    state = low.variable(target).index(result.state)
+    expected = recomputed(low, entry, t, target, state, evidence)
+    if not isnan(expected):
+        assert entry.value(t) == pytest.approx(expected, abs=1e-9)

@@ -156,7 +156,8 @@ def conflicts(
     most
         How many minimal conflicts, and how many of the smallest repairs, are looked for at most.
     budget
-        How many questions to the network, and sets of dropped findings, are tried at most.
+        How many questions to the network, and sets of dropped findings, are tried at most; a conflict whose search has
+        begun is finished.
 
     >>> import possnet as pn
     >>> record = {"contact": "no", "rash": "widespread", "season": "winter"}
@@ -185,7 +186,10 @@ def conflicts(
     sets, drops, complete = _search_hitting_sets(tests, wanted)
     repairs = sorted((_make_repair(tests, drop) for drop in drops), key=lambda repair: -repair.possibility)
     ordered = sorted(sets, key=lambda names: (len(names), [tests.names.index(n) for n in names]))
-    return Conflicts(tests.possibility(every), level, findings, tuple(ordered), tuple(repairs), complete)
+    complete = complete and max(len(ordered), len(repairs)) <= wanted
+    return Conflicts(
+        tests.possibility(every), level, findings, tuple(ordered[:wanted]), tuple(repairs[:wanted]), complete
+    )
 
 
 def _quick_xplain(tests: _EvidenceTests, names: Sequence[str]) -> tuple[str, ...]:
@@ -245,7 +249,7 @@ def _search_hitting_sets(
             if larger not in seen:
                 seen.add(larger)
                 waiting.append(larger)
-    return minimal, repairs[:wanted], len(repairs) <= wanted
+    return minimal, repairs, True
 
 
 def _make_repair(tests: _EvidenceTests, drop: tuple[str, ...]) -> Repair:

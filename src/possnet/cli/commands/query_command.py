@@ -81,12 +81,14 @@ def _explain_answer(net: pn.Network, target: str, evidence: Any, state: str | No
     except pn.ImpossibleEvidence:
         conflict = pn.conflicts(net, evidence, most=1)
         names = " and ".join(conflict.findings[name] for name in conflict.sets[0])
-        repair = conflict.repairs[0]
-        drop = ", ".join(conflict.findings[name] for name in repair.drop)
-        admit = ", ".join(f"{name}={other}" for name, other in repair.widen.items())
+        remedy = "Drop one of these"
+        if conflict.repairs:  # none if very many findings contradict each other
+            repair = conflict.repairs[0]
+            drop = ", ".join(conflict.findings[name] for name in repair.drop)
+            admit = ", ".join(f"{name}={other}" for name, other in repair.widen.items())
+            remedy = f"Drop {drop}, or admit {admit} too"
         raise pn.ImpossibleEvidence(
-            f"query --why: the evidence is impossible: {names} contradict each other; expected possible evidence. Drop "
-            f"{drop}, or admit {admit} too"
+            f"query --why: the evidence is impossible: {names} contradict each other; expected possible evidence. {remedy}"
         ) from None
 
 
