@@ -47,8 +47,19 @@ def list_settings() -> Iterator[Setting]:
             yield Setting("generic", shape, 3, 10_000, imprecision, seeds=6 if shape.endswith("8") else 10)
     for states in (2, 3):
         yield from (Setting("generic", shape, states, 100_000, seeds=5) for shape in ("tree of 8", "DAG of 8"))
-    for shape in ("chain of 8", "fork of 8", "colliders of 8", "DAG of 8"):
-        yield Setting("sharp", shape, 3, 10_000, seeds=5)
+    for shape in (
+        "chain of 8",
+        "fork of 8",
+        "colliders of 8",
+        "DAG of 8",
+        "chain of 15",
+        "fork of 15",
+        "tree of 15",
+        "DAG of 15",
+    ):
+        yield Setting("sharp", shape, 3, 10_000, seeds=3 if shape.endswith("15") else 5)
+    for shape in ("tree of 15", "DAG of 15"):
+        yield Setting("generic", shape, 3, 10_000, seeds=5)
 
 
 def draw_tables(parents: list[tuple[int, ...]], states: int, rng: np.random.Generator) -> pn.Network:
