@@ -110,6 +110,20 @@ class CutScore(DecomposableScore):
         gain = sum(raised.log_likelihood(*family) - alone.log_likelihood(*family) for family in families)
         return raised if gain > _CLEAR else alone
 
+    def measure_misfit(self, edges: Bools) -> float:
+        """By how much the law of cuts explains the cells of a structure worse than one free probability for every cell.
+
+        The difference of the log-likelihoods, divided by (ln N / 2) times the number of free probabilities of cells that
+        occur: above 1, BIC says that these are no alpha-cut rows. Contexts may be as possible as they like.
+        """
+        lost, freedom = 0.0, 0
+        for child, parents in enumerate(parent_sets_of(edges)):
+            family = self.count_family(child, parents)
+            whole = float(family.counts @ np.log(family.counts / family.rows[family.pairs[:, 0]]))
+            lost += whole - self._fit_cells(family, child, None).log_likelihood
+            freedom += len(family.pairs) - len(family.combinations)
+        return lost / max(self._price * freedom, self._price)
+
     def _with_imprecision(self, imprecision: EstimatedImprecision) -> CutScore:
         if imprecision == self.imprecision:
             return self

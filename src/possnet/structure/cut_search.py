@@ -262,6 +262,12 @@ def _list_gains(
     return gains
 
 
+def follows_law(problem: SearchProblem, result: SearchResult) -> bool:
+    """Whether the rows look like alpha-cut rows of a structure, as far as BIC tells."""
+    families = CutScore(problem.rows).fit_imprecision(result.edges)
+    return families.measure_misfit(result.edges) <= 1.0
+
+
 class CutWeigher:
     """Edges by cut-BIC of the whole structure."""
 
