@@ -175,6 +175,7 @@ def test_chains_forks_and_colliders_are_found_with_their_directions(shape: str, 
     for method in ("greedy", "boss"):
         learned = pn.learn_structure(data, method, measure="cut-bic")
         assert set(learned.dag.edges) == set(dag.edges), method
+        assert not any(edge.reversible for edge in learned.edges)
 
 
 def test_a_turned_edge_of_two_binary_variables_is_excluded() -> None:

@@ -231,7 +231,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
     names = problem.names
     dag = Dag({name: [names[p] for p in parents_of(result.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()
-    reversible = {frozenset(edge) for edge in essential.undirected}
+    reversible = set() if problem.measure.tells_directions else {frozenset(edge) for edge in essential.undirected}
     values = {(names[p], names[c]): -gain for (action, p, c), gain in result.gains.items() if action == "delete"}
     edges = tuple(LearnedEdge(*edge, values.get(edge, nan), frozenset(edge) in reversible) for edge in dag.edges)
 
