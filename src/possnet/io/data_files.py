@@ -66,7 +66,7 @@ def read_data(
         ordered variable of as many states in ``variables``, unless they have labels. Edges by quantile, width or mdl are
         computed from the whole file (of several files: from all of them) in a pass of its own, with 8 bytes a row, unless
         ``variables`` remember theirs. The name ``*`` stands for all columns of numbers: those whose known cells are all
-        readings, of more than ten different numbers.
+        readings, of more than ten different numbers (twenty whole ones, beyond 10,000 rows).
     separator
         What stands between the states of a text, of one character or several; one for all columns or a mapping from columns
         to texts. ``|`` and ``;`` by default.
