@@ -26,6 +26,7 @@ QUICK = {
     "sampling": "Drawing rows",
     "inference": "Exact inference",
     "em": "EM",
+    "cuts": "The cut likelihood",
     "structure": "Structures",
     "precise_structures": "Structures behind precise rows",
     "files": "Reading files",
