@@ -33,6 +33,7 @@ QUICK = {
     "start": "Starting, and what a call costs",
 }
 WHOLE = {
+    "wide_structures": "Structures of many variables",
     "commands": "Every command on a million rows",
     "growth": "How the work grows",
     "kernels": "The counting kernels and the machine's limits",

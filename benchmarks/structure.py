@@ -70,25 +70,6 @@ def line(
     return cells, found
 
 
-def wide() -> tuple[str, list[Target]]:
-    """CPU seconds of the default search behind traced rows of many variables, as it stands."""
-    rows, targets = [], []
-    for size, number, most in ((60, 100_000, 120), (200, 10_000, 300)):
-        net = pn.random_network(size, max_parents=2, states=(2, 4), rng=5)
-        data = pn.sample(net, number, process="traced", imprecision=0.7, rng=1)
-        begin = time.process_time()
-        found = pn.learn_structure(data)
-        seconds = time.process_time() - begin
-        rows.append([
-            f"{size} variables, {number:,} rows", f"{found.method} by {found.measure}", f"{seconds:.1f}",
-            str(len(found.edges)), str(len(net.dag.edges)), str(distance(net.dag, found.dag.edges)),
-        ])  # fmt: skip
-        job = f"structure behind traced rows, {size} variables, {number:,} rows"
-        targets.append(Target(job, f"{seconds:.0f} s", "a limit", seconds, most, "s", at_most=True))
-        say(" ".join(rows[-1]))
-    return table(" traced rows | search | CPU seconds | edges | true ones | distance ", rows), targets
-
-
 def imprecise() -> str:
     """Seconds for 60 variables and 100,000 imprecise rows."""
     net = pn.random_network(60, max_parents=2, states=(2, 4), rng=5)
@@ -169,6 +150,5 @@ def measure(*, quick: bool) -> Section:
     limit = next_limit(
         "alarm, 10,000 rows, without loading", lambda: pn.learn_structure(data, "greedy", measure="bic"), 5
     )
-    many, within = wide()
-    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), limit, many, imprecise(), missing_cells()]
-    return Section("\n\n".join(text), [target, *within])
+    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), limit, imprecise(), missing_cells()]
+    return Section("\n\n".join(text), [target])
