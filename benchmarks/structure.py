@@ -12,7 +12,6 @@ from measure import (
     ROUNDS,
     Peer,
     Section,
-    Target,
     better,
     faster,
     interleaved,

@@ -3,9 +3,9 @@
 import time
 
 from measure import Section, Target, say, table
-from structure import distance
 
 import possnet as pn
+from structure import distance
 
 CASES = ((60, 100_000, 120), (200, 10_000, 300))
 TEXT = (

@@ -37,8 +37,8 @@ def expand_binnings(
 
     A column is numeric if all its known cells are readings, of more than ten distinct numbers, or of several that are
     stored as numbers with fractions; in files of more than 10,000 rows, of more than twenty if all are whole numbers:
-    grades and months are better states than bins there. Of given variables those with bins are numeric: the states of others say
-    what their columns hold.
+    grades and months are better states than bins there. Of given variables those with bins are numeric: the states
+    of others say what their columns hold.
     """
     named = {name: binning for name, binning in binnings.items() if name != ALL_COLUMNS}
     if ALL_COLUMNS not in binnings:
