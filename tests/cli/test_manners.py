@@ -482,7 +482,7 @@ def write_run(folder: Path) -> dict[str, list[str]]:
     }
 
 
-OTHERWISE_TESTED = {"completion", "explore", "report"}  # a script, a server, and the second half of evaluate
+OTHERWISE_TESTED = {"ask", "completion", "explore", "report"}  # a dialogue, a script, a server, the end of evaluate
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from possnet.errors import PossnetError
 __all__ = ["main"]
 
 _COMMANDS = (
-    *("info", "query", "explore", "sample", "fit", "learn", "complete"),
+    *("info", "query", "ask", "explore", "sample", "fit", "learn", "complete"),
     *("check", "score", "compare", "evaluate", "report", "convert", "completion"),
 )
 

@@ -183,7 +183,7 @@ def structure_page(result: pn.LearnedStructure) -> Page:
       edge   value
       a - b  25.88
     <BLANKLINE>
-      score -31.42 after 1 step
+      score -33.26 after 1 step
     """
     edges, variables = count_noun(len(result.edges), "edge"), count_noun(len(result.dag.nodes), "variable")
     rows = count_noun(result.rows, "row")
