@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from possnet.checking.check_text import list_tables, state_verdict
-from possnet.drawing import draw_table, escape_markup, text_table
+from possnet.drawing import Curve, CurvePanel, draw_curves, draw_details, draw_table, escape_markup, text_table
 from possnet.errors import InputError, among, count_noun, listing
 
 if TYPE_CHECKING:
@@ -127,10 +127,22 @@ class Check:
         return f"Check({self.verdict})"
 
     def _repr_html_(self) -> str:
-        """The verdict and the tables, for notebooks."""
-        tables = [draw_table(*parts[:2], caption=title, note=parts.note) for title, parts in self.list_tables()]
+        """The verdict, a reliability curve, and the tables, folded but for the first, for notebooks."""
+        first, *others = [
+            (title or parts.head[0], draw_table(*parts[:2], caption=title, note=parts.note))
+            for title, parts in self.list_tables()
+        ]
+        folded = "".join(draw_details(title, table) for title, table in others)
         below = escape_markup(" ".join(self.method))
-        return f'<div style="font-weight:600">{escape_markup(self.sentence)}</div>{"".join(tables)}<div>{below}</div>'
+        verdict = f'<div style="font-weight:600">{escape_markup(self.sentence)}</div>'
+        return f"<div>{verdict}{self._draw_reliability()}{first[1]}{folded}<div>{below}</div></div>"
+
+    def _draw_reliability(self) -> str:
+        """How often the cuts hold the truth, over what they promise."""
+        held = tuple(sorted((round(1.0 - level, 9), share) for level, share in self.coverage.items()))
+        promised = tuple((share, share) for share, _ in held)
+        curves = (Curve("cuts hold the truth", held, "necessary"), Curve("promised", promised, "soft", dashed=True))
+        return draw_curves([CurvePanel("reliability", curves)], title="reliability", x="promised", y="held")
 
     def list_tables(self) -> list[tuple[str, TableParts]]:
         """Every table with the title above it, if it has one.

@@ -699,26 +699,10 @@ class Dataset:
         return rebuild, (self.variables, self._bitmaps, self._rows)
 
     def _repr_html_(self) -> str:
-        """The first rows as a table, for notebooks; ``?`` is a cell given as unknown."""
-        from possnet.drawing import draw_table
+        """The first rows as a table, for notebooks, and which sets every variable has how often, folded."""
+        from possnet.dataset.dataset_display import display_dataset
 
-        names = list(self._variables)[:12]
-        shown = self[:6]
-        columns = [[str(number) for number in range(len(shown))]]
-        for column in map(shown.column, names):
-            texts = [
-                "?"
-                if cell is None
-                else " | ".join(s if d == 1.0 else f"{s}: {d:.3g}" for s, d in column.cell_degrees[k].items())
-                for k, cell in enumerate(column.cells)
-            ]
-            columns.append([texts[code] for code in column.codes])
-        left = len(self._variables) - len(names)
-        notes = [f"… {self._rows - len(shown):,} more rows"] if self._rows > len(shown) else []
-        notes += [f"{left} more variables: {listing(list(self._variables)[12:], 5)}"] if left else []
-        return draw_table(
-            ["row", *names], list(zip(*columns, strict=True)), caption=repr(self)[8:-1], note="; ".join(notes)
-        )
+        return display_dataset(self)
 
     def __repr__(self) -> str:
         variables = len(self._variables)

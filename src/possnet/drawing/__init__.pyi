@@ -1,5 +1,6 @@
 """The names of `possnet.drawing`, each listed once: `possnet.drawing.__init__` loads them from here when first used."""
 
+from .curves import Curve as Curve, CurvePanel as CurvePanel, draw_curves as draw_curves
 from .graph_drawings import (
     Bar as Bar,
     Card as Card,
@@ -8,6 +9,7 @@ from .graph_drawings import (
     draw_bars as draw_bars,
     draw_graph as draw_graph,
 )
+from .graph_outline import draw_outline as draw_outline
 from .html_tables import draw_details as draw_details, draw_table as draw_table, text_table as text_table
 from .layered_layout import compute_layout as compute_layout
 from .number_format import format_number as format_number

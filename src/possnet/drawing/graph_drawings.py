@@ -203,6 +203,8 @@ def _card_size(name: str, card: Card) -> tuple[float, float]:
     head = measure_text(clip_text(name), 12.0) + 2 * _PAD
     if not card.bars:
         return max(head, 34.0), _HEAD
+    if all(bar.possible is None for bar in card.bars):
+        return max(head, card.label_width + 2 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
     return max(head, card.label_width + _BAR + card.number_width + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
 
 
@@ -224,7 +226,8 @@ def _card_group(name: str, card: Card, centre: Point, size: tuple[float, float])
             shapes += _bar_rectangles(left, middle - 4.0, room, bar)
             shapes.append(Label(bar.number, x + width - _PAD, middle + 4.0, 10.0, "soft", "end"))
             degrees.append(f"{bar.label} {bar.number}")
-    return Group(f"{name}: {', '.join(degrees)}" if card.bars else name, tuple(shapes))
+    words = degrees or [bar.label for bar in card.bars]
+    return Group(f"{name}: {', '.join(words)}" if words else name, tuple(shapes))
 
 
 def _bar_rectangles(left: float, top: float, room: float, bar: Bar) -> Iterator[Rectangle]:

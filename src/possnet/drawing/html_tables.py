@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from possnet.drawing.svg import Picture, escape_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
 _CELL = "padding:.15em .9em .15em 0;border-bottom:1px solid rgba(128,128,128,.25);font-variant-numeric:tabular-nums"
+_MARK = ";background:rgba(94,193,232,.28)"
 
 
 def text_table(rows: Sequence[Sequence[str]], *, texts: int | None = None, indent: str = "  ") -> list[str]:
@@ -29,8 +30,17 @@ def text_table(rows: Sequence[Sequence[str]], *, texts: int | None = None, inden
     return lines
 
 
-def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", note: str = "") -> Picture:
+def draw_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str = "",
+    note: str = "",
+    marked: Container[tuple[int, int]] = (),
+) -> Picture:
     """A table with its caption above and a note below; columns of numbers to the right, others to the left.
+
+    Entries (row, column) that are ``marked`` have a background.
 
     >>> draw_table(["state", "degree"], [["mild", "0.6"]], caption="fever").count("<td")
     2
@@ -43,11 +53,11 @@ def draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, caption: s
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="{_CELL};text-align:{side}">{escape_markup(text)}</td>'
-            for text, side in zip(row, sides, strict=True)
+            f'<td style="{_CELL};text-align:{side}{_MARK * ((k, j) in marked)}">{escape_markup(text)}</td>'
+            for j, (text, side) in enumerate(zip(row, sides, strict=True))
         )
         + "</tr>"
-        for row in rows
+        for k, row in enumerate(rows)
     )
     above = f'<div style="font-weight:600;margin:.3em 0">{escape_markup(caption)}</div>' if caption else ""
     below = f'<div style="opacity:.75;margin:.3em 0">{escape_markup(note)}</div>' if note else ""

@@ -79,7 +79,8 @@ class EmResult:
         return f"EmResult({self.network!r}, {text})"
 
     def _repr_html_(self) -> str:
-        from possnet.drawing import draw_table
+        """The log-likelihood over the steps, and the support of every variable, folded, for notebooks."""
+        from possnet.drawing import Curve, CurvePanel, draw_curves, draw_details, draw_table, escape_markup
 
         rows = []
         for name, support in self.support.items():
@@ -88,7 +89,10 @@ class EmResult:
                 [name, f"{support.size:,}", f"{support.min():,.1f}", *flags, f"{len(self.masses[name].cells):,}"]
             )
         head = ["variable", "contexts", "least expected rows", "unvisited", "confounded", "distinct cells"]
-        return draw_table(head, rows[:60], caption=repr(self)[9:-1])
+        climb = Curve("log-likelihood", tuple(enumerate(self.log_likelihood)))
+        picture = draw_curves([CurvePanel("EM", (climb,))], title="EM", x="step", y="log-likelihood")
+        table = draw_details("contexts and cells of every variable", draw_table(head, rows[:60]))
+        return f"<div><p>{escape_markup(repr(self)[9:-1])}</p>{picture}{table}</div>"
 
     def mass_function(self, name: str, given: Mapping[str, str] | None = None) -> MassFunction:
         """Masses of a variable's cell for given true states of its parents.

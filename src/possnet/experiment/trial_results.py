@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from possnet.drawing import draw_table, text_table
+from possnet.drawing import Curve, CurvePanel, draw_curves, draw_details, draw_table, text_table
 from possnet.errors import InputError
 from possnet.learners import LEARNERS, label_learner, resolve_learner
 from possnet.metrics import METRICS
@@ -28,6 +28,7 @@ _STUDENT: Final = (
 )  # fmt: skip
 
 _COUNTING: Final = "limit of counting"
+_PANELS: Final = 12  # of learning curves in a notebook
 
 
 class Summary(NamedTuple):
@@ -177,9 +178,36 @@ class Results:
         return groups
 
     def _repr_html_(self) -> str:
-        metric = "child_affinity"
-        head, *rows = self.table_rows(metric)
-        return draw_table(head, rows, caption=f"{METRICS[metric].description} (mean ± 95 % interval)", note=repr(self))
+        """Learning curves, a panel for each network, process and imprecision, and the numbers folded, for notebooks."""
+        metric = METRICS["child_affinity"]
+        panels = self._list_panels(metric.name)
+        left = f"<p>… and {len(panels) - _PANELS} more panels</p>" if len(panels) > _PANELS else ""
+        picture = draw_curves(panels[:_PANELS], title=metric.label, x="rows", y=metric.label, logarithmic=True)
+        head, *rows = self.table_rows(metric.name)
+        table = draw_table(head, rows, note=repr(self))
+        words = f"{metric.label}: {metric.description} (mean ± 95 % interval)"
+        return f"<div><p>{words}</p>{picture}{left}{draw_details('the numbers', table)}</div>"
+
+    def _list_panels(self, metric: str) -> list[CurvePanel]:
+        """The means over rows of every learner, and of ignorance, a panel for each setting."""
+        panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
+        for summary in self.summary(metric):
+            theta = f", imprecision {summary.imprecision:g}" if is_imprecise(summary.process) else ""
+            curves = panels.setdefault(f"{summary.network}, {label_process(summary.process)}{theta}", {})
+            curves.setdefault(label_learner(summary.learner), []).append((summary.rows, summary.mean))
+            curves.setdefault("ignorance", []).append((summary.rows, summary.vacuous))
+        return [
+            CurvePanel(
+                title,
+                tuple(
+                    Curve(
+                        label, tuple(sorted(set(points))), "soft" if label == "ignorance" else "", label == "ignorance"
+                    )
+                    for label, points in curves.items()
+                ),
+            )
+            for title, curves in panels.items()
+        ]
 
     def __repr__(self) -> str:
         return f"Results({len(self.trials)} trial{'s' * (len(self.trials) != 1)}, {len(self.failed)} failed)"

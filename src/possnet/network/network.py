@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,11 +27,11 @@ from possnet.errors import InputError, among, listing
 from possnet.gates import Gate
 from possnet.graph import Dag
 from possnet.network.network_bounds import NetworkBounds, check_bounds
-from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
+from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, snap_tops
 from possnet.variables import check_text, for_every_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike
 
@@ -451,24 +452,13 @@ class Network:
         return rebuild, (self.variables, self._dag, self._tables)
 
     def _repr_html_(self) -> str:
-        """The graph for notebooks; a state's bar shows its largest degree, and its smallest necessity, in any context.
+        """The graph for notebooks: marginals where they are cheap, else names of states; see `possnet.draw_network`.
 
-        These bound the marginals: Π(x) <= max_a π(x | a) and N(x) >= min_a N(x | a). See `possnet.draw_network` for the
-        marginals themselves.
+        A notebook asks the value itself how it looks, and marginals need inference, a room above this one: the one name
+        that is looked up there, when a notebook asks for it.
         """
-        from possnet.drawing import Bar, Card, draw_graph
-
-        cards, normalised = {}, self.is_normalised
-        for name, variable in self._by_name.items():
-            table = self._tables[name].reshape(-1, len(variable))
-            certain = necessities(table).min(axis=0) if normalised else np.zeros(len(variable))
-            possible = table.max(axis=0)
-            cards[name] = Card(
-                tuple(Bar(s, float(p), float(n)) for s, p, n in zip(variable.states, possible, certain, strict=True))
-            )
-        parents = {name: self._dag.parents(name) for name in self._by_name}
-        words = ("possible at most (Π)", "certain at least (N)")
-        return draw_graph(parents, cards, title=self._name or "network", words=words)
+        display: Callable[[Network], str] = import_module("possnet.plots").display_network
+        return display(self)
 
     def __repr__(self) -> str:
         edges = len(self._dag.edges)
