@@ -59,6 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
 names = [line.split(",")[0] for line in RECORDS.splitlines()[1:]]
 print(data)
 print("Eve's fever, read as 38.4:", sorted(data.row(names.index("Eve"))["fever"]))
+# The notebook shows data here.
 
 # %% [markdown]
 # Now one line does the work. For every ambiguous cell it asks the network how possible each of its states is, given the
@@ -67,6 +68,7 @@ print("Eve's fever, read as 38.4:", sorted(data.row(names.index("Eve"))["fever"]
 # %%
 completion = pn.complete(clinic, data)
 print(completion)
+# The notebook shows completion here.
 
 # %% [markdown]
 # Take Cleo. Nobody knows whether she was in contact with measles or is vaccinated.

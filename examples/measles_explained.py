@@ -23,6 +23,7 @@ import possnet as pn
 clinic = pn.load_example("clinic")
 child = {"fever": "high", "rash": "spots"}
 print(pn.Inference(clinic).query("measles", child))
+# The notebook shows clinic here.
 
 # %% [markdown]
 # ## Why .33?
@@ -33,6 +34,7 @@ print(pn.Inference(clinic).query("measles", child))
 # %%
 why = pn.explain(clinic, "measles", child, state="yes")
 print(why)
+# The notebook shows why here.
 
 # %% [markdown]
 # In a notebook `why` draws itself: both stories on the graph, with the table entries that each of them uses.

@@ -55,6 +55,7 @@ order = rng.permutation(len(values))
 known, fresh = order[:89], order[89:]
 network, edges = learn(known)
 print("flavanoids are cut at", " and ".join(f"{edge:g}" for edge in edges[1]))
+# The notebook shows network here.
 
 # %% [markdown]
 # ## Measure in the cellar

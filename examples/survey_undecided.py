@@ -29,6 +29,7 @@ survey = pn.load_example("survey")
 vote = survey.variable("vote")
 print("variables:", ", ".join(v.name for v in survey.variables))
 print("a vote is one of:", ", ".join(vote.states))
+# The notebook shows survey here.
 
 # %% [markdown]
 # ## The town and the survey
@@ -64,6 +65,7 @@ def foggy(person: dict[str, frozenset[str]]) -> tuple[object, ...]:
 data = pn.Dataset.from_rows(survey.variables, [foggy(town.row(row)) for row in range(PEOPLE)])
 print(data)
 print("answers:", dict(Counter(min(data.row(row)["answer"]) for row in range(PEOPLE))))
+# The notebook shows data here.
 
 # %% [markdown]
 # ## What the answers say about the votes

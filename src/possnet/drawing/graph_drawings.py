@@ -204,7 +204,7 @@ def _card_size(name: str, card: Card) -> tuple[float, float]:
     if not card.bars:
         return max(head, 34.0), _HEAD
     if all(bar.possible is None for bar in card.bars):
-        return max(head, card.label_width + 2 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
+        return max(head, card.label_width + 2.5 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
     return max(head, card.label_width + _BAR + card.number_width + 3 * _PAD), _HEAD + _LINE * len(card.bars) + 7.0
 
 

@@ -30,5 +30,5 @@ def draw_outline(
     if not note:
         return render_svg(scene)
     below = Label(note, 0.0, scene.height + 24.0, 11.0, "soft")
-    width = max(scene.width, measure_text(note))
+    width = max(scene.width, 1.12 * measure_text(note))
     return render_svg(replace(scene, shapes=(*scene.shapes, below), width=width, height=scene.height + 28.0))
