@@ -13,12 +13,15 @@ from possnet.inference.plan import Plan, make_plan
 from possnet.inference.possibility_bounds import PossibilityBounds, describe_band
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_schedule import RowSchedule
+from possnet.inference.row_scores import LOWEST_SCORE, SCORED_BY, ScoredBy, score_rows
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 
 __all__ = [
+    "LOWEST_SCORE",
     "MAX_MIN",
     "MAX_PRODUCT",
     "MAX_SUM",
+    "SCORED_BY",
     "SUM_PRODUCT",
     "CliqueLayout",
     "Evidence",
@@ -30,8 +33,10 @@ __all__ = [
     "Projection",
     "RowPasses",
     "RowSchedule",
+    "ScoredBy",
     "Semiring",
     "describe_band",
     "make_plan",
     "order_axes",
+    "score_rows",
 ]

@@ -83,8 +83,8 @@ class FactorGraph:
 
 
 def to_semiring(degrees: Floats, semiring: Semiring) -> Floats:
-    """Degrees as values of a semiring: logarithms for `MAX_SUM`."""
-    if semiring is not MAX_SUM:
+    """Degrees as values of a semiring: logarithms for `MAX_SUM` and `LOG_SUM`."""
+    if not semiring.is_log:
         return degrees
     with np.errstate(divide="ignore"):
         return np.log(degrees)

@@ -1,11 +1,12 @@
 """The operations that exact inference needs, as a value: how factors combine, and how a variable leaves a factor.
 
-All four are commutative semirings whose combination distributes over their projection, which is all that a junction tree
+All five are commutative semirings whose combination distributes over their projection, which is all that a junction tree
 asks for (Shenoy and Shafer 1990; Aji and McEliece 2000):
 
 - ``MAX_PRODUCT`` and ``MAX_MIN``: possibilities of product-based and min-based networks;
 - ``SUM_PRODUCT``: probabilities and counts;
-- ``MAX_SUM``: the first one on logarithms, for products that would underflow.
+- ``MAX_SUM``: the first one on logarithms, for products that would underflow;
+- ``LOG_SUM``: probabilities on logarithms, for the same reason.
 
 ``divide`` takes a factor out of a combination again. For the minimum there is nothing to take out: combining twice is
 combining once (``divide`` is None).
@@ -45,11 +46,17 @@ class Semiring:
     zero: float
     one: float
 
+    @property
+    def is_log(self) -> bool:
+        """Whether its values are logarithms."""
+        return self.combine is np.add
+
 
 MAX_PRODUCT: Final = Semiring("max-product", np.multiply, np.maximum, np.divide, 0.0, 1.0)
 MAX_MIN: Final = Semiring("max-min", np.minimum, np.maximum, None, 0.0, 1.0)
 SUM_PRODUCT: Final = Semiring("sum-product", np.multiply, np.add, np.divide, 0.0, 1.0)
 MAX_SUM: Final = Semiring("max-sum", np.add, np.maximum, np.subtract, -np.inf, 0.0)
+LOG_SUM: Final = Semiring("log-sum", np.add, np.logaddexp, np.subtract, -np.inf, 0.0)
 
 
 def condition_degrees(

@@ -1,0 +1,209 @@
+"""A class and its features: naive and tree-augmented Bayesian models, learned by EM from sets of candidate classes.
+
+The class y of a row is hidden among its candidates, and its cells are those of features that depend on the class, and in a
+tree on one other feature (Friedman, Geiger and Goldszmidt 1997). Under coarsening at random the likelihood of a row is
+
+    P(row)  =  sum over y in candidates of  P(y) P(cells | y),
+
+and EM shares every row among its candidates in proportion to P(y | cells), counts, and starts again; the first shares are
+equal. With one candidate a row, counting is all there is. Unseen combinations get imagined rows: every context has
+``smoothing`` rows more, distributed as in the next smaller context (for a tree, as given the class alone; for the class
+alone, as in all rows).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from possnet.em.class_rows import ClassRows, FeatureCells
+from possnet.kernels.log_sums import normalise_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from possnet.aliases import Bools, Codes, Floats, Progress
+
+_STEPS: Final = 100
+_TOLERANCE: Final = 1e-3  # nats a row that a step must gain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassModel:
+    """Probabilities of the classes, and of every feature given the class and its parent.
+
+    ``tables`` maps a feature to an array (classes, states of its parent or 1, states); ``tree`` maps it to its parent, or -1.
+
+    >>> features = [FeatureCells.from_states(np.array([0, 0, 1, 1]), 2)]
+    >>> candidates = np.array([[True, False], [True, True], [False, True], [True, True]])
+    >>> model = fit_class_model(features, candidates, {0: -1}, smoothing=0.0, tolerance=1e-9)
+    >>> model.probabilities(features).round(3).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    """
+
+    prior: Floats
+    tables: Mapping[int, Floats]
+    tree: Mapping[int, int]
+    steps: int = 0
+    log_likelihood: float = 0.0
+
+    def joint_logs(self, features: Sequence[FeatureCells] | ClassRows) -> Floats:
+        """Log P(class) + log P(cells | class), (rows, classes)."""
+        rows = features if isinstance(features, ClassRows) else ClassRows(features, self.tree)
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.prior)
+        return np.asarray(prior + rows.log_likelihoods(self.tables)) if self.tree else np.tile(prior, (rows.n_rows, 1))
+
+    def probabilities(self, features: Sequence[FeatureCells] | ClassRows) -> Floats:
+        """P(class | cells), (rows, classes)."""
+        logs = self.joint_logs(features)
+        normalise_logs(logs)
+        return logs
+
+
+def fit_class_model(
+    features: Sequence[FeatureCells],
+    candidates: Bools,
+    tree: Mapping[int, int],
+    *,
+    weights: Floats | None = None,
+    smoothing: float = 1.0,
+    tolerance: float = _TOLERANCE,
+    max_steps: int = _STEPS,
+    shares: Floats | None = None,
+    progress: Progress | None = None,
+) -> ClassModel:
+    """Learn the tables of a structure around a class whose state is one of some candidates in every row.
+
+    Parameters
+    ----------
+    features, candidates
+        The cells of every feature, and the candidates of every row, (rows, classes); at least one each.
+    tree
+        Feature -> its parent beside the class, or -1; features that it lacks are left out.
+    weights
+        Of the rows.
+    smoothing
+        Imagined rows in every context.
+    tolerance, max_steps
+        EM stops when a step gains fewer nats a row, or after so many.
+    shares
+        Where EM starts: the shares of the candidates in every row; equal ones by default.
+    """
+    rows = ClassRows(features, tree)
+    fitting = _Fitting(rows, candidates, np.ones(len(candidates)) if weights is None else weights, smoothing)
+    return fitting.run(tolerance, max_steps, shares, progress)
+
+
+class _Fitting:
+    """Rows whose class is known are counted once; the others are shared at every step."""
+
+    def __init__(self, rows: ClassRows, candidates: Bools, weights: Floats, smoothing: float) -> None:
+        self._smoothing, self._n_classes = smoothing, candidates.shape[1]
+        single = candidates.sum(axis=1) == 1
+        known, self.hidden = np.flatnonzero(single), np.flatnonzero(~single)
+        self._known = rows if not len(self.hidden) else rows.take_rows(known)
+        self._labels: Codes = candidates[known].argmax(axis=1)
+        self._known_weights = weights[known]
+        self._rows = rows if not len(known) else rows.take_rows(self.hidden)
+        self._candidates, self._weights = candidates[self.hidden], weights[self.hidden]
+        self._tree = rows.tree
+        self._total = float(weights.sum())
+        self._counted: dict[int, Floats] | None = None
+        self._marginals = self._fit_marginals(rows, weights)
+
+    def _fit_marginals(self, rows: ClassRows, weights: Floats) -> dict[int, Floats]:
+        """The law of every feature in all rows, by its cells alone, with one imagined row of equal shares."""
+        laws = {}
+        for f in rows.tree:
+            cells = rows.features[f]
+            counts = np.bincount(cells.codes, weights, minlength=len(cells.sets))
+            size = cells.n_states
+            known, several = counts[:size], [c for c in range(size, len(cells.sets)) if not cells.sets[c].all()]
+            law = (known + 1.0 / size) / (known.sum() + 1.0)
+            for _ in range(20 if several else 0):
+                total = known + 1.0 / size
+                for code in several:
+                    inside = law * cells.sets[code]
+                    total = total + counts[code] * inside / inside.sum()
+                law = total / total.sum()
+            laws[f] = law
+        return laws
+
+    def run(self, tolerance: float, max_steps: int, shares: Floats | None, progress: Progress | None) -> ClassModel:
+        """EM from equal shares, or from given ones."""
+        if not len(self.hidden):
+            prior, tables = self._estimate(np.zeros((0, self._n_classes)), None)
+            return ClassModel(prior, tables, self._tree)
+        if shares is None:
+            own = self._candidates / self._candidates.sum(axis=1, keepdims=True)
+        else:
+            own = shares[self.hidden]
+        prior, tables = self._estimate(own * self._weights[:, np.newaxis], None)
+        last, steps = -np.inf, 0
+        for steps in range(1, max_steps + 1):
+            logs = self._rows.log_likelihoods(tables)
+            logs += np.log(np.maximum(prior, 1e-300))
+            logs[~self._candidates] = -np.inf
+            value = float(self._weights @ normalise_logs(logs))
+            logs *= self._weights[:, np.newaxis]
+            prior, tables = self._estimate(logs, tables)
+            if progress is not None:
+                progress(steps, max_steps)
+            if value - last < tolerance * self._total:
+                break
+            last = value
+        return ClassModel(prior, tables, self._tree, steps, value)
+
+    def _estimate(self, shares: Floats, tables: Mapping[int, Floats] | None) -> tuple[Floats, dict[int, Floats]]:
+        """The M-step: probabilities from counts of known rows, expected counts of the others, and imagined rows."""
+        of_class = np.bincount(self._labels, self._known_weights, minlength=self._n_classes) + shares.sum(axis=0)
+        prior = of_class + self._smoothing / self._n_classes
+        counts = self._count_known(tables)
+        if len(shares):
+            hidden = self._rows.expected_counts(shares, tables)
+            counts = {f: known + hidden[f] for f, known in counts.items()}
+        smooth = self._smoothing
+        estimated = {f: smooth_table(own, self._marginals[f], smooth) for f, own in counts.items()}
+        total = prior.sum()
+        return prior / total if total > 0.0 else np.full(len(prior), 1.0 / len(prior)), estimated
+
+    def _count_known(self, tables: Mapping[int, Floats] | None) -> dict[int, Floats]:
+        if self._counted is not None:
+            return self._counted
+        if self._known.is_precise:
+            self._counted = self._known.count_labels(self._labels, self._n_classes, self._known_weights)
+            return self._counted
+        shares = np.zeros((len(self._labels), self._n_classes))
+        shares[np.arange(len(shares)), self._labels] = self._known_weights
+        return self._known.expected_counts(shares, tables)
+
+
+def smooth_table(counts: Floats, marginal: Floats, smoothing: float) -> Floats:
+    """Probabilities (classes, parent's states or 1, states) with imagined rows distributed as in the smaller context.
+
+    >>> smooth_table(np.array([[[3.0, 0.0]], [[0.0, 0.0]]]), np.array([0.5, 0.5]), 1.0).round(3).tolist()
+    [[[0.875, 0.125]], [[0.5, 0.5]]]
+    """
+    above = counts.sum(axis=1, keepdims=True)
+    given_class = _share_rows(above + smoothing * marginal, marginal)
+    if counts.shape[1] == 1:
+        return given_class
+    return _share_rows(counts + smoothing * given_class, given_class)
+
+
+def _share_rows(counts: Floats, otherwise: Floats) -> Floats:
+    total = counts.sum(axis=-1, keepdims=True)
+    shared: Floats = np.divide(counts, total, out=np.broadcast_to(otherwise, counts.shape).copy(), where=total > 0.0)
+    return shared
+
+
+def join_features(features: Sequence[FeatureCells], chosen: Sequence[int] | None = None) -> dict[int, int]:
+    """The naive structure: the class alone above every feature, or above some.
+
+    >>> join_features([FeatureCells.from_states(np.array([0, 1]), 2)] * 2)
+    {0: -1, 1: -1}
+    """
+    return dict.fromkeys(range(len(features)) if chosen is None else chosen, -1)
