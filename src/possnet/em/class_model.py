@@ -38,9 +38,9 @@ class ClassModel:
 
     >>> features = [FeatureCells.from_states(np.array([0, 0, 1, 1]), 2)]
     >>> candidates = np.array([[True, False], [True, True], [False, True], [True, True]])
-    >>> model = fit_class_model(features, candidates, {0: -1}, smoothing=0.0, tolerance=1e-9)
-    >>> model.probabilities(features).round(3).tolist()
-    [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    >>> model = fit_class_model(features, candidates, {0: -1}, smoothing=0.0, tolerance=0.0)
+    >>> model.probabilities(features).round(1).tolist()
+    [[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]]
     """
 
     prior: Floats
@@ -64,7 +64,7 @@ class ClassModel:
 
 
 def fit_class_model(
-    features: Sequence[FeatureCells],
+    features: Sequence[FeatureCells] | ClassRows,
     candidates: Bools,
     tree: Mapping[int, int],
     *,
@@ -92,7 +92,7 @@ def fit_class_model(
     shares
         Where EM starts: the shares of the candidates in every row; equal ones by default.
     """
-    rows = ClassRows(features, tree)
+    rows = features if isinstance(features, ClassRows) else ClassRows(features, tree)
     fitting = _Fitting(rows, candidates, np.ones(len(candidates)) if weights is None else weights, smoothing)
     return fitting.run(tolerance, max_steps, shares, progress)
 
@@ -137,10 +137,8 @@ class _Fitting:
         if not len(self.hidden):
             prior, tables = self._estimate(np.zeros((0, self._n_classes)), None)
             return ClassModel(prior, tables, self._tree)
-        if shares is None:
-            own = self._candidates / self._candidates.sum(axis=1, keepdims=True)
-        else:
-            own = shares[self.hidden]
+        equal = self._candidates / self._candidates.sum(axis=1, keepdims=True)
+        own = equal if shares is None else shares[self.hidden]
         prior, tables = self._estimate(own * self._weights[:, np.newaxis], None)
         last, steps = -np.inf, 0
         for steps in range(1, max_steps + 1):

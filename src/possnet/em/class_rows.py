@@ -24,6 +24,8 @@ from possnet.em.tree_passes import TreePasses
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from possnet.aliases import Bools, Codes, Floats, Ints
 
 _WIDE: Final = 64  # entries of a family from which a look-up is faster than a product
@@ -98,12 +100,9 @@ class ClassRows:
             self._codes[f], self._widths[f] = self._code_family(f, above)
         self._narrow = [f for f in tree if self._widths[f] <= _WIDE]
         self._wide = [f for f in tree if self._widths[f] > _WIDE]
-        starts = np.cumsum([0, *(self._widths[f] for f in self._narrow)])
-        self._starts = dict(zip(self._narrow, starts.tolist(), strict=False))
-        self._chosen = np.zeros((self.n_rows, int(starts[-1])), dtype=np.uint8)
-        every = np.arange(self.n_rows)
-        for f in self._narrow:
-            self._chosen[every, self._starts[f] + self._codes[f]] = 1
+        starts = np.cumsum([0, *(self._widths[f] for f in self._narrow)]).tolist()
+        self._starts, self._width = dict(zip(self._narrow, starts, strict=False)), int(starts[-1])
+        self._choices: NDArray[np.uint8] | None = None
         self._passes = (
             TreePasses(
                 [
@@ -115,6 +114,16 @@ class ClassRows:
             if len(self._rest)
             else None
         )
+
+    @property
+    def _chosen(self) -> NDArray[np.uint8]:
+        """The 0/1 matrix of the entries that rows choose; made when it is first needed."""
+        if self._choices is None:
+            self._choices = np.zeros((self.n_rows, self._width), dtype=np.uint8)
+            flat, offset = self._choices.reshape(-1), np.arange(self.n_rows) * self._width
+            for f in self._narrow:
+                flat[offset + (self._starts[f] + self._codes[f])] = 1
+        return self._choices
 
     def _code_family(self, f: int, above: int) -> tuple[Codes, int]:
         """The entry of a family that every row chooses, and how many there are."""
@@ -159,7 +168,7 @@ class ClassRows:
         nothing, and are left out.
         """
         n_classes = shares.shape[1]
-        sums = np.zeros((n_classes, self._chosen.shape[1]))
+        sums = np.zeros((n_classes, self._width))
         step = self._block_rows()
         for start in range(0, self.n_rows, step):
             sums += shares[start : start + step].T @ self._chosen[start : start + step].astype(np.float64)
@@ -193,7 +202,7 @@ class ClassRows:
         return self._passes is None and all(own[own.shape[1] :].all() for own in sets)
 
     def _block_rows(self) -> int:
-        return max(_BLOCK // max(self._chosen.shape[1], 1), 1)
+        return max(_BLOCK // max(self._width, 1), 1)
 
     def _spread_table(self, f: int, table: Floats) -> Floats:
         """Probabilities of the entries of a family, (classes, entries)."""
