@@ -8,6 +8,7 @@ except ImportError:
     raise InputError("possnet.classifier needs scikit-learn; install it with: pip install 'possnet[sklearn]'") from None
 
 from possnet.classifier.candidate_labels import candidates_to_multihot
+from possnet.classifier.held_out_rows import HeldOutScores, score_folds, score_sets
 from possnet.classifier.possibilistic_classifier import PossibilisticClassifier, decision_to_sets
 from possnet.classifier.set_pipeline import SetPipeline, pipeline
 from possnet.classifier.set_scores import (
@@ -26,6 +27,7 @@ from possnet.classifier.set_scores import (
 
 __all__ = [
     "CandidateScorer",
+    "HeldOutScores",
     "PossibilisticClassifier",
     "SetPipeline",
     "candidate_log_loss",
@@ -36,6 +38,8 @@ __all__ = [
     "discounted_accuracy",
     "mean_set_size",
     "pipeline",
+    "score_folds",
+    "score_sets",
     "set_coverage",
     "size_scorer",
     "superset_accuracy",

@@ -14,7 +14,7 @@ alone, as in all rows).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _STEPS: Final = 100
 _TOLERANCE: Final = 1e-3  # nats a row that a step must gain
+_SMALLEST: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +114,8 @@ class _Fitting:
         self._total = float(weights.sum())
         self._counted: dict[int, Floats] | None = None
         self._marginals = self._fit_marginals(rows, weights)
+        self._flat = FlatTables(rows, self._marginals) if rows.tree and rows.is_flat and len(self.hidden) else None
+        self._flat_counts: Floats | None = None
 
     def _fit_marginals(self, rows: ClassRows, weights: Floats) -> dict[int, Floats]:
         """The law of every feature in all rows, by its cells alone, with one imagined row of equal shares."""
@@ -136,14 +139,14 @@ class _Fitting:
         """EM from equal shares, or from given ones."""
         if not len(self.hidden):
             prior, tables = self._estimate(np.zeros((0, self._n_classes)), None)
-            return ClassModel(prior, tables, self._tree)
+            return ClassModel(prior, self._unfold(tables), self._tree)
         equal = self._candidates / self._candidates.sum(axis=1, keepdims=True)
         own = equal if shares is None else shares[self.hidden]
         prior, tables = self._estimate(own * self._weights[:, np.newaxis], None)
-        last, steps = -np.inf, 0
+        value, last, steps = -np.inf, -np.inf, 0
         for steps in range(1, max_steps + 1):
-            logs = self._rows.log_likelihoods(tables)
-            logs += np.log(np.maximum(prior, 1e-300))
+            logs = self._rows.log_likelihoods(tables) if self._flat is None else self._flat.weigh(self._rows, tables)
+            logs += np.log(np.maximum(prior, _SMALLEST))
             logs[~self._candidates] = -np.inf
             value = float(self._weights @ normalise_logs(logs))
             logs *= self._weights[:, np.newaxis]
@@ -153,20 +156,28 @@ class _Fitting:
             if value - last < tolerance * self._total:
                 break
             last = value
-        return ClassModel(prior, tables, self._tree, steps, value)
+        return ClassModel(prior, self._unfold(tables), self._tree, steps, value)
 
-    def _estimate(self, shares: Floats, tables: Mapping[int, Floats] | None) -> tuple[Floats, dict[int, Floats]]:
+    def _estimate(self, shares: Floats, tables: Any) -> tuple[Floats, Any]:
         """The M-step: probabilities from counts of known rows, expected counts of the others, and imagined rows."""
         of_class = np.bincount(self._labels, self._known_weights, minlength=self._n_classes) + shares.sum(axis=0)
         prior = of_class + self._smoothing / self._n_classes
+        total = prior.sum()
+        prior = prior / total if total > 0.0 else np.full(len(prior), 1.0 / len(prior))
         counts = self._count_known(tables)
+        if self._flat is not None:
+            flat = self._flat.join_tables(counts) if self._flat_counts is None else self._flat_counts
+            self._flat_counts = flat
+            return prior, self._flat.smooth_counts(flat + self._rows.flat_counts(shares), self._smoothing)
         if len(shares):
             hidden = self._rows.expected_counts(shares, tables)
             counts = {f: known + hidden[f] for f, known in counts.items()}
-        smooth = self._smoothing
-        estimated = {f: smooth_table(own, self._marginals[f], smooth) for f, own in counts.items()}
-        total = prior.sum()
-        return prior / total if total > 0.0 else np.full(len(prior), 1.0 / len(prior)), estimated
+        return prior, {f: smooth_table(own, self._marginals[f], self._smoothing) for f, own in counts.items()}
+
+    def _unfold(self, tables: Any) -> dict[int, Floats]:
+        """Tables by feature."""
+        by_feature: dict[int, Floats] = tables if self._flat is None else self._flat.split_tables(tables)
+        return by_feature
 
     def _count_known(self, tables: Mapping[int, Floats] | None) -> dict[int, Floats]:
         if self._counted is not None:
@@ -177,6 +188,67 @@ class _Fitting:
         shares = np.zeros((len(self._labels), self._n_classes))
         shares[np.arange(len(shares)), self._labels] = self._known_weights
         return self._known.expected_counts(shares, tables)
+
+
+class FlatTables:
+    """The tables of all families side by side, (classes, entries), so that a step of EM is a few calls.
+
+    Entries of a family are in the order of its contexts, then of its states.
+    """
+
+    def __init__(self, rows: ClassRows, marginals: Mapping[int, Floats]) -> None:
+        self._shapes = {
+            f: (rows.features[above].n_states if above >= 0 else 1, rows.features[f].n_states)
+            for f, above in rows.tree.items()
+        }
+        shapes = list(self._shapes.values())
+        self._sizes = np.repeat([size for _, size in shapes], [contexts for contexts, _ in shapes])
+        self._starts: Ints = np.cumsum(self._sizes) - self._sizes
+        self._state_sizes = np.array([size for _, size in shapes], dtype=np.int64)
+        self._state_starts: Ints = np.cumsum(self._state_sizes) - self._state_sizes
+        parts = [
+            start + np.tile(np.arange(size), contexts)
+            for start, (contexts, size) in zip(self._state_starts, shapes, strict=True)
+        ]
+        self._state_of = np.concatenate(parts)  # the place of an entry in the table of its smaller context
+        self._order = np.argsort(self._state_of, kind="stable")
+        places = np.arange(int(self._state_sizes.sum()))
+        self._order_starts = np.searchsorted(self._state_of[self._order], places)
+        self._is_tree = np.repeat([contexts > 1 for contexts, _ in shapes], [c * size for c, size in shapes])
+        self._marginal = np.concatenate([marginals[f] for f in self._shapes])
+
+    def join_tables(self, tables: Mapping[int, Floats]) -> Floats:
+        """Tables by feature, side by side."""
+        return np.concatenate([tables[f].reshape(len(tables[f]), -1) for f in self._shapes], axis=1)
+
+    def split_tables(self, flat: Floats) -> dict[int, Floats]:
+        """Tables by feature, (classes, contexts, states)."""
+        ends = np.cumsum([contexts * size for contexts, size in self._shapes.values()])[:-1]
+        parts = zip(self._shapes.items(), np.split(flat, ends, axis=1), strict=True)
+        return {f: part.reshape(len(flat), *shape) for (f, shape), part in parts}
+
+    def weigh(self, rows: ClassRows, flat: Floats) -> Floats:
+        """log P(cells | class), (rows, classes)."""
+        return rows.flat_likelihoods(np.log(np.maximum(flat, _SMALLEST)))
+
+    def smooth_counts(self, counts: Floats, smoothing: float) -> Floats:
+        """As `smooth_table`, for all families at once."""
+        in_trees = self._is_tree.any()
+        above = np.add.reduceat(counts[:, self._order], self._order_starts, axis=1) if in_trees else counts
+        marginal = np.broadcast_to(self._marginal, above.shape)
+        given_class = _share_segments(above + smoothing * marginal, self._state_starts, self._state_sizes, marginal)
+        if not in_trees:
+            return given_class
+        smaller = given_class[:, self._state_of]
+        smoothed = _share_segments(counts + smoothing * smaller, self._starts, self._sizes, smaller)
+        return np.where(self._is_tree, smoothed, smaller)
+
+
+def _share_segments(counts: Floats, starts: Ints, sizes: Ints, otherwise: Floats) -> Floats:
+    """Every segment of the rows divided by its sum; what it is otherwise where that is 0."""
+    totals = np.repeat(np.add.reduceat(counts, starts, axis=1), sizes, axis=1)
+    shared: Floats = np.divide(counts, totals, out=otherwise.copy(), where=totals > 0.0)
+    return shared
 
 
 def smooth_table(counts: Floats, marginal: Floats, smoothing: float) -> Floats:

@@ -15,6 +15,7 @@ rows with imprecise cells are computed by passing messages (`possnet.em.tree_pas
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -140,6 +141,32 @@ class ClassRows:
             width += 1
         return codes, width
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether all tables can be computed side by side: no wide family, and no sets but unknown cells."""
+        return not self._wide and self.is_precise
+
+    @cached_property
+    def kept_entries(self) -> Ints:
+        """Columns of the 0/1 matrix that stand for entries of tables, and not for unknown cells."""
+        sizes = [self._table_size(f) for f in self._narrow]
+        parts = [self._starts[f] + np.arange(size) for f, size in zip(self._narrow, sizes, strict=True)]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+    def _table_size(self, f: int) -> int:
+        above = self.tree[f]
+        return self.features[f].n_states * (self.features[above].n_states if above >= 0 else 1)
+
+    def flat_likelihoods(self, logs: Floats) -> Floats:
+        """log P(cells | class) from the logarithms of all entries of all tables, (classes, entries)."""
+        whole = np.zeros((self._width, len(logs)))
+        whole[self.kept_entries] = logs.T
+        return self._multiply(whole)
+
+    def flat_counts(self, shares: Floats) -> Floats:
+        """Expected counts of all entries of all tables, (classes, entries)."""
+        return np.asarray(self._sum_shares(shares)[:, self.kept_entries])
+
     def take_rows(self, rows: Ints) -> ClassRows:
         """Some of the rows."""
         return ClassRows([cells.take_rows(rows) for cells in self.features], self.tree)
@@ -150,11 +177,7 @@ class ClassRows:
         n_classes = len(next(iter(tables.values()))) if tables else 0
         logs = np.zeros((self.n_rows, n_classes))
         if self._narrow:
-            table = np.ascontiguousarray(np.concatenate([entries[f] for f in self._narrow], axis=1).T)
-            step = self._block_rows()
-            for start in range(0, self.n_rows, step):
-                block = self._chosen[start : start + step].astype(np.float64)
-                np.matmul(block, table, out=logs[start : start + step])
+            logs = self._multiply(np.concatenate([entries[f] for f in self._narrow], axis=1).T)
         for f in self._wide:
             logs += np.ascontiguousarray(entries[f].T)[self._codes[f]]
         if self._passes is not None:
@@ -167,11 +190,7 @@ class ClassRows:
         Cells of several states are shared in proportion to the ``tables`` (equally without any); unknown cells tell
         nothing, and are left out.
         """
-        n_classes = shares.shape[1]
-        sums = np.zeros((n_classes, self._width))
-        step = self._block_rows()
-        for start in range(0, self.n_rows, step):
-            sums += shares[start : start + step].T @ self._chosen[start : start + step].astype(np.float64)
+        sums = self._sum_shares(shares)
         counts = {}
         for f in self.tree:
             if f in self._starts:
@@ -200,6 +219,24 @@ class ClassRows:
         """Whether every cell is a single state, or unknown where the class is the only parent."""
         sets = (self.features[f].sets for f in self.tree if f not in self._joined)
         return self._passes is None and all(own[own.shape[1] :].all() for own in sets)
+
+    def _multiply(self, table: Floats) -> Floats:
+        """The 0/1 matrix times a table (entries, classes)."""
+        table = np.ascontiguousarray(table)
+        logs = np.empty((self.n_rows, table.shape[1]))
+        step = self._block_rows()
+        for start in range(0, self.n_rows, step):
+            block = self._chosen[start : start + step].astype(np.float64)
+            np.matmul(block, table, out=logs[start : start + step])
+        return logs
+
+    def _sum_shares(self, shares: Floats) -> Floats:
+        """The transposed shares times the 0/1 matrix, (classes, entries)."""
+        sums = np.zeros((shares.shape[1], self._width))
+        step = self._block_rows()
+        for start in range(0, self.n_rows, step):
+            sums += shares[start : start + step].T @ self._chosen[start : start + step].astype(np.float64)
+        return sums
 
     def _block_rows(self) -> int:
         return max(_BLOCK // max(self._width, 1), 1)
