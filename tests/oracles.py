@@ -320,6 +320,22 @@ def completed_cell(net: pn.Network, row: dict[str, frozenset[str]], name: str) -
     return {state: 1.0 if degree == top else degree for state, degree in joint.items()}
 
 
+def completed_posterior(net: pn.Network, row: dict[str, frozenset[str]], name: str) -> dict[str, float] | None:
+    """The same by the tables as probabilities, rows divided by their sums: posteriors divided by the largest."""
+    joint = dict.fromkeys(net.variable(name).states, 0.0)
+    for configuration in configurations(net):
+        if all(configuration[n] in cell for n, cell in row.items()):
+            probability = 1.0
+            for v in net.variables:
+                entries = net.table(v.name)
+                for parent in net.dag.parents(v.name):
+                    entries = entries[net.variable(parent).states.index(configuration[parent])]
+                probability *= float(entries[v.states.index(configuration[v.name])]) / float(sum(entries))
+            joint[configuration[name]] += probability
+    top = max(joint.values())
+    return None if top == 0.0 else {state: value / top for state, value in joint.items()}
+
+
 def met_bins(lower: Fraction | float, upper: Fraction | float, edges: Sequence[Fraction]) -> list[int]:
     """Numbers of the bins [-inf, e1), [e1, e2), ..., [ek, inf) that a closed interval meets, one bin after the other."""
     ends: list[Fraction | float] = [-inf, *edges, inf]

@@ -145,3 +145,19 @@ def test_no_column_of_numbers_is_said(tmp_path: Path) -> None:
     result = run("learn", tmp_path / "a.csv", "--bin", "*")
     assert result.returncode == 1
     assert "no column of numbers to bin; expected one whose cells are all readings" in result.stderr
+
+
+def test_columns_left_out_by_a_pattern_are_neither_binned_nor_noted(tmp_path: Path) -> None:
+    """``--without '*_true'``: nothing is said of those columns, and a pattern that no column has is refused."""
+    table = tmp_path / "rows.csv"
+    rng = np.random.default_rng(1)
+    rows = [f"{x:.2f},{y:.2f},{x:.2f},{'ab'[x > 0.5]}" for x, y in rng.random((60, 2))]
+    table.write_text("\n".join(["size,weight,size_true,kind", *rows]), encoding="utf-8")
+    learned = run("learn", table, "--bin", "*", "--without", "*_true", "--out", tmp_path / "net.json")
+    assert learned.returncode == 0
+    assert "2 columns of numbers binned: size, weight\n" in learned.stderr
+    assert "size_true" not in learned.stderr + learned.stdout
+    assert {v.name for v in pn.read_network(tmp_path / "net.json").variables} == {"size", "weight", "kind"}
+    refused = run("learn", table, "--without", "*_treu")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "--without *_treu: no such column" in refused.stderr

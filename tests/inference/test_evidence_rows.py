@@ -11,9 +11,9 @@ from hypothesis import given, strategies as st
 import possnet as pn
 from possnet.inference import (
     batched,
-    engine as engine_module,
     row_components,
     row_passes,
+    row_queries,
     row_schedule,
 )
 from tests.inference.brute_force import questions
@@ -48,8 +48,8 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
         patch.setattr(row_components, "_SAMPLE", data.draw(st.sampled_from([1, 1000])))
         if way != "cheapest":
-            patch.setattr(engine_module, "_FEW_VARIABLES", 0)
-            patch.setattr(engine_module, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
+            patch.setattr(row_queries, "_FEW_VARIABLES", 0)
+            patch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
             patch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
             patch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
         found = engine.query_many(target, table)
@@ -120,7 +120,7 @@ def test_components_of_many_variables_give_the_answers_of_single_questions(
     engine = pn.Inference(net)
     data = mixed_rows(net, 12, 1, shares)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine_module, "_PLANNING_SECONDS", np.inf)
+        patch.setattr(row_queries, "_PLANNING_SECONDS", np.inf)
         answers = {name: engine.query_many(name, data) for name in ("x05", "x33", "x70")}
         every = engine.marginals_many(data)
     for r in range(len(data)):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.inference import engine as engine_module
+from possnet.inference import row_queries
 from tests import strategies
 
 
@@ -41,7 +41,7 @@ def test_marginals_of_rows_are_those_of_virtual_evidence(case: tuple[pn.Network,
     net, data = case
     with pytest.MonkeyPatch.context() as patch:
         if components:
-            patch.setattr(engine_module, "_FEW_VARIABLES", 0)
+            patch.setattr(row_queries, "_FEW_VARIABLES", 0)
         marginals = pn.Inference(net).marginals_many(data)
         target = net.variables[0].name
         answers = pn.Inference(net).query_many(target, data)

@@ -1,8 +1,8 @@
 """The hold-out check itself: for every target the cells that are known are hidden, all rows at a time, and completed.
 
 A network given is checked on all rows, which it should not have been learned from; a recipe is learned on all folds but
-one and checked on that one, in turn. Hiding a column is asking for it: `possnet.Inference.query_many` ignores the target's
-own cell, and equal evidence is computed once.
+one and checked on that one, in turn. Hiding a column is asking for it: `RowQueries.query_many` ignores the target's own
+cell, and equal evidence is computed once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from possnet.checking.recipes import Learn, Recipe, describe_recipe, take_networ
 from possnet.completion import complete
 from possnet.dataset import Dataset, batches_of, require_rows
 from possnet.errors import InputError, require_number
-from possnet.inference import Inference
+from possnet.inference import RowQueries, read_tables
 from possnet.network import Network
 from possnet.seeds import seed_of
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Floats, Progress
     from possnet.dataset import Batches
+    from possnet.inference import Reading
     from possnet.variables import Variable
 
 UNSEEN: Final = "rows that the network was not learned from (as you say)"
@@ -52,6 +53,7 @@ def check(
     levels: Sequence[float] = (0.5, 0.2, 0.1, 0.05),
     claims: Sequence[float] = (0.5, 0.8, 0.9),
     rng: np.random.Generator | int = 0,
+    reading: Reading = "auto",
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Check:
@@ -82,6 +84,8 @@ def check(
         `possnet.complete`, and compared with the truth: ``Check.resolved``.
     levels, claims
         Levels of cuts, and necessities.
+    reading
+        How tables are read, as for `possnet.complete`.
     limit
         Bytes that inference may take, as for `Inference`.
     progress
@@ -108,7 +112,7 @@ def check(
     scales = CheckScales(_merge_levels(levels, "levels"), _merge_levels(claims, "claims"))
     known = _count_known(data, chosen, truths)
     skipped = _find_skipped(known, chosen, named=targets is not None)
-    question = Question(tuple(v for v in chosen if v.name not in skipped), truths, aside, scales, limit)
+    question = Question(tuple(v for v in chosen if v.name not in skipped), truths, aside, scales, limit, reading)
     seed = seed_of(rng)
     clock = _CheckClock(progress, _count_rows(data))
     if isinstance(subject, Network):
@@ -140,6 +144,7 @@ class Question:
     aside: frozenset[str]
     scales: CheckScales
     limit: int | None
+    reading: Reading
 
 
 class _CheckClock:
@@ -165,7 +170,7 @@ def _check_network(network: Network, data: Dataset | Batches, question: Question
     """A network on all rows, a batch at a time; the most frequent states are those of the rows themselves."""
     columns = {variable.name for variable in data.variables}
     frequencies = count_states(batches_of(data), [v.name for v in question.targets if v.name in columns])
-    engine = Inference(network, limit=question.limit)
+    engine = read_tables(network, question.reading, question.limit, "check")
     tallies: _Tallies = defaultdict(dict)
     for batch in batches_of(data):
         _add_batch(tallies, engine, batch, question, frequencies, clock)
@@ -190,14 +195,14 @@ def _check_recipe(
         if lacking:
             raise InputError(f"check: the recipe's network lacks the target {lacking[0]!r}; expected all targets in it")
         frequencies = count_states([training], [v.name for v in question.targets])
-        engine = Inference(network, limit=question.limit)
+        engine = read_tables(network, question.reading, question.limit, "check")
         _add_batch(tallies, engine, data[fold], question, frequencies, clock)
     return tallies
 
 
 def _add_batch(
     tallies: _Tallies,
-    engine: Inference,
+    engine: RowQueries,
     batch: Dataset,
     question: Question,
     frequencies: Mapping[str, Floats],
@@ -224,7 +229,7 @@ def _add_batch(
 
 
 def _hide_cells(
-    engine: Inference,
+    engine: RowQueries,
     batch: Dataset,
     evidence: Dataset,
     weights: Floats,
@@ -251,7 +256,7 @@ def _hide_cells(
 
 
 def _resolve_cells(
-    engine: Inference,
+    engine: RowQueries,
     batch: Dataset,
     evidence: Dataset,
     weights: Floats,
@@ -262,7 +267,7 @@ def _resolve_cells(
     targets = [v for v in question.targets if v.name in question.truth and v.name in frequencies]
     if not targets:
         return
-    completion = complete(engine.network, evidence, limit=question.limit)
+    completion = complete(engine.network, evidence, reading=question.reading, limit=question.limit)
     for target in targets:
         known = find_known_cells(batch, target, question.truth[target.name])
         column = batch.column(target.name)

@@ -98,4 +98,4 @@ def to_network(model: ClassModel, columns: Sequence[FeatureColumn], target: Vari
         table = table / table.max(axis=-1, keepdims=True)
         parents[variable.name] = (target.name, *((variables[above].name,) if above >= 0 else ()))
         tables[variable.name] = table if above >= 0 else table[:, 0]
-    return Network((target, *variables), Dag(parents), tables)
+    return Network((target, *variables), Dag(parents), tables).with_transform("ratio")

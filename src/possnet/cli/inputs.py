@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import sys
 from dataclasses import replace
@@ -121,13 +122,20 @@ def scan_file(
 
     That there are no rows is noted too, where the files say so.
     """
-    settled = complete_binnings(data, variables, binnings)
-    cells = click.get_current_context().meta.get(_CELLS, {})
-    stream = pn.scan_data(data.path, variables=variables, weights=weights, binnings=settled, **cells)
+    stream, settled = _open_stream(data, variables, weights, binnings)
     note_bins(stream, settled)
     if stream.rows == 0:
         warn_user(f"{data.name}: no rows")
     return stream
+
+
+def _open_stream(
+    data: DataFile, variables: Variables | None, weights: str | None, binnings: Mapping[str, pn.Binning]
+) -> tuple[DataStream, dict[str, pn.Binning]]:
+    """Batches of data, and the binnings by column or ``*``."""
+    settled = complete_binnings(data, variables, binnings)
+    cells = click.get_current_context().meta.get(_CELLS, {})
+    return pn.scan_data(data.path, variables=variables, weights=weights, binnings=settled, **cells), settled
 
 
 def keep_bin_error(ctx: click.Context, error: dict[str, float] | None) -> None:
@@ -157,11 +165,12 @@ def complete_binnings(
     return {name: pn.Binning(**error) for name in remembered} | settled
 
 
-def note_bins(stream: DataStream, asked: Mapping[str, pn.Binning]) -> None:
+def note_bins(stream: DataStream, asked: Mapping[str, pn.Binning], left_out: Sequence[str] = ()) -> None:
     """Tell which edges were computed, a line for each column, and which columns were binned because all were to be."""
-    chosen = {name: binning for name, binning in stream.binnings.items() if binning.way is not None}
+    used = {name: binning for name, binning in stream.binnings.items() if name not in left_out}
+    chosen = {name: binning for name, binning in used.items() if binning.way is not None}
     if "*" in asked:
-        starred = [name for name in stream.binnings if name not in asked]
+        starred = [name for name in used if name not in asked]
         warn_user(f"{count_noun(len(starred), 'column')} of numbers binned: {listing(starred)}")
     for name, binning in chosen.items() if len(chosen) <= _FEW_COLUMNS else ():
         warn_user(f"{name}: {binning.describe()}")
@@ -185,13 +194,32 @@ def scan_columns(
     if domains is None and not without:
         return scan_file(data, None, weights, binnings)
     names = data.list_columns()
-    for odd in (column for column in without if column not in names):
-        raise InputError(f"--without {odd}: no such column{among(odd, names)}")
-    if domains is None:
-        variables = scan_file(data, None, weights, binnings).variables
-    else:
+    left_out = match_columns(without, names)
+    if domains is not None:
         variables = tuple(v for v in domains.variables if v.name in names) or domains.variables
-    return scan_file(data, [v for v in variables if v.name not in without], weights, binnings)
+        return scan_file(data, [v for v in variables if v.name not in left_out], weights, binnings)
+    every, settled = _open_stream(data, None, weights, binnings)
+    note_bins(every, settled, left_out)
+    kept = {name: binning for name, binning in binnings.items() if name not in left_out}
+    stream, _ = _open_stream(data, [v for v in every.variables if v.name not in left_out], weights, kept)
+    if stream.rows == 0:
+        warn_user(f"{data.name}: no rows")
+    return stream
+
+
+def match_columns(given: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The columns that names and patterns such as ``*_true`` stand for.
+
+    >>> match_columns(["name", "*_true"], ["name", "age", "age_true", "job_true"])
+    ['name', 'age_true', 'job_true']
+    """
+    matched: list[str] = []
+    for text in given:
+        listed = [text] if text in names else fnmatch.filter(names, text) if "*" in text else []
+        if not listed:
+            raise InputError(f"--without {text}: no such column{among(text, names)}")
+        matched += listed
+    return matched
 
 
 def spool_input(expected: Literal["network", "data"]) -> str:

@@ -110,6 +110,17 @@ def transform_option(help: str) -> Option:  # noqa: A002
     return choice_option("--transform", ("optimal", "symmetric", "ratio", "klir", "variable"), help)
 
 
+def reading_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """How the tables of a network are read."""
+    return click.option(
+        "--reading",
+        type=Choice(("auto", "possibility", "probability")),
+        default="auto",
+        help="Degrees by maxima over the tables (possibility), or by sums over them as probabilities; auto: the latter "
+        "where the tables were learned as probabilities.",
+    )(function)
+
+
 def prior_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Imagined rows: ``prior`` and ``pseudo``."""
     prior = click.option(

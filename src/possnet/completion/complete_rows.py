@@ -11,7 +11,7 @@ from possnet.completion.asked_targets import add_targets
 from possnet.completion.completion import CellDegrees, Completion, check_threshold
 from possnet.dataset import Dataset, align_rows, group_rows, require_rows
 from possnet.errors import InputError, listing, warn_user
-from possnet.inference import Inference
+from possnet.inference import RowQueries, read_tables
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Bools, Progress
     from possnet.dataset import Batches, CodedColumn
+    from possnet.inference import Reading
     from possnet.network import Network
     from possnet.variables import Variable
 
@@ -34,6 +35,7 @@ def complete(
     *,
     targets: Sequence[str] = (),
     hide: bool = False,
+    reading: Reading = "auto",
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Completion: ...
@@ -44,6 +46,7 @@ def complete(
     *,
     targets: Sequence[str] = (),
     hide: bool = False,
+    reading: Reading = "auto",
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> CompletionStream: ...
@@ -53,6 +56,7 @@ def complete(
     *,
     targets: Sequence[str] = (),
     hide: bool = False,
+    reading: Reading = "auto",
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Completion | CompletionStream:
@@ -73,6 +77,12 @@ def complete(
         data give its state, that stands, and where they give a set, the states in it compete.
     hide
         Whether the targets' own cells are hidden: every one is predicted from the columns that are no targets.
+    reading
+        ``possibility``: degrees by the network's conjunction, as above. ``probability``: tables are read as probabilities,
+        each context divided by its sum, and a degree is the posterior probability of x given the row, divided by the
+        largest. ``auto``: the latter for a product-based network whose tables were learned as probabilities
+        (`Network.transform` is ``ratio``): maxima over what is not known, of degrees that peak in every context, mislead
+        where sums do not (``docs/real-tables.md``).
     limit
         Bytes that inference may take, as for `Inference`.
     progress
@@ -91,7 +101,7 @@ def complete(
     Possibility(flu: yes 1, no 0.1125)
     """
     require_rows(data, "complete")
-    engine = Inference(network, limit=limit)
+    engine = read_tables(network, reading, limit, "complete")
     _own_columns(network, data.variables)
     if hide and not targets:
         raise InputError("complete: hide=True hides the cells of targets, and there are none; expected targets=(...)")
@@ -120,7 +130,7 @@ class CompletionStream:
 
     __slots__ = ("_engine", "_progress", "_stream")
 
-    def __init__(self, engine: Inference, stream: Batches, progress: Progress | None = None) -> None:
+    def __init__(self, engine: RowQueries, stream: Batches, progress: Progress | None = None) -> None:
         self._engine, self._stream, self._progress = engine, stream, progress
 
     def __iter__(self) -> Iterator[Completion]:
@@ -223,7 +233,7 @@ def _refuse_if_large(network: Network, data: Dataset, limit: int | None) -> None
 
 
 def _complete_batch(
-    engine: Inference, data: Dataset, first_row: int, total: int, progress: Progress | None
+    engine: RowQueries, data: Dataset, first_row: int, total: int, progress: Progress | None
 ) -> Completion:
     """One batch: its ambiguous rows, each distinct one once."""
     evidence = data.select(_own_columns(engine.network, data.variables))

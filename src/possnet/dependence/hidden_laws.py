@@ -102,17 +102,20 @@ def fit_hidden_laws(pairs: CellPairs, *, check: Callable[[], None] = lambda: Non
     shares = [share_cells(pairs.cell_sets(k)) for k in range(size)]
     ranks = [int(np.linalg.matrix_rank(w)) if w.size else 0 for w in shares]
     fitted = []
-    for above, below in ((u, v) for u in range(size) for v in range(size) if u != v):
+    for above, below in ((u, v) for u in range(size) for v in range(u + 1, size)):
         check()
         table = pairs.table(above, below)
-        saturated = _sum_n_log_n(table) - _sum_n_log_n(table.sum(axis=1))
-        alone = _sum_n_log_n(table.sum(axis=0)) - _sum_n_log_n(table.sum())
-        gain[above, below] = saturated - alone
-        dependence[above, below] = _standardise_deviance(
-            2.0 * gain[above, below], (_count_occurring(table, 1) - 1) * (_count_occurring(table, 0) - 1)
-        )
-        if saturated - alone > price[above, below]:
-            fitted.append((above, below, saturated, alone))
+        sums = table.sum(axis=1), table.sum(axis=0)
+        joint, total = _sum_n_log_n(table), _sum_n_log_n(table.sum())
+        single = [_sum_n_log_n(counts) for counts in sums]
+        freedom = (int(np.count_nonzero(sums[0])) - 1) * (int(np.count_nonzero(sums[1])) - 1)
+        gained = joint - single[0] - single[1] + total  # by the saturated table, whichever is above
+        gain[above, below] = gain[below, above] = gained
+        dependence[above, below] = dependence[below, above] = _standardise_deviance(2.0 * gained, freedom)
+        if gained > price[above, below]:
+            fitted.append((above, below, joint - single[0], single[1] - total))
+            fitted.append((below, above, joint - single[1], single[0] - total))
+    fitted.sort()
     shapes = [pairs.table(above, below).shape for above, below, *_ in fitted]
     for block in _split_pairs(shapes, states[[above for above, *_ in fitted]] if fitted else states[:0]):
         check()

@@ -69,7 +69,8 @@ def fit_coarsened(
     Returns
     -------
     Network
-        The learned network, with the expected number of rows behind every context as its support.
+        The learned network: probabilities divided by the largest of their context (its `Network.transform` is
+        ``ratio``), with the expected number of rows behind every context as its support.
 
     >>> import possnet as pn
     >>> dag = pn.Dag({"a": (), "b": ("a",)})
@@ -109,7 +110,13 @@ def fit_coarsened(
         tables[node] = degrees.reshape(*shape, -1)
         support[node] = visited.reshape(shape)
     return Network.unchecked(
-        tuple(rows.variables.values()), dag, tables, conjunction=conjunction, support=support, name=name
+        tuple(rows.variables.values()),
+        dag,
+        tables,
+        conjunction=conjunction,
+        support=support,
+        name=name,
+        transform="ratio",
     )
 
 

@@ -1,7 +1,7 @@
 """Exact inference by message passing on junction trees, for any commutative semiring.
 
 A plan (`make_plan`) is a junction tree without numbers; `JunctionTree` runs it for one piece of evidence, `RowPasses` for
-many rows at once. `Inference` is the public door.
+many rows at once. `Inference` is the public door; `PosteriorQueries` answers rows by probabilities.
 """
 
 from possnet.inference.engine import Inference
@@ -12,6 +12,7 @@ from possnet.inference.most_possible import Explanation
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.possibility_bounds import PossibilityBounds, describe_band
 from possnet.inference.row_passes import RowPasses
+from possnet.inference.row_queries import PosteriorQueries, Reading, RowQueries, read_tables
 from possnet.inference.row_schedule import RowSchedule
 from possnet.inference.row_scores import LOWEST_SCORE, SCORED_BY, ScoredBy, score_rows
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
@@ -30,13 +31,17 @@ __all__ = [
     "JunctionTree",
     "Plan",
     "PossibilityBounds",
+    "PosteriorQueries",
     "Projection",
+    "Reading",
     "RowPasses",
+    "RowQueries",
     "RowSchedule",
     "ScoredBy",
     "Semiring",
     "describe_band",
     "make_plan",
     "order_axes",
+    "read_tables",
     "score_rows",
 ]

@@ -16,7 +16,7 @@ from possnet.inference.factor_graph import to_semiring
 from possnet.inference.message_passing import CliqueLayout, combine_parts, factor_parts
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_schedule import RowSchedule
-from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, condition_degrees
+from possnet.inference.semirings import MAX_MIN, ROUNDING, condition_degrees
 from possnet.threads import cores, in_order
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def condition_rows(table: Floats, total: Floats, semiring: Semiring, n_factors: 
         tops = table.max(axis=1, keepdims=True)
     rounding: float | Floats = ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):
-        if semiring is MAX_SUM:
+        if semiring.is_logarithmic:
             rounding = np.maximum(ROUNDING, 1e-15 * np.abs(total) * sqrt(n_factors))[:, np.newaxis]
         degrees = condition_degrees(table, tops, semiring, rounding)
     degrees[total <= semiring.zero] = np.nan

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.dataset import align_rows
-from possnet.errors import ImpossibleEvidence, InputError, among, require_whole
-from possnet.inference.batched import RowInference, condition_rows
+from possnet.errors import ImpossibleEvidence, InputError, require_whole
 from possnet.inference.bounded_queries import BoundedQueries
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.factor_graph import FactorGraph, to_semiring
@@ -26,7 +24,7 @@ from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.most_possible import Explanation, best_configurations, count_ties, tie_margin
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.pruning import query_pruned
-from possnet.inference.row_components import ComponentInference
+from possnet.inference.row_queries import RowQueries
 from possnet.inference.semirings import MAX_SUM, ROUNDING, Semiring, condition_degrees
 from possnet.possibility import Possibility
 
@@ -36,15 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from possnet.aliases import Bools, Floats, Ints
-    from possnet.dataset import CodedColumn, Dataset
+    from possnet.dataset import Dataset
     from possnet.inference.possibility_bounds import PossibilityBounds
     from possnet.network import Network
-
-
-_BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
-_PLANNING_SECONDS = 1e-4  # a variable
-_FEW_VARIABLES = 24  # a tree over so few is planned in less time than components are estimated, about 2 ms
-_QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate of components
 
 
 class Inference:
@@ -83,10 +75,8 @@ class Inference:
         self.network = network
         self._graph = FactorGraph(network)
         self._limit = limit
-        self._budget = min(limit or _BATCH_BYTES, _BATCH_BYTES)
+        self._rows = RowQueries(self._graph, limit)
         self._trees: dict[str, JunctionTree] = {}
-        self._row_trees: dict[tuple[frozenset[int], frozenset[int], int | None, str], RowInference] = {}
-        self._components: dict[str, ComponentInference] = {}
 
     @cached_property
     def plan(self) -> Plan:
@@ -254,14 +244,7 @@ class Inference:
         >>> Inference(pn.load_example("asia")).query_many("bronc", data)
         array([[1. , 0.1], [1. , 1. ]])
         """
-        number = self._graph.find_number(target)
-        data = self._align_rows(data, "query_many", target)
-        columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables if v.name != target}
-        answers = np.empty((len(data), self._graph.sizes[number]))
-        wanted = {number: np.ones(len(data), dtype=np.bool_)}
-        for block, tables, _ in self._run_rows(columns, len(data), wanted, number):
-            answers[block] = tables[number]
-        return answers
+        return self._rows.query_many(target, data)
 
     def marginals_many(self, data: Dataset) -> dict[str, Floats]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
@@ -277,12 +260,7 @@ class Inference:
         >>> marginals["fever"], marginals["rash"]
         (array([[1.  , 0.8 , 0.64], [1.  , 0.8 , 0.64]]), array([[0. , 1. , 0. ], [1. , 0.2, 0. ]]))
         """
-        wanted = {v.name: np.ones(len(data), dtype=np.bool_) for v in self.network.variables}
-        marginals = {v.name: np.empty((len(data), len(v))) for v in self.network.variables}
-        for start, stop, tables, _ in self.marginal_blocks(data, wanted):
-            for name, table in tables.items():
-                marginals[name][start:stop] = table
-        return marginals
+        return self._rows.marginals_many(data)
 
     def marginal_blocks(
         self, data: Dataset, wanted: Mapping[str, Bools], rows: Ints | None = None
@@ -299,83 +277,7 @@ class Inference:
         >>> [(start, stop, degrees["bronc"], possible) for start, stop, degrees, possible in blocks]
         [(0, 2, array([[1. , 0.1]]), array([ True,  True]))]
         """
-        data = self._align_rows(data, "marginal_blocks")
-        columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables}
-        if rows is not None:
-            columns = {number: column.take_rows(rows) for number, column in columns.items()}
-        numbers = {self._graph.find_number(name): mask for name, mask in wanted.items()}
-        for block, degrees, possible in self._run_rows(columns, len(data) if rows is None else len(rows), numbers):
-            yield block.start, block.stop, {self._graph.names[v]: table for v, table in degrees.items()}, possible
-
-    def _run_rows(
-        self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools], target: int | None = None
-    ) -> Iterator[tuple[slice, dict[int, Floats], Bools]]:
-        """Blocks of rows, degrees of the wanted variables conditioned on each row, and which rows are possible."""
-        n = len(self._graph.sizes)
-        semiring = self._graph.choose_semiring(_least_grades(columns))
-        for block, tables, total in self._run_blocks(columns, rows, wanted, target, semiring):
-            yield (
-                block,
-                {v: condition_rows(table, total[wanted[v][block]], semiring, n) for v, table in tables.items()},
-                total > semiring.zero,
-            )
-
-    def _run_blocks(
-        self,
-        columns: Mapping[int, CodedColumn],
-        rows: int,
-        wanted: Mapping[int, Bools],
-        target: int | None,
-        semiring: Semiring,
-    ) -> Iterator[tuple[slice, dict[int, Floats], Floats]]:
-        """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
-
-        Rows are answered by one junction tree for all, or each by the components of what it does not observe, whichever is
-        estimated to be faster.
-        """
-        n = len(self._graph.sizes)
-        components = self._find_components(semiring)
-        tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
-        if tree is None or tree.bound_seconds(rows) >= _QUICK_SECONDS:
-            seconds = components.estimate_seconds(columns, rows, wanted)
-            if tree is None and seconds > _PLANNING_SECONDS * n:
-                tree = self._tree_for_rows(wanted, columns, target, semiring)
-            if tree is not None and tree.estimate_seconds(columns, rows) >= seconds:
-                tree = None
-        engine = components if tree is None else tree
-        yield from engine.run_blocks(columns, rows, wanted)
-
-    def _find_components(self, semiring: Semiring) -> ComponentInference:
-        if semiring.name not in self._components:
-            self._components[semiring.name] = ComponentInference(self._graph, semiring, self._limit, self._budget)
-        return self._components[semiring.name]
-
-    def _tree_for_rows(
-        self, wanted: Iterable[int], observed: Iterable[int], target: int | None, semiring: Semiring
-    ) -> RowInference | None:
-        """The factors that matter for some variables under evidence on others, planned and combined; None if too large."""
-        graph = self._graph
-        key = frozenset(wanted), frozenset(observed), target, semiring.name
-        if key not in self._row_trees:  # one is kept: batches of a stream have the same columns
-            relevant = graph.relevant_factors(key[0] | key[1])
-            scopes, dropped = [graph.scopes[k] for k in relevant], set(range(len(graph.sizes))).difference(relevant)
-            last = 0 if target is None else 1 << target
-            plan = make_plan(graph.sizes, scopes, dropped=sum(1 << k for k in dropped), last=last)
-            if not plan.fits_limit(self._limit):
-                return None
-            tables = [to_semiring(graph.tables[k], semiring) for k in relevant]
-            self._row_trees = {key: RowInference(plan, scopes, tables, semiring, target, self._budget)}
-        return self._row_trees[key]
-
-    def _align_rows(self, data: Dataset, owner: str, ignored: str = "") -> Dataset:
-        """The rows over the network's variables, an ignored column left as it is; columns that it lacks are refused."""
-        for variable in data.variables:
-            if variable.name not in self._graph.numbers:
-                raise InputError(
-                    f"{owner}: column {variable.name!r}, and the network has no such variable; expected columns of the "
-                    f"network's own variables{among(variable.name, self._graph.names)}"
-                )
-        return align_rows(data, [v for v in self.network.variables if v.name != ignored], owner)
+        return self._rows.marginal_blocks(data, wanted, rows)
 
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
@@ -466,12 +368,6 @@ class Inference:
                 f"the evidence ({describe_evidence(evidence)}) has possibility 0 in this network; nothing can be "
                 "concluded from it"
             )
-
-
-def _least_grades(columns: Mapping[int, CodedColumn]) -> dict[int, Floats]:
-    """The smallest degree above 0 of the graded cells of every column that has some."""
-    grades = {v: column.grades for v, column in columns.items() if column.grades is not None}
-    return {v: np.array([table[table > 0.0].min()]) for v, table in grades.items()}
 
 
 def _evidence_in(known: dict[int, Floats], semiring: Semiring) -> dict[int, Floats]:

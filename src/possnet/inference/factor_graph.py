@@ -2,6 +2,9 @@
 
 Products of a thousand degrees can fall below the smallest float. Where the smallest possible product might, the work is
 done on logarithms (`MAX_SUM`), where a degree of 1 is still exactly 0; nothing is lost and nothing is scaled.
+
+The tables may be read as probabilities too, each context divided by its sum, which undoes the transform ``ratio``; sums
+then take the place of maxima, and rows sum to 1 where degrees peak at 1.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from possnet.errors import InputError, among
-from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, Semiring
+from possnet.inference.semirings import LOG_SUM, MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 from possnet.possibility import PRODUCT
 
 if TYPE_CHECKING:
@@ -28,15 +31,23 @@ _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest flo
 
 
 class FactorGraph:
-    """The variables of a network by their numbers, and its tables as factors; factor k is the family of variable k."""
+    """The variables of a network by their numbers, and its tables as factors; factor k is the family of variable k.
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    Parameters
+    ----------
+    probabilities
+        Whether the tables are read as probabilities.
+    """
+
+    def __init__(self, network: Network, *, probabilities: bool = False) -> None:
+        self.network, self.probabilities = network, probabilities
         self.names = [variable.name for variable in network.variables]
         self.numbers = {name: k for k, name in enumerate(self.names)}
         self.sizes = tuple([len(variable) for variable in network.variables])
         self.scopes = [tuple([self.numbers[n] for n in (*network.dag.parents(v), v)]) for v in self.names]
         self.tables = [network.table(name) for name in self.names]
+        if probabilities:
+            self.tables = [table / table.sum(axis=-1, keepdims=True) for table in self.tables]
 
     @cached_property
     def order(self) -> list[int]:
@@ -45,7 +56,9 @@ class FactorGraph:
 
     @cached_property
     def has_peaks(self) -> list[bool]:
-        """Of every table whether all its rows peak at 1."""
+        """Of every table whether all its rows peak at 1; as probabilities, whether they sum to 1, which they do."""
+        if self.probabilities:
+            return [True] * len(self.tables)
         return [bool((table.max(axis=-1) == 1.0).all()) for table in self.tables]
 
     @cached_property
@@ -63,12 +76,18 @@ class FactorGraph:
         return self.numbers[name]
 
     def choose_semiring(self, known: Mapping[int, Floats] | None = None) -> Semiring:
-        """Max-min for a min-based network; for a product-based one logarithms if a product might underflow."""
-        if self.network.conjunction.name != PRODUCT.name:
+        """Max-min for a min-based network; for a product-based one logarithms if a product might underflow.
+
+        For probabilities, sums of products.
+        """
+        if self.network.conjunction.name != PRODUCT.name and not self.probabilities:
             return MAX_MIN
         degrees = [d for vector in (known or {}).values() for d in vector.tolist()]
         least = self.least_product + sum(log(d) for d in degrees if 0.0 < d < 1.0)
-        return MAX_SUM if least < _LOWEST_LOG else MAX_PRODUCT
+        small = least < _LOWEST_LOG
+        if self.probabilities:
+            return LOG_SUM if small else SUM_PRODUCT
+        return MAX_SUM if small else MAX_PRODUCT
 
     def tables_in(self, semiring: Semiring) -> list[Floats]:
         """The tables as values of a semiring."""
@@ -83,8 +102,8 @@ class FactorGraph:
 
 
 def to_semiring(degrees: Floats, semiring: Semiring) -> Floats:
-    """Degrees as values of a semiring: logarithms for `MAX_SUM` and `LOG_SUM`."""
-    if not semiring.is_log:
+    """Degrees as values of a semiring, which may be logarithms."""
+    if not semiring.is_logarithmic:
         return degrees
     with np.errstate(divide="ignore"):
         return np.log(degrees)

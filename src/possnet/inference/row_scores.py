@@ -10,7 +10,6 @@ For a network that was learned by counting or by EM these are the relative frequ
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from possnet.errors import require_known
 from possnet.inference.engine import Inference
 from possnet.inference.factor_graph import FactorGraph
+from possnet.inference.row_queries import RowQueries
 from possnet.inference.semirings import LOG_SUM, MAX_SUM, Semiring
 from possnet.possibility import PRODUCT
 
@@ -58,12 +58,11 @@ def score_rows(
     return _RowScores(network, by, limit).score_rows(target, data)
 
 
-class _RowScores(Inference):
-    """An engine whose zeros are as good as zero, and whose tables may be those of a Bayesian network."""
+class _RowScores(RowQueries):
+    """Queries on logarithms, by tables whose zeros are as good as zero, and which may be those of a Bayesian network."""
 
     def __init__(self, network: Network, by: ScoredBy, limit: int | None) -> None:
-        super().__init__(network, limit=limit)
-        self._graph = _ScoreGraph(network, by)
+        super().__init__(_ScoreGraph(network, probabilities=by == "probability"), limit)
 
     def score_rows(self, target: str, data: Dataset) -> Floats:
         """Logarithms (rows, states)."""
@@ -81,22 +80,13 @@ class _RowScores(Inference):
 
 
 class _ScoreGraph(FactorGraph):
-    """Tables without zeros, each row divided by its sum for probabilities."""
+    """Tables without zeros, whose products are taken on logarithms."""
 
-    def __init__(self, network: Network, by: ScoredBy) -> None:
-        super().__init__(network)
-        self._by = by
-        if by == "probability":
-            self.tables = [table / table.sum(axis=-1, keepdims=True) for table in self.tables]
+    def __init__(self, network: Network, *, probabilities: bool) -> None:
+        super().__init__(network, probabilities=probabilities)
         self.tables = [np.maximum(table, _ZERO) for table in self.tables]
-
-    @cached_property
-    def has_peaks(self) -> list[bool]:
-        """Of every table whether its own variable can be projected away."""
-        peaks = [bool((self.network.table(name).max(axis=-1) == 1.0).all()) for name in self.names]
-        return [True] * len(peaks) if self._by == "probability" else peaks
 
     def choose_semiring(self, known: Mapping[int, Floats] | None = None) -> Semiring:
         """Logarithms throughout."""
         del known
-        return LOG_SUM if self._by == "probability" else MAX_SUM
+        return LOG_SUM if self.probabilities else MAX_SUM

@@ -5,8 +5,7 @@ asks for (Shenoy and Shafer 1990; Aji and McEliece 2000):
 
 - ``MAX_PRODUCT`` and ``MAX_MIN``: possibilities of product-based and min-based networks;
 - ``SUM_PRODUCT``: probabilities and counts;
-- ``MAX_SUM``: the first one on logarithms, for products that would underflow;
-- ``LOG_SUM``: probabilities on logarithms, for the same reason.
+- ``MAX_SUM`` and ``LOG_SUM``: the first and the third one on logarithms, for products that would underflow.
 
 ``divide`` takes a factor out of a combination again. For the minimum there is nothing to take out: combining twice is
 combining once (``divide`` is None).
@@ -47,9 +46,9 @@ class Semiring:
     one: float
 
     @property
-    def is_log(self) -> bool:
-        """Whether its values are logarithms."""
-        return self.combine is np.add
+    def is_logarithmic(self) -> bool:
+        """Whether values are logarithms."""
+        return self.one == 0.0
 
 
 MAX_PRODUCT: Final = Semiring("max-product", np.multiply, np.maximum, np.divide, 0.0, 1.0)
@@ -71,6 +70,6 @@ def condition_degrees(
     """
     if semiring is MAX_MIN:
         return np.where(values == tops, 1.0, values)
-    degrees: Floats = np.exp(values - tops) if semiring is MAX_SUM else values / tops
+    degrees: Floats = np.exp(values - tops) if semiring.is_logarithmic else values / tops
     degrees[degrees >= 1.0 - rounding] = 1.0
     return degrees

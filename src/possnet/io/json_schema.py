@@ -39,6 +39,7 @@ class NetworkJson(msgspec.Struct, forbid_unknown_fields=True):
     name: str = ""
     description: str = ""
     subnormal: bool = False
+    transform: str = ""
 
 
 class ScoresJson(msgspec.Struct, forbid_unknown_fields=True):

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 
+_LOWEST = -200.0  # below, shares are 0: denormal numbers make matrix products many times slower
+
+
 def normalise_logs(logs: Floats) -> Floats:
     """Turn rows of logarithms into shares with the sum 1, in place; returns the logarithm of every row's sum.
 
@@ -19,6 +22,7 @@ def normalise_logs(logs: Floats) -> Floats:
     """
     top = logs.max(axis=1, keepdims=True)
     logs -= np.where(np.isfinite(top), top, 0.0)
+    logs[logs < _LOWEST] = -np.inf
     np.exp(logs, out=logs)
     sums = logs.sum(axis=1, keepdims=True)
     logs /= sums

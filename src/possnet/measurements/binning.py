@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 Way: TypeAlias = Literal["quantile", "width", "mdl"]
 _WAYS: tuple[str, ...] = get_args(Way)
-_USUAL_BINS = 3  # why is told in docs/data.md
+_USUAL_BINS = ((5_000, 3), (100_000, 5))  # up to so many numbers, so many bins; why is told in docs/data.md
+_MANY_BINS = 7
 _OUTSIDE = 1 << 40  # issue numbers of our own, far from those of the readings
 _NEGATIVE = _OUTSIDE + 1
 _OTHER_KIND = _OUTSIDE + 2
@@ -197,7 +198,7 @@ class Binning:
                 raise InputError(
                     "edges by mdl tell the states of a target apart; expected target=, the column that holds them"
                 )
-        number: object = _USUAL_BINS if self.bins is None else self.bins
+        number: object = _MANY_BINS if self.bins is None else self.bins
         if not isinstance(number, int) or isinstance(number, bool) or not 2 <= number <= 10_000:
             raise InputError(f"edges by {way} for {self.bins!r} bins; expected a whole number from 2 on")
         if not self.open_ended:
@@ -222,7 +223,7 @@ class Binning:
         return replace(self, edges=edges, bins=None, target=None, way=way, unit=date_unit or self.unit)
 
     def _compute_edges(self, numbers: Floats, owner: str, shares: Floats | None) -> tuple[tuple[float, ...], Way]:
-        bins = self.bins or _USUAL_BINS
+        bins = self.bins or usual_bins(len(numbers))
         if self.edges == "mdl" and shares is not None:
             cuts = find_mdl_edges(numbers, shares)
             if cuts:
@@ -298,6 +299,15 @@ class Binning:
         """The relative error as an absolute one; none for what is infinite."""
         finite = np.isfinite(numbers)
         return np.where(finite, self.relative * np.abs(np.where(finite, numbers, 0.0)), 0.0)
+
+
+def usual_bins(numbers: int) -> int:
+    """How many bins so many numbers get, if nobody says: more where there are rows to fill them.
+
+    >>> usual_bins(1_000), usual_bins(30_000), usual_bins(1_000_000)
+    (3, 5, 7)
+    """
+    return next((bins for most, bins in _USUAL_BINS if numbers <= most), _MANY_BINS)
 
 
 def _describe_findings(readings: MeasuredIntervals, bins: Bins) -> dict[int, str]:

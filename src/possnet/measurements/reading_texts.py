@@ -70,7 +70,7 @@ def parse_reading(text: str, unknown_words: Collection[str] = ()) -> Reading | s
     reading = _parse_point(text) or _parse_bound(text, unknown_words) or _parse_interval(text)
     if reading is not None:
         return reading
-    hint = "; write decimals with a point" if "," in text else ""
+    hint = "; write decimals with a point, or have it read as a range (cells='range')" if "," in text else ""
     return (
         f"{text!r} is not a reading; expected a number, a bound such as <5 or >=10, an interval such as 3..7, "
         f"a number with its error such as 5±1, a date such as 2024-05-31, or nothing{hint}"

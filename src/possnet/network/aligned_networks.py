@@ -77,6 +77,7 @@ def align_network(
         bounds=aligned_bounds,
         name=network.name,
         description=network.description,
+        transform=network.transform,
     )
 
 

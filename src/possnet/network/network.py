@@ -66,7 +66,9 @@ class Network:
     0.2
     """
 
-    __slots__ = ("_bounds", "_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables")
+    __slots__ = (
+        "_bounds", "_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables", "_transform",
+    )  # fmt: skip
     _by_name: dict[str, Variable]
     _dag: Dag
     _tables: dict[str, Floats]
@@ -75,6 +77,7 @@ class Network:
     _bounds: NetworkBounds | None
     _name: str
     _description: str
+    _transform: str
 
     def __init__(
         self,
@@ -126,6 +129,7 @@ class Network:
         bounds: NetworkBounds | None = None,
         name: str = "",
         description: str = "",
+        transform: str = "",
     ) -> Network:
         """Network of values already known to be valid; nothing is checked, snapped or copied.
 
@@ -137,7 +141,7 @@ class Network:
         self = object.__new__(cls)
         self._by_name = {variable.name: variable for variable in variables}
         self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
-        self._tables, self._support, self._bounds = tables, support, bounds
+        self._tables, self._support, self._bounds, self._transform = tables, support, bounds, transform
         for arrays in (tables, support or {}, *(bounds or ())):
             for array in arrays.values():
                 array.flags.writeable = False
@@ -168,6 +172,7 @@ class Network:
         given = for_every_variable(tables, self._by_name, self._error_owner(), "table")
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
         self._support = self._bounds = None
+        self._transform = ""
         if support is not None:
             numbers = for_every_variable(support, self._by_name, self._error_owner(), "support")
             self._support = {child: self._checked_support(child, rows) for child, rows in numbers.items()}
@@ -206,6 +211,14 @@ class Network:
     def bounds(self) -> NetworkBounds | None:
         """Lower and upper tables if the degrees are known within bounds, otherwise None: see `with_bounds`."""
         return None if self._bounds is None else NetworkBounds(*map(dict, self._bounds))
+
+    @property
+    def transform(self) -> str:
+        """``ratio`` if the tables are probabilities divided by the largest of their context, otherwise empty.
+
+        Tables that `possnet.fit_coarsened` learns are; `possnet.complete` then answers by the probabilities themselves.
+        """
+        return self._transform
 
     @property
     def backed_off(self) -> dict[str, Bools] | None:
@@ -248,8 +261,9 @@ class Network:
         """The same network with another table for one variable; only that table is checked.
 
         A subnormal network takes any table; a normalised one takes tables whose rows peak at 1. Support is dropped for a
-        learned network, because the new table was not learned from those observations. If the network carries bounds, those
-        of other variables stay, and the new table is its own lower and upper bound: it is given, not learned.
+        learned network, because the new table was not learned from those observations, and so is `transform`. If the
+        network carries bounds, those of other variables stay, and the new table is its own lower and upper bound: it is
+        given, not learned.
 
         >>> import possnet as pn
         >>> pn.load_example("asia").with_table("smoke", [1, 0.5]).table("smoke")
@@ -261,7 +275,7 @@ class Network:
         bounds = self._bounds
         if bounds is not None:
             bounds = NetworkBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
-        return self._with_tables({**self._tables, name: table}, None, bounds)
+        return self._with_tables({**self._tables, name: table}, None, bounds, transform="")
 
     def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
         """The same network, whose true degrees are known to lie between two tables: lower <= π(x | a) <= upper.
@@ -282,8 +296,23 @@ class Network:
             self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner())
         )
 
+    def with_transform(self, transform: str) -> Network:
+        """The same network, whose tables are said to be probabilities divided by the largest of their context, or not.
+
+        >>> import possnet as pn
+        >>> pn.load_example("asia").with_transform("ratio").transform
+        'ratio'
+        """
+        if transform not in {"", "ratio"}:
+            raise InputError(f"{self._error_owner()}: transform {transform!r}; expected 'ratio' or ''")
+        return self._with_tables(self._tables, self._support, self._bounds, transform=transform)
+
     def _with_tables(
-        self, tables: dict[str, Floats], support: dict[str, Floats] | None, bounds: NetworkBounds | None
+        self,
+        tables: dict[str, Floats],
+        support: dict[str, Floats] | None,
+        bounds: NetworkBounds | None,
+        transform: str | None = None,
     ) -> Network:
         return Network.unchecked(
             self.variables,
@@ -294,6 +323,7 @@ class Network:
             bounds=bounds,
             name=self._name,
             description=self._description,
+            transform=self._transform if transform is None else transform,
         )
 
     def joint(self, configuration: Mapping[str, str]) -> float:
@@ -330,7 +360,7 @@ class Network:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Same variables, graph, conjunction, degrees, support and bounds; names and descriptions do not matter."""
+        """Same variables, graph, conjunction, degrees, support, bounds, transform; names and descriptions do not matter."""
         if not isinstance(other, Network):
             return NotImplemented
         return (
@@ -338,6 +368,7 @@ class Network:
             and _same_arrays(self._tables, other._tables)
             and _same_arrays(self._support or {}, other._support or {})
             and self._same_bounds(other)
+            and self._transform == other._transform
         )
 
     def __hash__(self) -> int:
@@ -351,6 +382,7 @@ class Network:
             bounds=self._bounds,
             name=self._name,
             description=self._description,
+            transform=self._transform,
         )
         return rebuild, (self.variables, self._dag, self._tables)
 

@@ -43,6 +43,7 @@ _DRAWS: Final = 5  # draws of a row's hidden states
 _COPIES: Final = 64  # of equal rows, at most, that are drawn apart
 _FEW_IMPRECISE: Final = 0.25  # share of imprecise cells in a column up to which all starts lead to the same structure
 _ROUNDS: Final = 10  # from one start, at most
+_RESTARTS: Final = 2  # of boss in a round, unless given; ten took twice the time and ended in the same structures
 _AFRESH: Final = 2  # rounds that search afresh too, not only from the current structure
 _LEAST_GAIN: Final = 0.5  # nats: what EM leaves to gain
 _STEPS: Final = 100  # of EM for a structure on the way
@@ -203,7 +204,8 @@ def _search_completed(
     measure = replace(problem.measure, make_scorer=lambda _: completed, decomposable=True)
     inner = replace(problem, measure=measure, threshold=_DRAWS * problem.threshold)
     if not method.uses_start:
-        return method.run(inner)
+        restarts = _RESTARTS if problem.search.restarts is None else problem.search.restarts
+        return method.run(replace(inner, search=replace(problem.search, restarts=restarts)))
     result = method.run(replace(inner, start=current.edges))
     result.moves = [*current.moves, *result.moves]
     begun = np.array_equal(current.edges, problem.constraints.required)  # which is where it begins by itself

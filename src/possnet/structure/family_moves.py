@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from possnet.structure.search_graph import SearchGraph, parent_sets_of
+from possnet.structure.search_graph import parent_sets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -93,7 +93,26 @@ def keeps_constraints(move: FamilyMove, constraints: CompiledConstraints) -> boo
     within = not (constraints.required & ~edges).any() and not (edges & ~constraints.allowed).any()
     if not within or edges.sum(axis=0).max(initial=0) > constraints.max_parents:
         return False
-    return not bool(np.diag(SearchGraph(constraints, edges).reach).any())
+    return is_acyclic(move.families)
+
+
+def is_acyclic(families: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether no variable is its own ancestor: variables without children among the rest are taken away until none is left.
+
+    >>> is_acyclic(((), (0,), (0, 1))), is_acyclic(((2,), (0,), (1,)))
+    (True, False)
+    """
+    n_children = [0] * len(families)
+    for parents in families:
+        for parent in parents:
+            n_children[parent] += 1
+    leaves = [k for k, number in enumerate(n_children) if not number]
+    for leaf in leaves:  # grows while it is walked
+        for parent in families[leaf]:
+            n_children[parent] -= 1
+            if not n_children[parent]:
+                leaves.append(parent)
+    return len(leaves) == len(families)
 
 
 def edges_of(families: tuple[tuple[int, ...], ...]) -> Bools:

@@ -3,9 +3,10 @@
 ``measure="auto"`` compares what the search returned with the class apart from all others, with the naive structure, and
 with the tree-augmented one (`possnet.structure.class_structures`). Rows are parted into folds. The tables of a structure
 are learned from all folds but one, and in that one counts how many cells of the class hold the state that is then most
-possible given all other cells of the row: the share of right completions, as far as candidates can tell it. (The likelihood
-of these cells misleads: naive structures are too sure of themselves, and are right more often all the same.) The structure
-with the largest share is taken; what the search returned where others are no better.
+probable given all other cells of the row, as `possnet.complete` would have it: the share of right completions, as far as
+candidates can tell it. (The likelihood of these cells misleads: naive structures are too sure of themselves, and are right
+more often all the same.) The structure with the largest share is taken; what the search returned where others are no
+better.
 """
 
 from __future__ import annotations
@@ -66,15 +67,15 @@ def choose_structure(result: SearchResult, problem: SearchProblem) -> tuple[Sear
 def compare_structures(
     rows: ClassRows, ways: Mapping[str, Callable[[Weights], Bools]], rng: np.random.Generator
 ) -> dict[str, float]:
-    """Share of the class's held-out cells that hold the most possible state, by the way in which a structure is found."""
+    """Share of the class's held-out cells that hold the most probable state, by the way in which a structure is found."""
     folds = part_rows(rows.weights, rng)
     hits = dict.fromkeys(ways, 0.0)
     for held_out in folds:
         weights = rows.weights - held_out
         for way, find_edges in ways.items():
             parents = parent_sets_of(find_edges(weights))
-            degrees = rows.class_degrees(parents, rows.fit_tables(parents, weights))
-            hits[way] += float(held_out @ count_hits(degrees, rows.cells))
+            posteriors = rows.class_degrees(parents, rows.fit_tables(parents, weights), divide=False)
+            hits[way] += float(held_out @ count_hits(posteriors, rows.cells))
     return {way: value / float(rows.weights.sum()) for way, value in hits.items()}
 
 
@@ -92,7 +93,7 @@ def part_rows(weights: Weights, rng: np.random.Generator) -> Weights:
 
 
 def count_hits(degrees: Floats, cells: Bools) -> Floats:
-    """Whether each cell holds the most possible state; of several that tie, the share that it holds.
+    """Whether each cell holds the state of the largest degree; of several that tie, the share that it holds.
 
     >>> count_hits(np.array([[1.0, 0.2], [1.0, 1.0]]), np.array([[True, True], [False, True]]))
     array([1. , 0.5])

@@ -10,7 +10,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.inputs import DataFile, infer_variables_of, read_net, scan_columns, scan_file
+from possnet.cli.inputs import DataFile, infer_variables_of, match_columns, read_net, scan_columns, scan_file
 from possnet.cli.outputs import show_progress
 from possnet.cli.parse import COLUMN, COLUMNS, DATA, NET, NUMBERS, SOURCE, TRUTH
 from possnet.cli.render import show
@@ -42,10 +42,13 @@ _RECIPE_OPTIONS = ("structure", "method", "measure", "learner", "prior", "pseudo
     help="Of the tables, by default that of the measure: {names}.",
 )
 @shared.prior_options
+@shared.reading_option
 @shared.number_option("--folds", "Without NET: parts, each checked by what is learned from the others.", default=5)
 @click.option("--groups", type=COLUMN, help="Rows that share a value of this column are in one fold.")
 @shared.number_option("--seed", "Same seed, same folds.", default=0)
-@click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
+@click.option(
+    "--without", multiple=True, type=COLUMN, help="A column to leave out, or some: '*_true'; may be repeated."
+)
 @shared.columns_options
 @shared.json_option("Print JSON instead of tables.")
 @shared.out_option("Write a page with reliability curves: a file such as check.html.", required=False)
@@ -75,7 +78,7 @@ def check_command(
     """
     if out is not None:
         require_page(out)
-    arguments: dict[str, Any] = {"targets": targets, "levels": levels, "truth": {}}
+    arguments: dict[str, Any] = {"targets": targets, "levels": levels, "truth": {}, "reading": options["reading"]}
     groups = options["groups"]
     if isinstance(source, DataFile):
         if data is not None:
@@ -183,7 +186,8 @@ def read_network_rows(
 def list_variables(data: DataFile, network: pn.Network, truths: Any, without: Sequence[str]) -> list[pn.Variable]:
     """The network's variables that the file has, and those of the columns of truth, as their cells make them."""
     names = data.list_columns()
-    own = [v for v in network.variables if v.name in names and v.name not in without]
+    left_out = match_columns(without, names)
+    own = [v for v in network.variables if v.name in names and v.name not in left_out]
     if not own:
         raise InputError(
             f"{data.name}: no column ({listing(names)}) is a variable of the network "

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from possnet.cli.outputs import Ability
     from possnet.completion import CellTally
+    from possnet.inference import Reading
     from possnet.io import DataStream
 
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--threshold", type=float, help="For narrowed: a degree from above 0 to 1; 0.5 by default.")
 @click.option("--target", "targets", multiple=True, type=VARIABLES, help="Predict it in every row, column or none.")
 @click.option("--hide", is_flag=True, help="Predict the targets even where their own cells are given.")
+@shared.reading_option
 @click.option("--check", "checked", is_flag=True, help="Say how often known cells of DATA are told right when hidden.")
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
 @shared.columns_options
@@ -48,6 +50,7 @@ def complete_command(
     threshold: float | None,
     targets: tuple[list[str], ...],
     hide: bool,  # noqa: FBT001
+    reading: Reading,
     checked: bool,  # noqa: FBT001
     keep: tuple[str, ...],
     binnings: dict[str, pn.Binning],
@@ -62,6 +65,9 @@ def complete_command(
     --target predicts a variable in every row; if DATA lacks its column, that is added. A state that DATA gives stands, and
     of a set its own states compete, unless --hide hides the cells of the targets: then every one is predicted from the
     other columns.
+
+    A network that possnet learn made from lists of candidates or unknown cells holds probabilities, each divided by the
+    largest of its context; cells are then completed by the probabilities themselves, unless --reading says otherwise.
 
     \b
     Examples:
@@ -78,15 +84,17 @@ def complete_command(
     if threshold is not None and form != "narrowed":
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
-    asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide}
+    asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide, "reading": reading}
     variables, left_out = choose_columns(data, net, keep, binnings, weights)
     stream = scan_file(data, variables, weights, binnings)
     summary = write_completed(net, data, stream, out, form, level, asked, keep=keep, weights=weights)
     warn_of_rest(summary, left_out, "" if form == "long" else "; name those to keep with --keep")
     lines = describe_targets(summary, asked["targets"], hide=hide)
+    if reading == "auto" and net.transform and net.conjunction is pn.PRODUCT and summary.cells.ambiguous:
+        lines.append("  By probabilities, as the tables were learned; --reading possibility takes maxima instead.")
     document = completion_document(summary, form, level) | asked
     if checked:
-        verdict = check_known_cells(net, stream)
+        verdict = check_known_cells(net, stream, reading)
         lines.append(f"  Check: {verdict['verdict']}.")
         document["check"] = verdict
     page = [*completion_page(summary, data.name), *lines]
@@ -146,12 +154,12 @@ def write_completed(
     return sum(summaries, pn.CompletionSummary())
 
 
-def check_known_cells(network: pn.Network, stream: DataStream) -> dict[str, Any]:
+def check_known_cells(network: pn.Network, stream: DataStream, reading: Reading) -> dict[str, Any]:
     """The verdict of `possnet.check` on the cells that are known, and whether the network may have seen these rows."""
     from dataclasses import asdict
 
     try:
-        result = pn.check(network, stream)
+        result = pn.check(network, stream, reading=reading)
     except InputError as error:  # nothing can be hidden; the table is complete all the same
         return {"verdict": str(error)}
     root = next(variable.name for variable in network.variables if not network.dag.parents(variable.name))

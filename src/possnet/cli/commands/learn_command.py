@@ -51,7 +51,9 @@ from possnet.errors import InputError, among
 @shared.prior_options
 @shared.variables_option
 @shared.weights_option
-@click.option("--without", multiple=True, type=COLUMN, help="A column to leave out, such as names; may be repeated.")
+@click.option(
+    "--without", multiple=True, type=COLUMN, help="A column to leave out, or some: '*_true'; may be repeated."
+)
 @shared.bin_option
 @shared.cells_options
 @shared.json_option("Print JSON instead of a page.")

@@ -2,8 +2,9 @@
 
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
 parents, then the variable itself; if its states are bins of numbers, where these were cut; and, if the degrees are known
-only within bounds, these, as arrays ``lower`` and ``upper`` like the degrees. ``network.schema.json``
-in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
+only within bounds, these, as arrays ``lower`` and ``upper`` like the degrees. The field ``transform`` says that the degrees
+are probabilities divided by the largest of their context. ``network.schema.json`` in `possnet.io` is the
+published JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 _NAME = "possnet-network"
-_VERSION = 3  # 2 added bins, 3 bounds
+_VERSION = 4  # 2 added bins, 3 bounds, 4 the transform
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 
 
@@ -65,7 +66,8 @@ def decode_network(content: bytes, owner: str) -> Network:
             {entry.name: table for entry, table in zip(page.variables, tables, strict=True) if table is not None}
             for tables in zip(*((entry.lower, entry.upper) for entry in page.variables), strict=True)
         )
-        return network.with_bounds(lower, upper) if lower or upper else network
+        network = network.with_bounds(lower, upper) if lower or upper else network
+        return network.with_transform(page.transform) if page.transform else network
 
 
 def encode_network(network: Network) -> str:
@@ -98,15 +100,24 @@ def encode_network(network: Network) -> str:
         blocks.append("    {\n" + ",\n".join(f'      "{key}": {value}' for key, value in fields.items()) + "\n    }")
     head = {
         "format": _to_json(_NAME),
-        "version": str(choose_version(network.variables) if bounds is None else 3),
+        "version": str(_choose_version(network)),
         "name": _to_json(network.name),
         "description": _to_json(network.description),
         "conjunction": _to_json(network.conjunction.name),
     }
     if not network.is_normalised:
         head["subnormal"] = "true"
+    if network.transform:
+        head["transform"] = _to_json(network.transform)
     lines = "".join(f'  "{key}": {value},\n' for key, value in head.items())
     return "{\n" + lines + '  "variables": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
+
+
+def _choose_version(network: Network) -> int:
+    """The lowest version that has all that a network needs, so that older readers know it."""
+    if network.transform:
+        return 4
+    return choose_version(network.variables) if network.bounds is None else 3
 
 
 def _to_json(value: str | bool | tuple[str, ...]) -> str:  # noqa: FBT001

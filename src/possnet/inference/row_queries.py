@@ -1,0 +1,205 @@
+"""Marginals given rows of evidence: by one junction tree for all rows, or each by the components of what it leaves open.
+
+`RowQueries` answers for `possnet.Inference`, by maxima; `PosteriorQueries` reads the tables as probabilities and answers by
+sums: a degree is a posterior probability divided by the largest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from possnet.dataset import align_rows
+from possnet.errors import InputError, among
+from possnet.inference.batched import RowInference, condition_rows
+from possnet.inference.factor_graph import FactorGraph, to_semiring
+from possnet.inference.plan import make_plan
+from possnet.inference.row_components import ComponentInference
+from possnet.possibility import PRODUCT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from possnet.aliases import Bools, Floats, Ints
+    from possnet.dataset import CodedColumn, Dataset
+    from possnet.inference.semirings import Semiring
+    from possnet.network import Network
+
+Reading: TypeAlias = Literal["auto", "possibility", "probability"]
+
+_BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
+_PLANNING_SECONDS = 1e-4  # a variable
+_FEW_VARIABLES = 24  # a tree over so few is planned in less time than components are estimated, about 2 ms
+_QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate of components
+
+
+class RowQueries:
+    """Queries given rows of evidence.
+
+    Parameters
+    ----------
+    limit
+        Bytes that inference may take; by default half of the free memory.
+    """
+
+    def __init__(self, graph: FactorGraph, limit: int | None = None) -> None:
+        self.network = graph.network
+        self._graph, self._limit = graph, limit
+        self._budget = min(limit or _BATCH_BYTES, _BATCH_BYTES)
+        self._row_trees: dict[tuple[frozenset[int], frozenset[int], int | None, str], RowInference] = {}
+        self._components: dict[str, ComponentInference] = {}
+
+    def query_many(self, target: str, data: Dataset) -> Floats:
+        """Degrees of a variable given every row, (rows, states); see `possnet.Inference.query_many`."""
+        number = self._graph.find_number(target)
+        data = self._align_rows(data, "query_many", target)
+        columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables if v.name != target}
+        answers = np.empty((len(data), self._graph.sizes[number]))
+        wanted = {number: np.ones(len(data), dtype=np.bool_)}
+        for block, tables, _ in self._run_rows(columns, len(data), wanted, number):
+            answers[block] = tables[number]
+        return answers
+
+    def marginals_many(self, data: Dataset) -> dict[str, Floats]:
+        """Degrees of every variable given every row; see `possnet.Inference.marginals_many`."""
+        wanted = {v.name: np.ones(len(data), dtype=np.bool_) for v in self.network.variables}
+        marginals = {v.name: np.empty((len(data), len(v))) for v in self.network.variables}
+        for start, stop, tables, _ in self.marginal_blocks(data, wanted):
+            for name, table in tables.items():
+                marginals[name][start:stop] = table
+        return marginals
+
+    def marginal_blocks(
+        self, data: Dataset, wanted: Mapping[str, Bools], rows: Ints | None = None
+    ) -> Iterator[tuple[int, int, dict[str, Floats], Bools]]:
+        """Marginals, a block of rows at a time; see `possnet.Inference.marginal_blocks`."""
+        data = self._align_rows(data, "marginal_blocks")
+        columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables}
+        if rows is not None:
+            columns = {number: column.take_rows(rows) for number, column in columns.items()}
+        numbers = {self._graph.find_number(name): mask for name, mask in wanted.items()}
+        for block, degrees, possible in self._run_rows(columns, len(data) if rows is None else len(rows), numbers):
+            yield block.start, block.stop, {self._graph.names[v]: table for v, table in degrees.items()}, possible
+
+    def _run_rows(
+        self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools], target: int | None = None
+    ) -> Iterator[tuple[slice, dict[int, Floats], Bools]]:
+        """Blocks of rows, degrees of the wanted variables conditioned on each row, and which rows are possible."""
+        n = len(self._graph.sizes)
+        semiring = self._graph.choose_semiring(_least_grades(columns))
+        for block, tables, total in self._run_blocks(columns, rows, wanted, target, semiring):
+            yield (
+                block,
+                {v: condition_rows(table, total[wanted[v][block]], semiring, n) for v, table in tables.items()},
+                total > semiring.zero,
+            )
+
+    def _run_blocks(
+        self,
+        columns: Mapping[int, CodedColumn],
+        rows: int,
+        wanted: Mapping[int, Bools],
+        target: int | None,
+        semiring: Semiring,
+    ) -> Iterator[tuple[slice, dict[int, Floats], Floats]]:
+        """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
+
+        Rows are answered by one junction tree for all, or each by the components of what it does not observe, whichever is
+        estimated to be faster.
+        """
+        n = len(self._graph.sizes)
+        components = self._find_components(semiring)
+        tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
+        if tree is None or tree.bound_seconds(rows) >= _QUICK_SECONDS:
+            seconds = components.estimate_seconds(columns, rows, wanted)
+            if tree is None and seconds > _PLANNING_SECONDS * n:
+                tree = self._tree_for_rows(wanted, columns, target, semiring)
+            if tree is not None and tree.estimate_seconds(columns, rows) >= seconds:
+                tree = None
+        engine = components if tree is None else tree
+        yield from engine.run_blocks(columns, rows, wanted)
+
+    def _find_components(self, semiring: Semiring) -> ComponentInference:
+        if semiring.name not in self._components:
+            self._components[semiring.name] = ComponentInference(self._graph, semiring, self._limit, self._budget)
+        return self._components[semiring.name]
+
+    def _tree_for_rows(
+        self, wanted: Iterable[int], observed: Iterable[int], target: int | None, semiring: Semiring
+    ) -> RowInference | None:
+        """The factors that matter for some variables under evidence on others, planned and combined; None if too large."""
+        graph = self._graph
+        key = frozenset(wanted), frozenset(observed), target, semiring.name
+        if key not in self._row_trees:  # one is kept: batches of a stream have the same columns
+            relevant = graph.relevant_factors(key[0] | key[1])
+            scopes, dropped = [graph.scopes[k] for k in relevant], set(range(len(graph.sizes))).difference(relevant)
+            last = 0 if target is None else 1 << target
+            plan = make_plan(graph.sizes, scopes, dropped=sum(1 << k for k in dropped), last=last)
+            if not plan.fits_limit(self._limit):
+                return None
+            tables = [to_semiring(graph.tables[k], semiring) for k in relevant]
+            self._row_trees = {key: RowInference(plan, scopes, tables, semiring, target, self._budget)}
+        return self._row_trees[key]
+
+    def _align_rows(self, data: Dataset, owner: str, ignored: str = "") -> Dataset:
+        """The rows over the network's variables, an ignored column left as it is; columns that it lacks are refused."""
+        for variable in data.variables:
+            if variable.name not in self._graph.numbers:
+                raise InputError(
+                    f"{owner}: column {variable.name!r}, and the network has no such variable; expected columns of the "
+                    f"network's own variables{among(variable.name, self._graph.names)}"
+                )
+        return align_rows(data, [v for v in self.network.variables if v.name != ignored], owner)
+
+
+class PosteriorQueries(RowQueries):
+    """Queries given rows of evidence, by the network's tables as probabilities: P(x | row) / max over x' of P(x' | row).
+
+    Every context of a table is divided by its sum, which undoes the transform ``ratio`` (`possnet.Network.transform`);
+    cells that are sets are disjunctions, and so the states of other cells are summed over, as coarsening at random has it.
+
+    >>> import possnet as pn
+    >>> x, y = pn.Variable("x", ("1", "2", "3")), pn.Variable("y", ("1", "2"))
+    >>> tables = {"x": [1, 0.9, 0.9], "y": [[1, 0.2], [0.2, 1], [0.2, 1]]}
+    >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), tables)
+    >>> data = pn.Dataset.from_rows((x,), [({"1", "2"},), (None,)])
+    >>> PosteriorQueries(net).query_many("y", data).round(3).tolist()
+    [[1.0, 0.932], [0.68, 1.0]]
+    >>> pn.Inference(net).query_many("y", data).tolist()
+    [[1.0, 0.9], [1.0, 0.9]]
+    """
+
+    def __init__(self, network: Network, limit: int | None = None) -> None:
+        super().__init__(FactorGraph(network, probabilities=True), limit)
+
+
+def read_tables(network: Network, reading: Reading, limit: int | None, owner: str) -> RowQueries:
+    """Queries by the reading of a network's tables: ``auto`` is ``probability`` where its transform is ``ratio``.
+
+    That is so for product-based networks alone: whoever chose the minimum reads degrees as an order.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> type(read_tables(asia, "auto", None, "complete")).__name__
+    'RowQueries'
+    >>> type(read_tables(asia.with_transform("ratio"), "auto", None, "complete")).__name__
+    'PosteriorQueries'
+    """
+    if reading not in get_args(Reading):
+        raise InputError(f"{owner}: reading {reading!r}; expected 'auto', 'possibility' or 'probability'")
+    if reading == "auto" and network.transform and network.conjunction.name == PRODUCT.name:
+        reading = "probability"
+    if reading == "probability":
+        if not network.is_normalised:
+            raise InputError(
+                f"{owner}: reading 'probability' of a subnormal network; expected tables whose rows peak at 1"
+            )
+        return PosteriorQueries(network, limit)
+    return RowQueries(FactorGraph(network), limit)
+
+
+def _least_grades(columns: Mapping[int, CodedColumn]) -> dict[int, Floats]:
+    """The smallest degree above 0 of the graded cells of every column that has some."""
+    grades = {v: column.grades for v, column in columns.items() if column.grades is not None}
+    return {v: np.array([table[table > 0.0].min()]) for v, table in grades.items()}
