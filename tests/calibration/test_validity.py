@@ -68,7 +68,7 @@ def test_an_ambiguous_row_by_hand() -> None:
     candidates = np.array([[True, True, False], [False, True, False]])
     new = np.log([[0.5, 0.3, 0.2]])
     worst, best, expected = (
-        compute_p_values([rank_candidates(raw, candidates, shares=np.exp(raw), ambiguous=way)], [new])[0].tolist()  # type: ignore[arg-type]
+        compute_p_values([rank_candidates(raw, candidates, shares=np.exp(raw), ambiguous=way)], [new])[0].tolist()
         for way in ("worst", "best", "expected")
     )
     assert worst == pytest.approx([2 / 3, 2 / 3, 2 / 3])

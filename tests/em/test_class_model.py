@@ -114,7 +114,7 @@ def run_plain_em(
         model = posterior / posterior.sum(axis=1, keepdims=True)
         shares = posterior * candidates
         shares = shares / shares.sum(axis=1, keepdims=True)
-    return model
+    return np.asarray(model)
 
 
 @given(seeds, st.integers(1, 6), st.sampled_from([0.5, 2.0]))

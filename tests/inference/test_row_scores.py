@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def enumerate_scores(network: pn.Network, target: str, cells: dict[str, frozense
         own = configuration[target]
         values[own] = values[own] + value if by == "probability" else max(values[own], value)
     found = np.array(list(values.values()))
-    return found / (found.sum() if by == "probability" else found.max())
+    return np.asarray(found / (found.sum() if by == "probability" else found.max()))
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["possibility", "probability"]))
@@ -57,7 +58,7 @@ def test_states_that_are_impossible_are_still_told_apart() -> None:
     """With two impossible steps a state ranks below one with a single one; products of degrees are 0 for both."""
     label = pn.Variable("label", ("a", "b", "c"))
     features = [pn.Variable(f"f{k}", ("0", "1")) for k in range(2)]
-    tables = {
+    tables: dict[str, Any] = {
         "label": [1, 1, 1],
         "f0": [[1, 1], [1, 0], [1, 0]],
         "f1": [[1, 1], [1, 1], [1, 0]],
@@ -74,7 +75,7 @@ def test_many_features_do_not_underflow() -> None:
     label = pn.Variable("label", ("a", "b"))
     features = [pn.Variable(f"f{k}", ("0", "1")) for k in range(600)]
     dag = pn.Dag({"label": (), **{v.name: ("label",) for v in features}})
-    tables = {"label": [1, 1], **{v.name: [[1, 0.01], [1, 0.005]] for v in features}}
+    tables: dict[str, Any] = {"label": [1, 1], **{v.name: [[1, 0.01], [1, 0.005]] for v in features}}
     network = pn.Network((label, *features), dag, tables)
     data = pn.Dataset.from_rows(features, [("1",) * 600])
     assert score_rows(network, "label", data)[0].tolist() == pytest.approx([0.0, -600 * np.log(2)])

@@ -45,32 +45,34 @@ def calibrate(
 ) -> Calibration:
     """Learn from rows what the degrees of a variable are worth: the value that is returned makes them valid.
 
-    A distribution of possibility is valid if P(pi(truth) <= a) <= a for every a: the cut {x : pi(x) > a} holds the truth in
-    1 - a of the rows or more, and a necessity of 1 - a is wrong in a of them at most. For rows that are exchangeable with the
-    calibration rows this holds exactly, whatever the network; see `possnet.calibration.score_ranks` and docs/calibration.md.
+    A distribution of possibility is valid if P(pi(truth) <= a) <= a for every a: the cut {x : pi(x) > a} holds the
+    truth in 1 - a of the rows or more, and a necessity of 1 - a is wrong in a of them at most. For rows that are
+    exchangeable with the calibration rows this holds exactly, whatever the network; see
+    `possnet.calibration.score_ranks` and docs/calibration.md.
 
     Parameters
     ----------
     subject
-        A network, and then rows that it was not learned from; or a `Recipe` (or a function from rows to a network), which is
-        learned inside folds, so that every row is used: valid approximately.
+        A network, and then rows that it was not learned from; or a `Recipe` (or a function from rows to a network),
+        which is learned inside folds, so that every row is used: valid approximately.
     data
         Calibration rows.
     target
         The variable whose degrees are calibrated.
     by
-        What is ranked: the degrees of the network (``possibility``), or the probabilities of the Bayesian network whose tables
-        are the network's, each row divided by its sum (``probability``).
+        What is ranked: the degrees of the network (``possibility``), or the probabilities of the Bayesian network whose
+        tables are the network's, each row divided by its sum (``probability``).
     ambiguous
-        What counts in rows whose target is a set of candidates: ``expected``, all of them in proportion to their probability
-        (approximately valid); ``worst`` (valid, says little); ``best`` (not valid: for comparisons).
+        What counts in rows whose target is a set of candidates: ``expected``, all of them in proportion to their
+        probability (approximately valid); ``worst`` (valid, says little); ``best`` (not valid: for comparisons).
     per_class
-        Compare every state with calibration rows of its own, so that degrees are valid for every class by itself (Mondrian).
+        Compare every state with calibration rows of its own, so that degrees are valid for every class by itself
+        (Mondrian).
     alpha
         The level that will be asked for; too few rows for it are warned of.
     seen
-        Rows that the network was probably learned from are refused, because they flatter it. False says that it has not seen
-        them, True that this does not matter.
+        Rows that the network was probably learned from are refused, because they flatter it. False says that it has not
+        seen them, True that this does not matter.
     folds, rng
         For a recipe: how many folds, and the seed that draws them.
     progress
@@ -100,7 +102,8 @@ def calibrate(
         calibration = _calibrate_folds(subject, data, target, by, ambiguous, per_class, folds, seed, progress)
     if not calibration.rows:
         raise InputError(
-            f"calibrate: no row says anything of {target!r}, whose cells are all unknown or the whole domain; expected states"
+            f"calibrate: no row says anything of {target!r}, whose cells are all unknown or the whole domain; expected "
+            "states"
         )
     level = None if alpha is None else check_alpha(alpha, "calibrate", calibration.rows)
     return replace(calibration, alpha=level)
@@ -154,7 +157,8 @@ def _take_network(result: object) -> Network:
     network = getattr(result, "network", result)
     if not isinstance(network, Network):
         raise InputError(
-            f"calibrate: the recipe gave a {type(result).__name__}; expected a Network, or a result that has one as .network"
+            f"calibrate: the recipe gave a {type(result).__name__}; expected a Network, or a result that has one as "
+            ".network"
         )
     return network
 

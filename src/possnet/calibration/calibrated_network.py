@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 class Calibration:
     """Scores of calibration rows, which turn raw degrees of a variable into valid ones. Made by `possnet.calibrate`.
 
-    ``target`` is the variable; ``ranks`` are the scores of the calibration rows, and ``scorers`` the networks that gave them:
-    one, or one for each fold. ``network`` completes the other variables. ``by`` says whether degrees or probabilities are
-    ranked, ``ambiguous`` what became of rows with several candidates, and ``seen`` which rows were used. ``alpha`` is the
-    level that `sets` uses by default.
+    ``target`` is the variable; ``ranks`` are the scores of the calibration rows, and ``scorers`` the networks that gave
+    them: one, or one for each fold. ``network`` completes the other variables. ``by`` says whether degrees or
+    probabilities are ranked, ``ambiguous`` what became of rows with several candidates, and ``seen`` which rows were
+    used. ``alpha`` is the level that `sets` uses by default.
 
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
@@ -182,7 +182,8 @@ class Calibration:
         if len(parts) != len(self.ranks) or any(part.ndim not in (1, 2) or part.shape[-1] != size for part in parts):
             folds = f"{len(self.ranks)} folds, " if len(self.ranks) > 1 else ""
             raise InputError(
-                f"calibration of {self.target.name!r}: raw degrees of shape {values.shape}; expected ({folds}rows, {size} states)"
+                f"calibration of {self.target.name!r}: raw degrees of shape {values.shape}; "
+                f"expected ({folds}rows, {size} states)"
             )
         if not logs:
             if not ((values >= 0.0) & (values <= 1.0 + 1e-9) | np.isnan(values)).all():

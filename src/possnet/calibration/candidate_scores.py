@@ -1,9 +1,9 @@
 """Calibration rows whose truth is a set of candidates: which of their scores count.
 
-- ``worst``: the lowest score of the candidates. It is no higher than that of the truth, if this is among them, so that degrees
-  stay valid; but they become large, and say little.
-- ``expected``: the scores of all candidates, each with the probability that it is the truth, by the model itself. As valid as
-  these probabilities are right: approximately.
+- ``worst``: the lowest score of the candidates. It is no higher than that of the truth, if this is among them, so that
+  degrees stay valid; but they become large, and say little.
+- ``expected``: the scores of all candidates, each with the probability that it is the truth, by the model itself. As
+  valid as these probabilities are right: approximately.
 - ``best``: the highest score. It is no lower than that of the truth, so that cuts hold it too rarely; for comparisons only.
 
 A row whose cell is unknown, or the whole domain, says nothing and is left out.
@@ -41,7 +41,8 @@ def rank_candidates(
     scores, candidates
         The score of every state, and which states may be the truth, (rows, states).
     shares
-        Probabilities of the states, for ``expected``; only their ratios among the candidates of a row matter. Equal without.
+        Probabilities of the states, for ``expected``; only their ratios among the candidates of a row matter. Equal
+        without.
     weights
         Of the rows.
     per_class

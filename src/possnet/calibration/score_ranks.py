@@ -5,18 +5,19 @@ the better the model foresaw it. For a new row the degree of a candidate x with 
 
     pi(x)  =  (1 + number of calibration rows with a score <= s(x)) / (1 + number of calibration rows).
 
-If calibration rows and the new one are *exchangeable* (any order of them is as likely as any other), the rank of the true
-state's score among them is uniform, so that P(pi(truth) <= a) <= a for every a: the cut {x : pi(x) > a} holds the truth with
-a probability of 1 - a or more, whatever the model, and however wrong it is [VGS]. Such a distribution is the contour of a
-valid consonant plausibility, and a necessity N(A) = 1 - max of pi outside A is a claim of the same kind [CM]. Equal scores
-count as if the calibration row had the lower one, which keeps this; drawing them apart at random makes it exact.
+If calibration rows and the new one are *exchangeable* (any order of them is as likely as any other), the rank of the
+true state's score among them is uniform, so that P(pi(truth) <= a) <= a for every a: the cut {x : pi(x) > a} holds the
+truth with a probability of 1 - a or more, whatever the model, and however wrong it is [VGS]. Such a distribution is the
+contour of a valid consonant plausibility, and a necessity N(A) = 1 - max of pi outside A is a claim of the same kind
+[CM]. Equal scores count as if the calibration row had the lower one, which keeps this; drawing them apart at random
+makes it exact.
 
 The largest p-value of a row may be less than 1: no state fits as well as the states of other rows did. What lacks is the
 *conflict* of the row with the calibration rows. Raising the largest to 1 normalises the distribution and keeps it valid.
 
-In folds (cross-conformal prediction [V]) every row is a calibration row once, by a model that was learned from the others; the
-counts of the folds are added. This is no longer exactly valid: P(pi(truth) <= a) is below 2a in theory, and close to a in
-practice.
+In folds (cross-conformal prediction [V]) every row is a calibration row once, by a model that was learned from the
+others; the counts of the folds are added. This is no longer exactly valid: P(pi(truth) <= a) is below 2a in theory, and
+close to a in practice.
 
 [VGS] V. Vovk, A. Gammerman, G. Shafer: Algorithmic Learning in a Random World. Springer 2005.
 [V] V. Vovk: Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 2015.

@@ -1,12 +1,11 @@
 """Labels that may be ambiguous: precise ones, sets of candidates, and multi-hot matrices.
 
-Rows of candidates are a boolean matrix inside possnet, one column for each class. scikit-learn splits, slices and hands such
-a matrix on untouched; lists, `None` and mixtures of sets and labels it does not.
+Rows of candidates are a boolean matrix inside possnet, one column for each class. scikit-learn splits, slices and hands
+such a matrix on untouched; lists, `None` and mixtures of sets and labels it does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from sklearn.utils.validation import column_or_1d
 from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools
@@ -52,8 +53,8 @@ def read_labels(y: Any, classes: Sequence[Any] | None = None) -> tuple[Labels, B
 def candidates_to_multihot(y: Iterable[Any], classes: Sequence[Any] | None = None) -> Bools:
     """Sets of candidates as a boolean matrix (rows, classes), which scikit-learn can split.
 
-    Pass the same ``classes`` to the classifier; by default they are all that occur, sorted. A cell is a label, a set, list or
-    tuple of labels, a text such as ``a|b`` whose parts are classes, or `None` for any class.
+    Pass the same ``classes`` to the classifier; by default they are all that occur, sorted. A cell is a label, a set,
+    list or tuple of labels, a text such as ``a|b`` whose parts are classes, or `None` for any class.
 
     >>> candidates_to_multihot(["a", {"b", "c"}, "a|c", None]).astype(int).tolist()
     [[1, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]]
@@ -159,7 +160,8 @@ def _read_sets(cells: Sequence[Any], classes: Sequence[Any] | None) -> tuple[Lab
         for label in cell:
             if label not in place:
                 raise InputError(
-                    f"{_OWNER}: row {row + 1} of y has the class {label!r}, which classes= lacks{among(label, map(str, place))}"
+                    f"{_OWNER}: row {row + 1} of y has the class {label!r}, which classes= lacks"
+                    f"{among(label, map(str, place))}"
                 )
             candidates[row, place[label]] = True
     _refuse_empty(candidates)

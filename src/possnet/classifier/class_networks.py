@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.dataset import Dataset, code_column
+from possnet.em import FeatureCells
 from possnet.graph import Dag
 from possnet.inference import score_rows
 from possnet.network import Network
-from possnet.variables import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from possnet.aliases import Bools, Floats
     from possnet.classifier.feature_columns import FeatureColumn
-    from possnet.em import ClassModel, FeatureCells
+    from possnet.em import ClassModel
+    from possnet.variables import Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,21 +36,16 @@ class NetworkModel:
     def joint_logs(self, features: Sequence[FeatureCells]) -> Floats:
         """Log P(class | cells), (rows, classes)."""
         if not self.places:
-            features_of: dict[int, Variable] = {}
-        else:
-            features_of = dict(self.places)
-        size = len(features[0].codes) if features else 0
-        if not features_of:
             prior = self.network.table(self.target)
-            return np.tile(np.log(np.maximum(prior / prior.sum(), 1e-300)), (size, 1))
-        data = to_dataset({features_of[f]: features[f] for f in features_of})
+            return np.tile(np.log(np.maximum(prior / prior.sum(), 1e-300)), (len(features[0].codes), 1))
+        data = to_dataset({variable: features[f] for f, variable in self.places.items()})
         return score_rows(self.network, self.target, data, by="probability")
 
 
 def to_dataset(columns: Mapping[Variable, FeatureCells], weights: Floats | None = None) -> Dataset:
     """Coded cells as a data set.
 
-    >>> from possnet.em import FeatureCells
+    >>> from possnet.variables import Variable
     >>> data = to_dataset({Variable("x", ("0", "1")): FeatureCells.from_states(np.array([0, -1]), 2)})
     >>> data.row(0)["x"], bool(data.missing("x")[1])
     (frozenset({'0'}), True)
@@ -71,11 +67,8 @@ def to_dataset(columns: Mapping[Variable, FeatureCells], weights: Floats | None 
 
 def candidate_column(variable: Variable, candidates: Bools) -> tuple[Variable, FeatureCells]:
     """Candidates of every row as coded cells of the class."""
-    from possnet.em import FeatureCells
-
     octets = np.packbits(candidates, axis=1)
-    distinct, first, inverse = np.unique(octets, axis=0, return_index=True, return_inverse=True)
-    del distinct
+    _, first, inverse = np.unique(octets, axis=0, return_index=True, return_inverse=True)
     sets = candidates[first]
     single = np.eye(len(variable), dtype=np.bool_)
     codes = np.where(sets.sum(axis=1) == 1, sets.argmax(axis=1), len(variable) + np.arange(len(sets)))

@@ -1,8 +1,8 @@
 """Columns of X as cells: numbers in bins, states, sets of states, and what is missing.
 
-A column of numbers with more than ten distinct ones is binned, with edges from the rows of `fit`; with a known error a number
-is the set of bins that it may lie in. Any other column has states. A value that `fit` has not seen says nothing about its
-feature: the cell is unknown. So is a missing one.
+A column of numbers with more than ten distinct ones is binned, with edges from the rows of `fit`; with a known error a
+number is the set of bins that it may lie in. Any other column has states. A value that `fit` has not seen says nothing
+about its feature: the cell is unknown. So is a missing one.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BinningWay: TypeAlias = Literal["quantile", "width", "mdl"]
 BINNING_WAYS: Final = ("quantile", "width", "mdl")
 _FEW: Final = 10  # distinct numbers that may well be states
+_MANY_BINS: Final = 5  # above, bins are narrow, and their neighbours tell something of them
+_BLUR: Final = 0.5
 _MOST_STATES: Final = 1 << 16  # a range of whole numbers that is coded by a table
 
 
@@ -45,6 +47,11 @@ class NumberColumn:
     error: float = 0.0
 
     @property
+    def blur(self) -> float:
+        """The share of a row that goes to the neighbouring bins where tables are estimated: half, if there are many."""
+        return _BLUR if self.n_states > _MANY_BINS else 0.0
+
+    @property
     def n_states(self) -> int:
         """Number of bins."""
         return len(self.edges) + 1
@@ -55,7 +62,7 @@ class NumberColumn:
         if not self.error:
             codes = np.searchsorted(self.edges, numbers, side="right")
             codes[np.isnan(numbers)] = -1
-            return FeatureCells.from_states(codes, self.n_states)
+            return FeatureCells.from_states(codes, self.n_states, self.blur)
         binned = Binning(self.edges.tolist(), error=self.error).bin_intervals(read_numbers(numbers), name=self.name)
         first, last = binned.first, binned.last
         pairs = np.where(first < 0, 0, first) * self.n_states + np.where(last < 0, self.n_states - 1, last)
@@ -65,7 +72,7 @@ class NumberColumn:
         sets = (bins >= (several // self.n_states)[:, np.newaxis]) & (bins <= (several % self.n_states)[:, np.newaxis])
         codes = first.astype(np.int64)
         codes[~single] = self.n_states + inverse
-        return FeatureCells(codes, np.concatenate([np.eye(self.n_states, dtype=np.bool_), sets]))
+        return FeatureCells(codes, np.concatenate([np.eye(self.n_states, dtype=np.bool_), sets]), self.blur)
 
     def variable(self) -> Variable:
         """The ordered variable of the bins."""
@@ -191,7 +198,7 @@ def learn_column(
 
 def _freeze_cells(column: Column) -> list[Any]:
     """The cells of a column, sets and lists as frozen sets."""
-    cells = column.tolist()
+    cells: list[Any] = column.tolist()
     try:
         set(cells)
     except TypeError:
@@ -261,7 +268,7 @@ def _find_quantiles(numbers: Floats, weights: Floats | None, bins: int) -> Float
     return np.asarray(numbers[order][np.minimum(places, len(order) - 1)])
 
 
-def split_columns(X: Any) -> list[Column]:  # noqa: N803
+def split_columns(X: Any) -> list[Column]:
     """The columns of a frame or an array, each as an array of numbers or of objects."""
     if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
         names = list(X.columns)

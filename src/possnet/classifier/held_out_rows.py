@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class HeldOutScores:
     """Figures of predictions for rows with labels or candidates.
 
-    ``hits`` and ``coverage`` count a class or a set that has one of the candidates; ``accuracy`` and ``precise_coverage`` are of
-    the rows whose label is one class (None without any). ``baseline`` is what the most frequent class hits. ``size`` is the mean
-    size of a set, ``single`` the share of sets of one class.
+    ``hits`` and ``coverage`` count a class or a set that has one of the candidates; ``accuracy`` and
+    ``precise_coverage`` are of the rows whose label is one class (None without any). ``baseline`` is what the most
+    frequent class hits. ``size`` is the mean size of a set, ``single`` the share of sets of one class.
     """
 
     rows: int
@@ -43,8 +43,9 @@ class HeldOutScores:
         """The figures in a sentence.
 
         >>> HeldOutScores(100, 40, 0.8, 0.3, 0.93, 1.5, 0.6, 0.75, 0.9, 0.1).describe()
-        'the predicted class is a candidate in 80.0 % of 100 rows (the most frequent class: 30.0 %); sets hold a candidate in
-        93.0 % (promised: 90 %), with 1.50 classes in the mean; of the 40 rows with one label 75.0 % are right and 90.0 % held'
+        'the predicted class is a candidate in 80.0 % of 100 rows (the most frequent class: 30.0 %); sets hold a
+        candidate in 93.0 % (promised: 90 %), with 1.50 classes in the mean; of the 40 rows with one label 75.0 % are
+        right and 90.0 % held'
         """
         text = f"the predicted class is a candidate in {self.hits:.1%} of {count_noun(self.rows, 'row')}"
         text += f" (the most frequent class: {self.baseline:.1%}); sets hold a candidate in {self.coverage:.1%}"
@@ -68,7 +69,7 @@ def score_sets(decision: Floats, candidates: Bools, alpha: float, frequency: Flo
     sets = decision_to_sets(decision, alpha)
     best: Codes = (decision > 0).astype(np.int64) if decision.ndim == 1 else decision.argmax(axis=1)
     rows = np.arange(len(best))
-    right, held = candidates[rows, best], (sets & candidates).any(axis=1)
+    right, held = candidates[rows, best], np.asarray((sets & candidates).any(axis=1))
     precise = candidates.sum(axis=1) == 1
     weighed = (candidates / candidates.sum(axis=1, keepdims=True)).sum(axis=0) if frequency is None else frequency
     return HeldOutScores(
@@ -92,7 +93,7 @@ def score_folds(
     *,
     folds: int = 5,
     seed: int = 0,
-    progress: Progress | None = None,  # noqa: N803
+    progress: Progress | None = None,
 ) -> HeldOutScores:
     """Figures of an estimator on rows that it was not learned from, fold by fold.
 

@@ -139,7 +139,7 @@ def _fit_structures(
     tree: ClassRows | None = None  # the shares of the first options that ask for one serve all: it hardly differs
     for options in several:
         smoothing = options.smoothing
-        shared = {"weights": rows.weights, "smoothing": smoothing, "max_steps": options.max_steps}
+        shared: dict[str, Any] = {"weights": rows.weights, "smoothing": smoothing, "max_steps": options.max_steps}
         if smoothing not in fitted:
             fitted[smoothing] = fit_class_model(naive, rows.candidates, naive.tree, **shared)
         model = fitted[smoothing]

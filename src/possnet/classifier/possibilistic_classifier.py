@@ -52,7 +52,7 @@ _STRUCTURES: Final = ("auto", "naive", "tan", "blanket")
 _TIE: Final = 1e-9  # share of the probability in the decision function, which breaks ties of degrees
 
 
-class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
+class PossibilisticClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier for ambiguous labels, missing and set-valued features; its degrees of possibility are calibrated.
 
     Parameters
@@ -60,10 +60,10 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
     classes : sequence, default=None
         The classes, in the order of the columns of a multi-hot ``y``; by default those that occur, sorted.
     structure : {"auto", "naive", "tan", "blanket"} or Dag, default="auto"
-        ``naive``: the class as the only parent of every feature. ``tan``: one feature more as a parent, by the heaviest tree of
-        mutual information given the hidden class. ``auto``: the one of these two, with bins and smoothing, whose predictions
-        are candidates of held-out rows most often. ``blanket``: a learned structure, cut down to the Markov blanket of the
-        class. Or any `possnet.Dag` over columns of X and ``target``.
+        ``naive``: the class as the only parent of every feature. ``tan``: one feature more as a parent, by the heaviest
+        tree of mutual information given the hidden class. ``auto``: the one of these two, with bins and smoothing,
+        whose predictions are candidates of held-out rows most often. ``blanket``: a learned structure, cut down to the
+        Markov blanket of the class. Or any `possnet.Dag` over columns of X and ``target``.
     learner : {"em", "likelihood"}, default="em"
         EM under coarsening at random, or counting (Proposition 1), where every candidate counts in full.
     bins : int or "auto", default="auto"
@@ -76,8 +76,9 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         Imagined rows in every context, 1 if ``structure`` is not chosen.
     calibration : {"cross", "split", None}, default="cross"
         ``split``: a share of the rows is kept for calibration, and not learned from; degrees are then valid under
-        exchangeability. ``cross``: every row is scored by a model of the other folds; nothing is lost, and degrees are valid
-        approximately. None: no calibration; degrees come from the model's probabilities by the optimal transformation.
+        exchangeability. ``cross``: every row is scored by a model of the other folds; nothing is lost, and degrees are
+        valid approximately. None: no calibration; degrees come from the model's probabilities by the optimal
+        transformation.
     folds : int, default=5
         Folds of ``cross``; for ``split`` one part of so many is kept.
     ambiguous : {"expected", "worst", "best"}, default="expected"
@@ -159,7 +160,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         self.target = target
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PossibilisticClassifier:  # noqa: N803
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PossibilisticClassifier:
         """Learn from rows and their labels.
 
         Parameters
@@ -216,11 +217,11 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         elif self.calibration == "cross" and len(rows.candidates) > 1:
             ranks = (self._rank_folds(rows, parts, options),)
         seen = "kept for calibration" if self.calibration == "split" else f"left out, fold by fold ({len(parts)} folds)"
-        self.calibration_ = (
-            Calibration(rows.target, ranks, by="probability", ambiguous=self.ambiguous, seen=seen, alpha=self.alpha)  # type: ignore[arg-type]
-            if ranks
-            else None
-        )
+        self.calibration_: Calibration | None = self._make_calibration(rows.target, ranks, seen) if ranks else None
+
+    def _make_calibration(self, target: Variable, ranks: tuple[ScoreRanks, ...], seen: str) -> Calibration:
+        ambiguous: Any = self.ambiguous
+        return Calibration(target, ranks, by="probability", ambiguous=ambiguous, seen=seen, alpha=self.alpha)
 
     def _rank_folds(self, rows: LabelledRows, parts: Sequence[NDArray[Any]], options: ModelOptions) -> ScoreRanks:
         """Scores of every row by the model of the other folds."""
@@ -243,7 +244,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
             per_class=self.per_class,
         )
 
-    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> PossibilisticClassifier:  # noqa: N803
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> PossibilisticClassifier:
         """Calibrate anew on rows that `fit` has not seen, such as a few whose labels were checked; the model stays.
 
         Parameters
@@ -267,14 +268,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         target = self._model.target
         rows = LabelledRows(self._column_names(), tuple(columns), candidates, weights, target)
         ranks = (self._rank_rows(self._model, rows),)
-        self.calibration_ = Calibration(
-            target,
-            ranks,
-            by="probability",
-            ambiguous=self.ambiguous,
-            seen="kept for calibration",
-            alpha=self.alpha,  # type: ignore[arg-type]
-        )
+        self.calibration_ = self._make_calibration(target, ranks, "kept for calibration")
         return self
 
     @property
@@ -288,7 +282,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         """The structure of the model."""
         return self.network_.dag  # type: ignore[no-any-return]
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most possible class of every row; of several, the most probable.
 
         Parameters
@@ -310,9 +304,9 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
                 f"{_OWNER}: in {int(open_rows.sum())} of {len(best)} rows several classes are equally possible and equally "
                 "probable; the first of them is predicted. predict_set shows them all"
             )
-        return self.classes_[best]
+        return np.asarray(self.classes_[best])
 
-    def predict_possibility(self, X: Any) -> Floats:  # noqa: N803
+    def predict_possibility(self, X: Any) -> Floats:
         """Degrees of the classes, (n_samples, n_classes), the largest of every row 1.
 
         If they are calibrated, the true class has a degree of a or less in at most a of the rows.
@@ -329,7 +323,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._weigh(X)[0]
 
-    def predict_necessity(self, X: Any) -> Floats:  # noqa: N803
+    def predict_necessity(self, X: Any) -> Floats:
         """How certain every class is: 1 - the largest degree of another class, (n_samples, n_classes).
 
         Parameters
@@ -347,13 +341,15 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         others = np.where(degrees == order[:, -1:], order[:, -2:-1], order[:, -1:])
         return np.asarray(1.0 - others)
 
-    def predict_p_values(self, X: Any) -> Floats:  # noqa: N803
+    def predict_p_values(self, X: Any, rng: int | None = None) -> Floats:
         """The conformal p-values behind the degrees; where the largest is small, the row fits no class well.
 
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             Rows.
+        rng : int, default=None
+            A seed, to draw ties apart: the p-value of the truth is then uniform, and cuts hold it in exactly 1 - alpha.
 
         Returns
         -------
@@ -365,9 +361,10 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"{_OWNER}: it is not calibrated, and has no p-values; expected calibration='cross' or 'split'"
             )
-        return compute_p_values(self.calibration_.ranks, [logs])
+        generator = None if rng is None else np.random.default_rng(rng)
+        return compute_p_values(self.calibration_.ranks, [logs], generator)
 
-    def predict_set(self, X: Any, alpha: float | None = None) -> Bools:  # noqa: N803
+    def predict_set(self, X: Any, alpha: float | None = None) -> Bools:
         """The classes of a degree above alpha; if calibrated, they hold the truth in 1 - alpha of the rows or more.
 
         Parameters
@@ -385,7 +382,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         level = check_level(self.alpha if alpha is None else alpha)
         return cut_sets(self._weigh(X)[0], level)
 
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes: the model's, or with ``probability="pignistic"`` those of the degrees.
 
         Parameters
@@ -401,11 +398,11 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         possibility, probability = self._weigh(X)
         return to_probability(possibility) if self.probability == "pignistic" else probability
 
-    def decision_function(self, X: Any) -> Floats:  # noqa: N803
+    def decision_function(self, X: Any) -> Floats:
         """Degrees of the classes, ties broken by a billionth of their probability; see `decision_to_sets`.
 
-        With two classes it is one number a row, the degree of the second minus that of the first: the larger of them is 1, so
-        that both can be read from it.
+        With two classes it is one number a row, the degree of the second minus that of the first: the larger of them is
+        1, so that both can be read from it.
 
         Parameters
         ----------
@@ -421,7 +418,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
         decided = possibility + _TIE * probability
         return np.asarray(decided[:, 1] - decided[:, 0]) if len(self.classes_) == 2 else decided
 
-    def _weigh(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
+    def _weigh(self, X: Any) -> tuple[Floats, Floats]:
         """Degrees and probabilities of the classes, (rows, classes)."""
         logs = self._log_probabilities(X)
         probability = np.exp(logs)
@@ -429,17 +426,17 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):
             return to_possibility(probability, method="optimal"), probability
         return raise_tops(compute_p_values(self.calibration_.ranks, [logs])), probability
 
-    def _log_probabilities(self, X: Any) -> Floats:  # noqa: N803
+    def _log_probabilities(self, X: Any) -> Floats:
         check_is_fitted(self, "classes_")
         return self._model.log_probabilities(self._read_columns(X, reset=False))
 
-    def _read_columns(self, X: Any, *, reset: bool) -> list[NDArray[Any]]:  # noqa: N803
+    def _read_columns(self, X: Any, *, reset: bool) -> list[NDArray[Any]]:
         """The columns of X, checked against those of `fit`."""
         if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if X.shape[0] < 1 or X.shape[1] < 1:
                 raise InputError(
-                    f"{_OWNER}: X of shape {tuple(X.shape)}, 0 sample(s) or 0 feature(s); expected a minimum of 1 is required"
+                    f"{_OWNER}: X of shape {tuple(X.shape)}, 0 sample(s) or 0 feature(s) while a minimum of 1 is required"
                 )
             return split_columns(X)
         checked = validate_data(self, _keep_objects(X), reset=reset, dtype=None, ensure_all_finite=False)
@@ -534,7 +531,7 @@ def _name_states(classes: NDArray[Any]) -> list[str]:
     return names
 
 
-def _keep_objects(X: Any) -> Any:  # noqa: N803
+def _keep_objects(X: Any) -> Any:
     """Lists of mixed values as an array of objects, so that numbers beside texts stay numbers."""
     if isinstance(X, (list, tuple)) and X and isinstance(X[0], (list, tuple)) and len({len(row) for row in X}) == 1:
         kinds = {type(value) for row in X for value in row}

@@ -10,8 +10,6 @@ from sklearn.utils.metaestimators import available_if
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from possnet.aliases import Bools, Floats
-
 
 def _last_step_has(name: str) -> Callable[[Any], bool]:
     def has(self: Any) -> bool:
@@ -25,34 +23,35 @@ class SetPipeline(Pipeline):  # type: ignore[misc]
 
     >>> from sklearn.preprocessing import StandardScaler
     >>> from possnet.classifier import PossibilisticClassifier, pipeline
-    >>> model = pipeline(StandardScaler(), PossibilisticClassifier()).fit([[k / 50] for k in range(50)], [0] * 25 + [1] * 25)
+    >>> X, y = [[k / 50] for k in range(50)], [0] * 25 + [1] * 25
+    >>> model = pipeline(StandardScaler(), PossibilisticClassifier()).fit(X, y)
     >>> model.predict_set([[0.05], [0.95]], alpha=0.2).tolist()
     [[True, False], [False, True]]
     """
 
-    @available_if(_last_step_has("predict_set"))
-    def predict_set(self, X: Any, alpha: float | None = None) -> Bools:  # noqa: N803
+    @available_if(_last_step_has("predict_set"))  # type: ignore[untyped-decorator]
+    def predict_set(self, X: Any, alpha: float | None = None) -> Any:
         """As `PossibilisticClassifier.predict_set`, after the transformations."""
         return self._ask_last("predict_set", X, alpha=alpha)
 
-    @available_if(_last_step_has("predict_possibility"))
-    def predict_possibility(self, X: Any) -> Floats:  # noqa: N803
+    @available_if(_last_step_has("predict_possibility"))  # type: ignore[untyped-decorator]
+    def predict_possibility(self, X: Any) -> Any:
         """As `PossibilisticClassifier.predict_possibility`, after the transformations."""
         return self._ask_last("predict_possibility", X)
 
-    @available_if(_last_step_has("predict_necessity"))
-    def predict_necessity(self, X: Any) -> Floats:  # noqa: N803
+    @available_if(_last_step_has("predict_necessity"))  # type: ignore[untyped-decorator]
+    def predict_necessity(self, X: Any) -> Any:
         """As `PossibilisticClassifier.predict_necessity`, after the transformations."""
         return self._ask_last("predict_necessity", X)
 
-    @available_if(_last_step_has("predict_p_values"))
-    def predict_p_values(self, X: Any) -> Floats:  # noqa: N803
+    @available_if(_last_step_has("predict_p_values"))  # type: ignore[untyped-decorator]
+    def predict_p_values(self, X: Any) -> Any:
         """As `PossibilisticClassifier.predict_p_values`, after the transformations."""
         return self._ask_last("predict_p_values", X)
 
-    def _ask_last(self, method: str, X: Any, **options: Any) -> Any:  # noqa: N803
+    def _ask_last(self, method: str, X: Any, **options: Any) -> Any:
         for _, _, step in self._iter(with_final=False):
-            X = step.transform(X)  # noqa: N806
+            X = step.transform(X)
         return getattr(self.steps[-1][1], method)(X, **options)
 
 

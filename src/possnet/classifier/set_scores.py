@@ -3,9 +3,9 @@
 Functions take the truth in any form that `PossibilisticClassifier.fit` takes, and sets as a boolean matrix. Scorers take an
 estimator, rows and truth; they ask for its decision function, which goes through pipelines and searches.
 
-A set of k classes that holds the truth is worth g(1/k): u65 has g(x) = 1.6 x - .6 x^2, and u80 g(x) = 2.2 x - 1.2 x^2, so that a
-set of two is worth .65 or .80 (Zaffalon, Corani and Mauá 2012). On ambiguous truth, a set or a class is right if it has one of
-the candidates: an upper bound.
+A set of k classes that holds the truth is worth g(1/k): u65 has g(x) = 1.6 x - .6 x^2, and u80 g(x) = 2.2 x - 1.2 x^2,
+so that a set of two is worth .65 or .80 (Zaffalon, Corani and Mauá 2012). On ambiguous truth, a set or a class is right
+if it has one of the candidates: an upper bound.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def _find_hits(y_true: Any, sets: Any, classes: Sequence[Any] | None) -> Floats:
     chosen: Bools = np.asarray(sets, dtype=np.bool_)
     if chosen.shape != candidates.shape:
         raise InputError(
-            f"scores of sets: sets of shape {chosen.shape} for truth of shape {candidates.shape}; expected (rows, classes), "
-            "with classes= as in the classifier"
+            f"scores of sets: sets of shape {chosen.shape} for truth of shape {candidates.shape}; expected "
+            "(rows, classes), with classes= as in the classifier"
         )
-    return (chosen & candidates).any(axis=1).astype(np.float64)
+    return np.asarray((chosen & candidates).any(axis=1), dtype=np.float64)
 
 
 def _join_classes(y_true: Any, y_pred: Any) -> list[Any] | None:
@@ -128,7 +128,7 @@ class CandidateScorer:
     name: str
     alpha: float = 0.1
 
-    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:  # noqa: N803
+    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
         """The score of an estimator on rows."""
         options: dict[str, Any] = {"classes": list(estimator.classes_), "sample_weight": sample_weight}
         if self.name == "superset_accuracy":

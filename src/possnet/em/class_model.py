@@ -8,7 +8,8 @@ tree on one other feature (Friedman, Geiger and Goldszmidt 1997). Under coarseni
 and EM shares every row among its candidates in proportion to P(y | cells), counts, and starts again; the first shares are
 equal. With one candidate a row, counting is all there is. Unseen combinations get imagined rows: every context has
 ``smoothing`` rows more, distributed as in the next smaller context (for a tree, as given the class alone; for the class
-alone, as in all rows).
+alone, as in all rows). States that are narrow bins of a number share their rows with their neighbours
+(`FeatureCells.blur`), which makes the steps those of EMS (Silverman, Jones, Wilson and Nychka 1990).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from possnet.kernels.log_sums import normalise_logs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from possnet.aliases import Bools, Codes, Floats, Progress
+    from possnet.aliases import Bools, Codes, Floats, Ints, Progress
 
 _STEPS: Final = 100
 _TOLERANCE: Final = 1e-3  # nats a row that a step must gain
@@ -35,7 +36,8 @@ _SMALLEST: Final = 1e-300
 class ClassModel:
     """Probabilities of the classes, and of every feature given the class and its parent.
 
-    ``tables`` maps a feature to an array (classes, states of its parent or 1, states); ``tree`` maps it to its parent, or -1.
+    ``tables`` maps a feature to an array (classes, states of its parent or 1, states); ``tree`` maps it to its parent,
+    or -1.
 
     >>> features = [FeatureCells.from_states(np.array([0, 0, 1, 1]), 2)]
     >>> candidates = np.array([[True, False], [True, True], [False, True], [True, True]])
@@ -172,7 +174,11 @@ class _Fitting:
         if len(shares):
             hidden = self._rows.expected_counts(shares, tables)
             counts = {f: known + hidden[f] for f, known in counts.items()}
-        return prior, {f: smooth_table(own, self._marginals[f], self._smoothing) for f, own in counts.items()}
+        features = self._known.features
+        return prior, {
+            f: smooth_table(blur_counts(own, features[f].blur), self._marginals[f], self._smoothing)
+            for f, own in counts.items()
+        }
 
     def _unfold(self, tables: Any) -> dict[int, Floats]:
         """Tables by feature."""
@@ -216,6 +222,12 @@ class FlatTables:
         self._order_starts = np.searchsorted(self._state_of[self._order], places)
         self._is_tree = np.repeat([contexts > 1 for contexts, _ in shapes], [c * size for c, size in shapes])
         self._marginal = np.concatenate([marginals[f] for f in self._shapes])
+        blurs = np.repeat([rows.features[f].blur for f in self._shapes], [c * size for c, size in shapes])
+        self._blur = blurs if blurs.any() else None
+        places = np.arange(len(self._state_of))
+        first = np.repeat(self._starts, self._sizes)
+        self._left = np.maximum(places - 1, first)
+        self._right = np.minimum(places + 1, first + np.repeat(self._sizes, self._sizes) - 1)
 
     def join_tables(self, tables: Mapping[int, Floats]) -> Floats:
         """Tables by feature, side by side."""
@@ -228,12 +240,15 @@ class FlatTables:
         return {f: part.reshape(len(flat), *shape) for (f, shape), part in parts}
 
     def weigh(self, rows: ClassRows, flat: Floats) -> Floats:
-        """log P(cells | class), (rows, classes)."""
+        """Logarithms of P(cells | class), (rows, classes)."""
         return rows.flat_likelihoods(np.log(np.maximum(flat, _SMALLEST)))
 
     def smooth_counts(self, counts: Floats, smoothing: float) -> Floats:
         """As `smooth_table`, for all families at once."""
         in_trees = self._is_tree.any()
+        if self._blur is not None:
+            beside = counts[:, self._left] + counts[:, self._right]
+            counts = counts * (1.0 - self._blur) + beside * (0.5 * self._blur)
         above = np.add.reduceat(counts[:, self._order], self._order_starts, axis=1) if in_trees else counts
         marginal = np.broadcast_to(self._marginal, above.shape)
         given_class = _share_segments(above + smoothing * marginal, self._state_starts, self._state_sizes, marginal)
@@ -249,6 +264,19 @@ def _share_segments(counts: Floats, starts: Ints, sizes: Ints, otherwise: Floats
     totals = np.repeat(np.add.reduceat(counts, starts, axis=1), sizes, axis=1)
     shared: Floats = np.divide(counts, totals, out=otherwise.copy(), where=totals > 0.0)
     return shared
+
+
+def blur_counts(counts: Floats, blur: float) -> Floats:
+    """Counts of ordered states (last axis), of which a share goes to the two neighbours; at an end, half of it stays.
+
+    >>> blur_counts(np.array([[4.0, 0.0, 0.0]]), 0.5).tolist()
+    [[3.0, 1.0, 0.0]]
+    """
+    if not blur:
+        return counts
+    left = np.concatenate([counts[..., :1], counts[..., :-1]], axis=-1)
+    right = np.concatenate([counts[..., 1:], counts[..., -1:]], axis=-1)
+    return np.asarray(counts * (1.0 - blur) + (left + right) * (0.5 * blur))
 
 
 def smooth_table(counts: Floats, marginal: Floats, smoothing: float) -> Floats:

@@ -1,9 +1,9 @@
 """Rows of features around a class, coded so that all classes of all rows come from a matrix product.
 
-A *feature* is a column of cells beside a class. In a naive structure its only parent is the class, in a tree-augmented one
-it may have one other feature as a parent too. Given a class y, the probability of the cells of a row is a product over
-families of entries of their tables; which entries depends on the row alone, and a row is a 0/1 vector that chooses them. The
-logarithms for all classes are then one product of matrices,
+A *feature* is a column of cells beside a class. In a naive structure its only parent is the class, in a tree-augmented
+one it may have one other feature as a parent too. Given a class y, the probability of the cells of a row is a product
+over families of entries of their tables; which entries depends on the row alone, and a row is a 0/1 vector that chooses
+them. The logarithms for all classes are then one product of matrices,
 
     log P(cells | y)  =  sum over families of  L[entry, y],
 
@@ -38,7 +38,8 @@ _SMALLEST: Final = 1e-300
 class FeatureCells:
     """The cells of a feature in some rows: ``codes`` below the number of states are states, others stand for ``sets``.
 
-    ``sets`` is (codes, states); its first rows are the single states.
+    ``sets`` is (codes, states); its first rows are the single states. States that are narrow bins of a number may be
+    blurred: a share ``blur`` of a row goes to the two neighbouring states when tables are estimated.
 
     >>> cells = FeatureCells.from_states(np.array([0, 1, -1]), 2)
     >>> cells.codes.tolist(), cells.sets.astype(int).tolist(), cells.is_imprecise.tolist()
@@ -47,21 +48,22 @@ class FeatureCells:
 
     codes: Codes
     sets: Bools
+    blur: float = 0.0
 
     @classmethod
-    def from_states(cls, states: Codes, n_states: int) -> FeatureCells:
+    def from_states(cls, states: Codes, n_states: int, blur: float = 0.0) -> FeatureCells:
         """Single states by their numbers; a number below 0 is an unknown cell."""
         unknown = states < 0
         sets = np.eye(n_states, dtype=np.bool_)
         if not unknown.any():
-            return cls(states, sets)
+            return cls(states, sets, blur)
         whole = np.ones((1, n_states), dtype=np.bool_)
-        return cls(np.where(unknown, n_states, states), np.concatenate([sets, whole]))
+        return cls(np.where(unknown, n_states, states), np.concatenate([sets, whole]), blur)
 
     @property
     def n_states(self) -> int:
         """Number of states of the feature."""
-        return self.sets.shape[1]
+        return int(self.sets.shape[1])
 
     @property
     def is_imprecise(self) -> Bools:
@@ -71,7 +73,7 @@ class FeatureCells:
 
     def take_rows(self, rows: Ints) -> FeatureCells:
         """The cells of some rows."""
-        return FeatureCells(self.codes[rows], self.sets)
+        return FeatureCells(self.codes[rows], self.sets, self.blur)
 
 
 Tree = dict[int, int]
@@ -158,7 +160,7 @@ class ClassRows:
         return self.features[f].n_states * (self.features[above].n_states if above >= 0 else 1)
 
     def flat_likelihoods(self, logs: Floats) -> Floats:
-        """log P(cells | class) from the logarithms of all entries of all tables, (classes, entries)."""
+        """Logarithms of P(cells | class) from the logarithms of all entries of all tables, (classes, entries)."""
         whole = np.zeros((self._width, len(logs)))
         whole[self.kept_entries] = logs.T
         return self._multiply(whole)
@@ -210,7 +212,7 @@ class ClassRows:
         counts = {}
         for f in self.tree:
             codes = labels * self._widths[f] + self._codes[f]
-            entries = np.bincount(codes, weights, minlength=n_classes * self._widths[f])
+            entries: Floats = np.bincount(codes, weights, minlength=n_classes * self._widths[f]).astype(np.float64)
             counts[f] = self._gather_entries(f, entries.reshape(n_classes, -1), None)
         return counts
 

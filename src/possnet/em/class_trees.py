@@ -4,8 +4,9 @@ For two features u and v and shares of the classes in every row the expected cou
 
     N I(u; v | class)  =  sum over y, u, v of  N(y, u, v) ln( N(y, u, v) N(y) / (N(y, u) N(y, v)) ),
 
-and the maximum-weight spanning tree of these numbers, rooted anywhere, maximises the likelihood of tree-augmented structures
-given the shares (Friedman, Geiger and Goldszmidt 1997). A cell of k states counts 1/k for each, an unknown one nothing.
+and the maximum-weight spanning tree of these numbers, rooted anywhere, maximises the likelihood of tree-augmented
+structures given the shares (Friedman, Geiger and Goldszmidt 1997). A cell of k states counts 1/k for each, an unknown
+one nothing.
 """
 
 from __future__ import annotations

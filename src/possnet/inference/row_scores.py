@@ -1,11 +1,11 @@
 r"""Scores of the states of a variable given every row: logarithms, of degrees or of probabilities.
 
-A degree that is a product of hundreds of others says little between 0 and 1: nearly all states of a class with many features
-have the degree 0.000, and a table with zeros makes the rest 0 altogether. The logarithm still tells them apart, and an entry
-of 0 counts as :math:`10^{-300}`: a state that needs fewer impossible steps has a larger score.
+A degree that is a product of hundreds of others says little between 0 and 1: nearly all states of a class with many
+features have the degree 0.000, and a table with zeros makes the rest 0 altogether. The logarithm still tells them
+apart, and an entry of 0 counts as :math:`10^{-300}`: a state that needs fewer impossible steps has a larger score.
 
-The *probability* of a state is that of the Bayesian network whose tables are the network's own, each row divided by its sum.
-For a network that was learned by counting or by EM these are the relative frequencies that its degrees came from.
+The *probability* of a state is that of the Bayesian network whose tables are the network's own, each row divided by its
+sum. For a network that was learned by counting or by EM these are the relative frequencies that its degrees came from.
 """
 
 from __future__ import annotations

@@ -88,16 +88,9 @@ def _restore_calibration(page: CalibrationJson, owner: str) -> Calibration:
     if len({own.states is None for own in ranks}) > 1:
         raise InputError("some folds tell states apart and some do not; the file is damaged")
     own_network = network if network is not None or len(scorers) != 1 else scorers[0]
-    return Calibration(
-        target,
-        ranks,
-        scorers,
-        own_network,
-        page.by,
-        page.ambiguous,
-        page.seen,
-        page.alpha,  # type: ignore[arg-type]
-    )
+    by: Any = page.by
+    ambiguous: Any = page.ambiguous
+    return Calibration(target, ranks, scorers, own_network, by, ambiguous, page.seen, page.alpha)
 
 
 def _describe_ranks(ranks: ScoreRanks) -> dict[str, Any]:

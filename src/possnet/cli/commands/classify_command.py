@@ -63,9 +63,10 @@ def classify_command(
 ) -> None:
     """Predict the class of every row of TEST, and the set of classes that are possible, from the rows of TRAIN.
 
-    Labels of TRAIN may be ambiguous (mild|high), other cells too, or missing. Numbers are binned. FILE gets a line for every
-    row of TEST: the predicted class, its necessity, the set of classes of a degree above alpha, and the conflict (how badly
-    the row fits any class). Degrees are calibrated on rows of TRAIN. What is printed is measured on held-out rows.
+    Labels of TRAIN may be ambiguous (mild|high), other cells too, or missing. Numbers are binned. FILE gets a line for
+    every row of TEST: the predicted class, its necessity, the set of classes of a degree above alpha, and the conflict
+    (how badly the row fits any class). Degrees are calibrated on rows of TRAIN. What is printed is measured on held-out
+    rows.
 
     \b
     Examples:
@@ -216,7 +217,10 @@ def classification_page(
     model: Any, name: str, rows: int, scores: HeldOutScores | None, compared: HeldOutScores | None, folds: int
 ) -> Page:
     """What was predicted, and how good that is, for people."""
-    lines = [f"{name}: {count_noun(rows, 'row')} predicted, {len(model.classes_)} classes; model: {model.choice_}", ""]
+    lines: Page = [
+        f"{name}: {count_noun(rows, 'row')} predicted, {len(model.classes_)} classes; model: {model.choice_}",
+        "",
+    ]
     if scores is not None:
         lines.append(f"  Held out ({folds} folds of TRAIN): {scores.describe()}.")
     if compared is not None:
