@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.variables import Variable
 
-_BINS: Final[dict[str, tuple[int, ...]]] = {"naive": (3, 5, 8), "tan": (3, 5)}
+_BINS: Final[dict[str, tuple[int, ...]]] = {"naive": (3, 5, 8, 16), "tan": (3, 5, 8)}
 _SMOOTHINGS: Final[dict[str, tuple[float, ...]]] = {
-    "naive": (1.0, 5.0, 20.0),
+    "naive": (1.0, 10.0),
     "tan": (5.0, 20.0),
 }  # trees have more entries
 _USUAL_BINS: Final = 5
