@@ -1,7 +1,8 @@
 """Learning a model of the class from raw columns, and choosing its structure, bins and smoothing on held-out rows.
 
 With ambiguous labels nobody knows which prediction is right. What can be counted is how often the most probable class of a
-held-out row is one of its candidates; of choices that tie, the one whose candidates are more probable is taken.
+held-out row is one of its candidates. The best choice is taken if it is better than the usual one by more than two standard
+errors of the rows' differences.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _SMOOTHINGS: Final[dict[str, tuple[float, ...]]] = {
     "naive": (1.0, 10.0),
     "tan": (5.0, 20.0),
 }  # trees have more entries
-_USUAL_BINS: Final = 5
+_USUAL_BINS: Final = 8
+_ERRORS: Final = 2.0
 _FEWEST: Final = 20  # rows from which folds say something
 _MOST_ROWS: Final = 4000  # that structures are compared on
 _MOST_WORK: Final = 4e9  # rows times entries times classes
@@ -255,7 +257,8 @@ def choose_options(
     if len(grid) < 2 or rows.weights.sum() < _FEWEST:
         return usual, {}
     rows = _sample_rows(rows, rng)
-    hits, logs = dict.fromkeys(grid, 0.0), dict.fromkeys(grid, 0.0)
+    hits = {options: np.zeros(len(rows.candidates)) for options in grid}
+    logs = dict.fromkeys(grid, 0.0)
     for held_out in split_folds(rows, _FOLDS, rng):
         training = rows.take_rows(np.setdiff1d(np.arange(len(rows.candidates)), held_out))
         test = rows.take_rows(held_out)
@@ -271,12 +274,16 @@ def choose_options(
                 options = quick[quick_options]
                 shares = model.joint_logs(new)
                 normalise_logs(shares)
-                inside = test.candidates[np.arange(len(held_out)), shares.argmax(axis=1)]
-                hits[options] += float(test.weights @ inside)
+                hits[options][held_out] = test.candidates[np.arange(len(held_out)), shares.argmax(axis=1)]
                 logs[options] += float(test.weights @ np.log(np.maximum((shares * test.candidates).sum(axis=1), 1e-12)))
     total = float(rows.weights.sum())
-    best = max(grid, key=lambda options: (round(hits[options], 9), logs[options]))
-    return best, {options.describe(): hits[options] / total for options in grid}
+    shares = {options: float(rows.weights @ inside) / total for options, inside in hits.items()}
+    best = max(grid, key=lambda options: (round(shares[options], 9), logs[options]))
+    usual = usual if usual in hits else best
+    gains = hits[best] - hits[usual]
+    error = np.sqrt(float(rows.weights @ (gains - (shares[best] - shares[usual])) ** 2)) / total
+    best = best if shares[best] - shares[usual] > _ERRORS * error else usual
+    return best, {options.describe(): share for options, share in shares.items()}
 
 
 def _group_bins(grid: Sequence[ModelOptions]) -> dict[tuple[int, str], list[ModelOptions]]:

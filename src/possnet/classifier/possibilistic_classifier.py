@@ -67,7 +67,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     learner : {"em", "likelihood"}, default="em"
         EM under coarsening at random, or counting (Proposition 1), where every candidate counts in full.
     bins : int or "auto", default="auto"
-        Bins of a column of numbers, 5 if ``structure`` is not chosen.
+        Bins of a column of numbers, 8 if ``structure`` is not chosen.
     binning : {"quantile", "width", "mdl"}, default="quantile"
         How edges are found; ``mdl`` tells the classes apart, and finds how many bins pay.
     error : float or sequence of float, default=None
