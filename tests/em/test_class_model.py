@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 import possnet as pn
 from possnet.em import (
-    ClassRows,
     FeatureCells,
+    FeatureRows,
     fit_class_model,
     grow_class_tree,
     join_features,
@@ -67,7 +67,7 @@ def test_likelihoods_are_sums_over_the_states_in_the_cells(seed: int, tree: dict
     rng = np.random.default_rng(seed)
     sizes, n_classes = (2, 3, 2), 3
     features, tables = draw_cells(rng, 6, sizes, share), draw_tables(rng, tree, sizes, n_classes)
-    logs = ClassRows(features, tree).log_likelihoods(tables)
+    logs = FeatureRows(features, tree).log_likelihoods(tables)
     for row, y in product(range(6), range(n_classes)):
         assert np.exp(logs[row, y]) == pytest.approx(sum(enumerate_row(features, row, tree, tables, y).values()))
 
@@ -78,7 +78,7 @@ def test_expected_counts_are_sums_of_posteriors(seed: int, tree: dict[int, int],
     sizes, n_classes = (2, 3, 2), 2
     features, tables = draw_cells(rng, 5, sizes, share), draw_tables(rng, tree, sizes, n_classes)
     shares = rng.dirichlet(np.ones(n_classes), 5)
-    counts = ClassRows(features, tree).expected_counts(shares, tables)
+    counts = FeatureRows(features, tree).expected_counts(shares, tables)
     joined = {f for f, above in tree.items() if above >= 0} | {above for above in tree.values() if above >= 0}
     expected = {f: np.zeros(table.shape) for f, table in tables.items()}
     names = sorted(tree)

@@ -14,7 +14,7 @@ import numpy as np
 
 from possnet.classifier.class_networks import NetworkModel, candidate_column, to_dataset, to_network
 from possnet.classifier.feature_columns import NumberColumn, learn_column
-from possnet.em import ClassRows, FeatureCells, fit_class_model, fit_coarsened, grow_class_tree, join_features
+from possnet.em import FeatureCells, FeatureRows, fit_class_model, fit_coarsened, grow_class_tree, join_features
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.kernels.log_sums import normalise_logs
@@ -136,9 +136,9 @@ def _fit_structures(
     rows: LabelledRows, features: Sequence[FeatureCells], several: Sequence[ModelOptions]
 ) -> Iterator[tuple[ModelOptions, AnyModel]]:
     """Naive and tree-augmented models of several options, on the same cells."""
-    naive = ClassRows(features, join_features(features))
+    naive = FeatureRows(features, join_features(features))
     fitted: dict[float, Any] = {}
-    tree: ClassRows | None = None  # the shares of the first options that ask for one serve all: it hardly differs
+    tree: FeatureRows | None = None  # the shares of the first options that ask for one serve all: it hardly differs
     for options in several:
         smoothing = options.smoothing
         shared: dict[str, Any] = {"weights": rows.weights, "smoothing": smoothing, "max_steps": options.max_steps}
@@ -147,7 +147,7 @@ def _fit_structures(
         model = fitted[smoothing]
         if options.structure == "tan" and len(features) > 1:
             if tree is None:
-                tree = ClassRows(features, grow_class_tree(features, _share_rows(model.joint_logs(naive), rows)))
+                tree = FeatureRows(features, grow_class_tree(features, _share_rows(model.joint_logs(naive), rows)))
             model = fit_class_model(tree, rows.candidates, tree.tree, **shared)
         yield options, model
 
@@ -277,13 +277,13 @@ def choose_options(
                 hits[options][held_out] = test.candidates[np.arange(len(held_out)), shares.argmax(axis=1)]
                 logs[options] += float(test.weights @ np.log(np.maximum((shares * test.candidates).sum(axis=1), 1e-12)))
     total = float(rows.weights.sum())
-    shares = {options: float(rows.weights @ inside) / total for options, inside in hits.items()}
-    best = max(grid, key=lambda options: (round(shares[options], 9), logs[options]))
+    right = {options: float(rows.weights @ inside) / total for options, inside in hits.items()}
+    best = max(grid, key=lambda options: (round(right[options], 9), logs[options]))
     usual = usual if usual in hits else best
     gains = hits[best] - hits[usual]
-    error = np.sqrt(float(rows.weights @ (gains - (shares[best] - shares[usual])) ** 2)) / total
-    best = best if shares[best] - shares[usual] > _ERRORS * error else usual
-    return best, {options.describe(): share for options, share in shares.items()}
+    error = np.sqrt(float(rows.weights @ (gains - (right[best] - right[usual])) ** 2)) / total
+    best = best if right[best] - right[usual] > _ERRORS * error else usual
+    return best, {options.describe(): share for options, share in right.items()}
 
 
 def _group_bins(grid: Sequence[ModelOptions]) -> dict[tuple[int, str], list[ModelOptions]]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from possnet.em.class_rows import ClassRows, FeatureCells
+from possnet.em.feature_rows import FeatureCells, FeatureRows
 from possnet.kernels.log_sums import normalise_logs
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class ClassModel:
     steps: int = 0
     log_likelihood: float = 0.0
 
-    def joint_logs(self, features: Sequence[FeatureCells] | ClassRows) -> Floats:
+    def joint_logs(self, features: Sequence[FeatureCells] | FeatureRows) -> Floats:
         """Log P(class) + log P(cells | class), (rows, classes)."""
-        rows = features if isinstance(features, ClassRows) else ClassRows(features, self.tree)
+        rows = features if isinstance(features, FeatureRows) else FeatureRows(features, self.tree)
         with np.errstate(divide="ignore"):
             prior = np.log(self.prior)
         return np.asarray(prior + rows.log_likelihoods(self.tables)) if self.tree else np.tile(prior, (rows.n_rows, 1))
 
-    def probabilities(self, features: Sequence[FeatureCells] | ClassRows) -> Floats:
+    def probabilities(self, features: Sequence[FeatureCells] | FeatureRows) -> Floats:
         """P(class | cells), (rows, classes)."""
         logs = self.joint_logs(features)
         normalise_logs(logs)
@@ -67,7 +67,7 @@ class ClassModel:
 
 
 def fit_class_model(
-    features: Sequence[FeatureCells] | ClassRows,
+    features: Sequence[FeatureCells] | FeatureRows,
     candidates: Bools,
     tree: Mapping[int, int],
     *,
@@ -95,7 +95,7 @@ def fit_class_model(
     shares
         Where EM starts: the shares of the candidates in every row; equal ones by default.
     """
-    rows = features if isinstance(features, ClassRows) else ClassRows(features, tree)
+    rows = features if isinstance(features, FeatureRows) else FeatureRows(features, tree)
     fitting = _Fitting(rows, candidates, np.ones(len(candidates)) if weights is None else weights, smoothing)
     return fitting.run(tolerance, max_steps, shares, progress)
 
@@ -103,7 +103,7 @@ def fit_class_model(
 class _Fitting:
     """Rows whose class is known are counted once; the others are shared at every step."""
 
-    def __init__(self, rows: ClassRows, candidates: Bools, weights: Floats, smoothing: float) -> None:
+    def __init__(self, rows: FeatureRows, candidates: Bools, weights: Floats, smoothing: float) -> None:
         self._smoothing, self._n_classes = smoothing, candidates.shape[1]
         single = candidates.sum(axis=1) == 1
         known, self.hidden = np.flatnonzero(single), np.flatnonzero(~single)
@@ -119,7 +119,7 @@ class _Fitting:
         self._flat = FlatTables(rows, self._marginals) if rows.tree and rows.is_flat and len(self.hidden) else None
         self._flat_counts: Floats | None = None
 
-    def _fit_marginals(self, rows: ClassRows, weights: Floats) -> dict[int, Floats]:
+    def _fit_marginals(self, rows: FeatureRows, weights: Floats) -> dict[int, Floats]:
         """The law of every feature in all rows, by its cells alone, with one imagined row of equal shares."""
         laws = {}
         for f in rows.tree:
@@ -202,7 +202,7 @@ class FlatTables:
     Entries of a family are in the order of its contexts, then of its states.
     """
 
-    def __init__(self, rows: ClassRows, marginals: Mapping[int, Floats]) -> None:
+    def __init__(self, rows: FeatureRows, marginals: Mapping[int, Floats]) -> None:
         self._shapes = {
             f: (rows.features[above].n_states if above >= 0 else 1, rows.features[f].n_states)
             for f, above in rows.tree.items()
@@ -239,7 +239,7 @@ class FlatTables:
         parts = zip(self._shapes.items(), np.split(flat, ends, axis=1), strict=True)
         return {f: part.reshape(len(flat), *shape) for (f, shape), part in parts}
 
-    def weigh(self, rows: ClassRows, flat: Floats) -> Floats:
+    def weigh(self, rows: FeatureRows, flat: Floats) -> Floats:
         """Logarithms of P(cells | class), (rows, classes)."""
         return rows.flat_likelihoods(np.log(np.maximum(flat, _SMALLEST)))
 

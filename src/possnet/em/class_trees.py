@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from possnet.aliases import Floats, Ints
-    from possnet.em.class_rows import FeatureCells
+    from possnet.em.feature_rows import FeatureCells
 
 _LEAST_SHARE: Final = 1e-2  # of a class in a row that counts for it
 _MOST_WORK: Final = 1e11  # products; of more rows, a sample
@@ -32,7 +32,7 @@ def grow_class_tree(
 
     ``shares`` are those of the classes in every row, times the weight of the row, (rows, classes).
 
-    >>> from possnet.em.class_rows import FeatureCells
+    >>> from possnet.em.feature_rows import FeatureCells
     >>> columns = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]])
     >>> features = [FeatureCells.from_states(column, 2) for column in columns]
     >>> grow_class_tree(features, np.ones((4, 1)))

@@ -80,11 +80,11 @@ Tree = dict[int, int]
 """Feature -> the feature that is its parent beside the class, or -1; features that are left out have no entry."""
 
 
-class ClassRows:
+class FeatureRows:
     """Rows of features by the families of a structure around a class.
 
     >>> features = [FeatureCells.from_states(np.array([0, 1, 1]), 2), FeatureCells.from_states(np.array([0, 0, -1]), 2)]
-    >>> rows = ClassRows(features, {0: -1, 1: -1})
+    >>> rows = FeatureRows(features, {0: -1, 1: -1})
     >>> tables = {0: np.array([[[0.9, 0.1]], [[0.2, 0.8]]]), 1: np.array([[[0.5, 0.5]], [[0.5, 0.5]]])}
     >>> np.exp(rows.log_likelihoods(tables)).round(3).tolist()
     [[0.45, 0.1], [0.05, 0.4], [0.1, 0.8]]
@@ -169,9 +169,9 @@ class ClassRows:
         """Expected counts of all entries of all tables, (classes, entries)."""
         return np.asarray(self._sum_shares(shares)[:, self.kept_entries])
 
-    def take_rows(self, rows: Ints) -> ClassRows:
+    def take_rows(self, rows: Ints) -> FeatureRows:
         """Some of the rows."""
-        return ClassRows([cells.take_rows(rows) for cells in self.features], self.tree)
+        return FeatureRows([cells.take_rows(rows) for cells in self.features], self.tree)
 
     def log_likelihoods(self, tables: Mapping[int, Floats]) -> Floats:
         """Log P(cells | class), (rows, classes); a table is (classes, states of the parent or 1, states)."""
