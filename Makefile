@@ -77,6 +77,7 @@ pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
 	$(BIN)/python examples/figures/explorer_picture.py
 	$(BIN)/python examples/figures/rooms_picture.py
+	$(BIN)/python examples/figures/explaining_pictures.py
 	$(BIN)/python examples/recovering.py --write
 
 # docs/cli.md, from the commands themselves.

@@ -313,7 +313,7 @@ def compare_adult(folder: Path) -> str:
         say(f"adult {lines[-1]}")
     lines.append(["logistic regression on averaged cells", "", f"{regress_income(data, truth, fold):.3f}", ""])
     share = np.mean([data.imprecise_share(v.name) for v in data.variables])
-    text = f"## adult_k10\n\n{len(data):,} rows, {len(truth)} columns, {share:.0%} of the cells ambiguous; `age` and `education_num` in five bins "
+    text = f"## adult_k10\n\n{len(data):,} rows, {len(truth)} columns, {share:.0%} of the cells ambiguous; `age` in five bins "
     text += "(`--separator , --cells 'age=range,education_num=range' --bin '*'`). All tables are learned by EM under coarsening at random with "
     text += f"a marginal prior, by the structure of each measure. A random candidate is right in {random:.3f} of the ambiguous cells. Income is "
     text += f"predicted in five folds, by structures and tables of the other rows. The reason that the default gives: *{reason}*.\n\n"

@@ -35,6 +35,37 @@ from .errors import (
     TooLarge as TooLarge,
 )
 from .experiment import Results as Results, evaluate as evaluate
+from .explanation import (
+    ActUtility as ActUtility,
+    AnswerExplanation as AnswerExplanation,
+    Conflicts as Conflicts,
+    Contribution as Contribution,
+    Contributions as Contributions,
+    Decision as Decision,
+    EntrySensitivity as EntrySensitivity,
+    NextQuestion as NextQuestion,
+    NextQuestions as NextQuestions,
+    PossibleAnswer as PossibleAnswer,
+    Repair as Repair,
+    Scenario as Scenario,
+    ScenarioComparison as ScenarioComparison,
+    Sensitivity as Sensitivity,
+    conflicts as conflicts,
+    contributions as contributions,
+    decide as decide,
+    explain as explain,
+    next_questions as next_questions,
+    scenarios as scenarios,
+    sensitivity as sensitivity,
+)
+from .gates import (
+    Gate as Gate,
+    GateFit as GateFit,
+    gate_and as gate_and,
+    gate_max as gate_max,
+    gate_min as gate_min,
+    gate_or as gate_or,
+)
 from .graph import Dag as Dag, EssentialGraph as EssentialGraph, UndirectedGraph as UndirectedGraph
 from .inference import (
     Explanation as Explanation,
@@ -67,6 +98,7 @@ from .metrics import Comparison as Comparison, compare as compare, information_a
 from .network import (
     Network as Network,
     align_network as align_network,
+    nearest_gate as nearest_gate,
     normalise_tables as normalise_tables,
     random_network as random_network,
 )

@@ -322,6 +322,21 @@ def test_necessity_and_probability_follow_from_the_degrees() -> None:
     assert (p_values <= degrees + 1e-12).all()
 
 
+def test_a_row_is_explained_by_the_network() -> None:
+    numbers, candidates, _ = draw_rows(200)
+    model = PossibilisticClassifier(structure="naive", bins=3).fit(numbers, candidates)
+    network = model.network_
+    cells = {
+        f"x{k}": pn.Dataset.from_table(
+            {"x": numbers[:1, k]}, [pn.Variable("x", v.states, ordered=True, bins=v.bins)]
+        ).row(0)["x"]
+        for k, v in ((k, network.variable(f"x{k}")) for k in range(4))
+    }
+    explained = model.explain(numbers[0], label=1)
+    assert str(explained) == str(pn.explain(network, "class", cells, "1"))
+    assert "class=1" in str(explained)
+
+
 def test_ties_are_told() -> None:
     X = np.array([["u"], ["v"]] * 20, dtype=object)
     y = np.array(["a", "b"] * 20)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,7 +153,7 @@ def test_columns_left_out_by_a_pattern_are_neither_binned_nor_noted(tmp_path: Pa
     """``--without '*_true'``: nothing is said of those columns, and a pattern that no column has is refused."""
     table = tmp_path / "rows.csv"
     rng = np.random.default_rng(1)
-    rows = [f"{x:.2f},{y:.2f},{x:.2f},{'ab'[x > 0.5]}" for x, y in rng.random((60, 2))]
+    rows = [f"{x:.2f},{y:.2f},{x:.2f},{'b' if x > 0.5 else 'a'}" for x, y in rng.random((60, 2))]
     table.write_text("\n".join(["size,weight,size_true,kind", *rows]), encoding="utf-8")
     learned = run("learn", table, "--bin", "*", "--without", "*_true", "--out", tmp_path / "net.json")
     assert learned.returncode == 0
@@ -161,3 +163,49 @@ def test_columns_left_out_by_a_pattern_are_neither_binned_nor_noted(tmp_path: Pa
     refused = run("learn", table, "--without", "*_treu")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert "--without *_treu: no such column" in refused.stderr
+
+
+def test_grades_stay_states_where_there_are_rows_for_them(tmp_path: Path) -> None:
+    """Sixteen whole numbers are binned in a small file and states in a large one; so are ranges of them, but not intervals."""
+    rng = np.random.default_rng(2)
+
+    def binned(rows: int, write: Callable[[int], str], **how: Any) -> bool:
+        lines = [f"{write(int(x))};{x % 2}" for x in rng.integers(1, 17, rows)]
+        table = tmp_path / "grades.csv"
+        table.write_text("\n".join(["grade;odd", *lines]), encoding="utf-8")
+        try:
+            data = pn.read_data(table, binnings={"*": pn.Binning()}, **how)
+        except pn.InputError as error:
+            assert "no column of numbers to bin" in str(error)
+            return False
+        return data.variable("grade").bins is not None
+
+    assert binned(9_000, str)
+    assert not binned(11_000, str)
+    assert binned(11_000, lambda x: f"{x + 0.5}")
+    assert not binned(11_000, lambda x: f"{x},{x + 1}" if x % 3 else str(x), cells={"grade": "range"})
+    assert binned(11_000, lambda x: f"{x}..{x + 1}" if x % 3 else str(x))
+
+
+def test_few_numbers_with_fractions_are_binned_with_all_others_and_shown_by_info(tmp_path: Path) -> None:
+    """A column of zeros and two fractions, stored as numbers, cannot be states: ``*`` bins it, and info shows it anyway."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table, rng = tmp_path / "rows.parquet", np.random.default_rng(4)
+    rare = np.zeros(100)
+    rare[[3, 7]] = 0.25, 0.5
+    columns = {"size": rng.random(100), "rare": rare, "kind": rng.choice(["a", "b"], 100)}
+    pq.write_table(pa.table(columns), table)
+    shown = run("info", table)
+    assert shown.returncode == 0
+    assert "numbers with fractions, in bins so that they can be shown: size, rare; other commands need --bin '*'" in (
+        " ".join(shown.stderr.split())
+    )
+    refused = run("learn", table, "--bin", "size", "--out", tmp_path / "net.json")
+    assert refused.returncode == 1
+    assert "column 'rare': numbers with fractions; expected states. Bin measurements into states: " in refused.stderr
+    assert "(--bin rare) where files are read, or '*' for all columns of numbers" in refused.stderr
+    learned = run("learn", table, "--bin", "*", "--out", tmp_path / "net.json")
+    assert learned.returncode == 0
+    assert pn.read_network(tmp_path / "net.json").variable("rare").states == ("<0.25", ">=0.25")

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats
     from possnet.calibration import ScoreRanks
     from possnet.classifier.model_choice import LearnedModel
+    from possnet.explanation import AnswerExplanation
 
 _OWNER: Final = "PossibilisticClassifier"
 _STRUCTURES: Final = ("auto", "naive", "tan", "blanket")
@@ -418,6 +419,37 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         decided = possibility + _TIE * probability
         return np.asarray(decided[:, 1] - decided[:, 0]) if len(self.classes_) == 2 else decided
 
+    def explain(self, row: Any, label: Any = None) -> AnswerExplanation:
+        """Why a class is as possible as it is in a row, by the degrees of ``network_``; see `possnet.explain`.
+
+        These are the degrees of the network itself, before calibration.
+
+        Parameters
+        ----------
+        row : array-like of shape (n_features,)
+            One row of X.
+        label : object, default=None
+            The class; by default the one that is most possible in the network.
+
+        Returns
+        -------
+        explanation : AnswerExplanation
+            Stories, what each finding does, and the smallest change; prints itself.
+        """
+        from possnet.explanation import explain
+
+        check_is_fitted(self, "classes_")
+        columns = self._read_columns(_as_one_row(row), reset=False)
+        network = self.network_
+        evidence = {}
+        for own, column in zip(self._model.columns, columns, strict=True):
+            cells = own.code_cells(column)
+            inside = cells.sets[cells.codes[0]]
+            if own.name in network.dag.nodes and not inside.all():
+                states = network.variable(own.name).states
+                evidence[own.name] = {states[k] for k in np.flatnonzero(inside)}
+        return explain(network, self.target, evidence, None if label is None else str(label))
+
     def _weigh(self, X: Any) -> tuple[Floats, Floats]:
         """Degrees and probabilities of the classes, (rows, classes)."""
         logs = self._log_probabilities(X)
@@ -522,6 +554,14 @@ def decision_to_sets(decision: Floats, alpha: float = 0.1) -> Bools:
     level = check_level(alpha)
     degrees = np.stack([1.0 - decision, 1.0 + decision], axis=1) if decision.ndim == 1 else decision
     return np.asarray(np.minimum(degrees, 1.0) > level + 2.0 * _TIE)
+
+
+def _as_one_row(row: Any) -> NDArray[Any]:
+    """One row as a matrix of objects."""
+    listed = list(row)
+    matrix = np.empty((1, len(listed)), dtype=object)
+    matrix[0, :] = listed
+    return matrix
 
 
 def _name_states(classes: NDArray[Any]) -> list[str]:

@@ -24,7 +24,7 @@ from possnet.errors import PossnetError
 __all__ = ["main"]
 
 _COMMANDS = (
-    *("info", "query", "explore", "sample", "fit", "learn", "complete"),
+    *("info", "query", "ask", "explore", "sample", "fit", "learn", "complete"),
     *("check", "classify", "score", "compare", "evaluate", "report", "convert", "completion"),
 )
 

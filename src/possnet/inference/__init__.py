@@ -5,7 +5,7 @@ many rows at once. `Inference` is the public door; `PosteriorQueries` answers ro
 """
 
 from possnet.inference.engine import Inference
-from possnet.inference.evidence import Evidence
+from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.message_passing import CliqueLayout, Projection, order_axes
 from possnet.inference.most_possible import Explanation
@@ -40,8 +40,10 @@ __all__ = [
     "ScoredBy",
     "Semiring",
     "describe_band",
+    "describe_evidence",
     "make_plan",
     "order_axes",
+    "read_evidence",
     "read_tables",
     "score_rows",
 ]

@@ -4,6 +4,7 @@ from .data_files import (
     DataStream as DataStream,
     column_domains as column_domains,
     column_names as column_names,
+    fraction_columns as fraction_columns,
     plain_columns as plain_columns,
     read_data as read_data,
     scan_data as scan_data,

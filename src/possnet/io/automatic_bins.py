@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ALL_COLUMNS = "*"
 _FEWEST = 10  # distinct numbers that may well be states
+_MOST_GRADES = 20  # the same of whole numbers, where there are rows for as many states
+_MANY_ROWS = 10_000
 
 
 def expand_binnings(
@@ -33,8 +35,10 @@ def expand_binnings(
 ) -> dict[str, Binning]:
     """Binnings with every numeric column in the place of ``*``.
 
-    A column is numeric if all its known cells are readings, of more than ten distinct numbers. Of given variables those
-    with bins are numeric: the states of others say what their columns hold.
+    A column is numeric if all its known cells are readings, of more than ten distinct numbers, or of several that are
+    stored as numbers with fractions; in files of more than 10,000 rows, of more than twenty if all are whole numbers:
+    grades and months are better states than bins there. Of given variables those with bins are numeric: the states
+    of others say what their columns hold.
     """
     named = {name: binning for name, binning in binnings.items() if name != ALL_COLUMNS}
     if ALL_COLUMNS not in binnings:
@@ -55,18 +59,37 @@ def expand_binnings(
 
 
 def _is_numeric(name: str, sources: Sequence[DataSource]) -> bool:
-    numbers = np.zeros(0)
+    numbers, ends, rows, states_too = np.zeros(0), np.zeros(0), 0, True
     for source in sources:
         if name not in source.header or source.declared_variables() is not None:
             return False
+        ranges = source.cells.column_syntax(name).reading == "range"
         try:
             for readings in _read_readings(name, source):
                 if readings.issues.any():
                     return False
+                rows += len(readings)
+                known = np.isfinite(readings.lower) | np.isfinite(readings.upper)
+                states_too = states_too and (ranges or bool(readings.plain[known].all()))
                 numbers = np.unique(np.concatenate([numbers, readings.midpoints()]))
+                ends = np.unique(np.concatenate([ends, readings.lower[known], readings.upper[known]]))
         except InputError:  # neither numbers nor texts
             return False
-    return len(numbers) > _FEWEST
+    if rows > _MANY_ROWS and states_too and (ends == np.round(ends)).all() and len(ends) <= _MOST_GRADES:
+        return False
+    return len(numbers) > _FEWEST or (len(numbers) > 1 and any(has_fractions(name, source) for source in sources))
+
+
+def has_fractions(name: str, source: DataSource) -> bool:
+    """Whether a column is stored as numbers, some of them with fractions, which cannot be states."""
+    for table in source.read_tables([name]):
+        column = table.column(name)
+        if str(column.type) not in {"halffloat", "float", "double"}:
+            return False
+        numbers = column.to_numpy()
+        if (np.isfinite(numbers) & (numbers != np.round(numbers))).any():
+            return True
+    return False
 
 
 def settle_automatic(

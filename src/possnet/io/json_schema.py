@@ -15,13 +15,26 @@ class BinsJson(msgspec.Struct, forbid_unknown_fields=True):
     unit: str = ""
 
 
+class GateJson(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """The numbers that a table is made of."""
+
+    kind: str
+    inhibition: dict[str, float] | float | None = None
+    substitution: dict[str, float] | float | None = None
+    effects: dict[str, list[list[float]] | float] | float | None = None
+    leak: list[float] | float | None = None
+    thresholds: dict[str, str] | None = None
+    active: str | None = None
+
+
 class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     """A variable and its table."""
 
     name: str
     states: list[str]
     parents: list[str]
-    degrees: list[Any]
+    degrees: list[Any] | None = None
+    gate: GateJson | None = None
     ordered: bool = False
     bins: BinsJson | None = None
     lower: list[Any] | None = None
