@@ -263,11 +263,26 @@ def write_page(results: dict[str, Any]) -> str:
                 peers.append([name, label, *(f"{m[0]:.4f}" for m in own), *(f"{m[1]:.3f}" for m in own)])
     verdict = f"At least as accurate as the better naive Bayes on {naive} of {len(results)} tables, and as the best of all baselines on {best}."
     head = " table | candidates | possnet | naive Bayes, averaged | its EM | logistic, averaged | 10 nearest, candidates | chosen: structure, bins, smoothing | seconds: possnet, EM, logistic "
-    text = PAGE_HEAD + table(head, accuracy) + f"\n\n{verdict}\n\n" + SETS_HEAD
+    text = PAGE_HEAD + table(head, accuracy) + f"\n\n{verdict} {list_misses(results)}\n\n" + SETS_HEAD
     text += table(" table | degrees | held at .05 | .1 | .2 | size at .05 | .1 | .2 | u65 at .1 | u80 at .1 ", sets)
     if peers:
         text += "\n\n" + PEERS_HEAD + table(" table | sets of | held at .05 | .1 | .2 | size at .05 | .1 | .2 ", peers)
     return text + "\n"
+
+
+def list_misses(results: dict[str, Any]) -> str:
+    """Where a naive Bayes is better, and where ambiguous calibration rows keep less than they promise."""
+    behind, short = [], []
+    for name, result in results.items():
+        right = result["right"]
+        best = max(right[own] for own in NAIVE)
+        if right["possnet"] < best:
+            behind.append(f"{name} ({right['possnet']:.3f} for {best:.3f})")
+        held = {(way, alpha): values[0] for way, alpha, *values in result["sets"]}
+        if held.get(("expected", 0.1), 1.0) < 0.88:
+            short.append(f"{name} ({held['expected', 0.1]:.3f} for .9)")
+    text = f"Behind naive Bayes: {', '.join(behind)}. " if behind else ""
+    return text + (f"*Expected* candidates keep less than they promise: {', '.join(short)}." if short else "")
 
 
 PAGE_HEAD = """# The classifier, measured
