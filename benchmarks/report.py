@@ -27,6 +27,7 @@ QUICK = {
     "inference": "Exact inference",
     "explaining": "Explaining answers",
     "em": "EM",
+    "classifying": "The classifier",
     "cuts": "The cut likelihood",
     "structure": "Structures",
     "precise_structures": "Structures behind precise rows",

@@ -1,6 +1,7 @@
 """The public names of possnet, each listed once: `possnet.__init__` loads them from here when they are first used."""
 
 from . import plots as plots
+from .calibration import Calibration as Calibration, calibrate as calibrate
 from .checking import CellCheck as CellCheck, Check as Check, Recipe as Recipe, check as check
 from .completion import (
     Completion as Completion,
@@ -74,11 +75,13 @@ from .inference import (
 from .io import (
     DataStream as DataStream,
     load_example as load_example,
+    read_calibration as read_calibration,
     read_counts as read_counts,
     read_data as read_data,
     read_evidence as read_evidence,
     read_network as read_network,
     scan_data as scan_data,
+    write_calibration as write_calibration,
     write_counts as write_counts,
     write_data as write_data,
     write_evidence as write_evidence,

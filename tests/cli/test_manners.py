@@ -469,6 +469,7 @@ def write_run(folder: Path) -> dict[str, list[str]]:
     few = ["--rows", "20,40", "--repeats", "2", "--workers", "1"]
     return {
         "check": ["net.json", "rows.csv", "--out", "check.html"],
+        "classify": ["rows.csv", "rows.csv", "--target", "measles", "--folds", "2", "--out", "predicted.csv"],
         "compare": ["clinic", "net.json"],
         "complete": ["net.json", "rows.csv", "--out", "completed.csv"],
         "convert": ["rows.csv", "rows.parquet"],
@@ -519,7 +520,7 @@ def test_every_command_that_writes_says_what_and_where(screens: dict[str, tuple[
 
 def test_progress_says_of_what(screens: dict[str, tuple[str, list[str]]]) -> None:
     for name, unit in {
-        "check": "rows", "complete": "rows", "convert": "rows", "evaluate": "trials", "fit": "steps of EM",
+        "check": "rows", "classify": "folds", "complete": "rows", "convert": "rows", "evaluate": "trials", "fit": "steps of EM",
         "learn": "bootstrap samples", "sample": "rows", "score": "rows",
     }.items():  # fmt: skip
         bars = re.findall(r"━[^\r\n]*", _PLAIN.sub("", screens[name][0]))

@@ -28,7 +28,7 @@ __all__ = ["main"]
 
 _COMMANDS = (
     *("info", "query", "ask", "explore", "sample", "fit", "learn", "complete"),
-    *("check", "score", "compare", "evaluate", "report", "convert", "completion"),
+    *("check", "classify", "score", "compare", "evaluate", "report", "convert", "completion"),
 )
 
 

@@ -14,12 +14,15 @@ from possnet.inference.possibility_bounds import PossibilityBounds, describe_ban
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_queries import PosteriorQueries, Reading, RowQueries, read_tables
 from possnet.inference.row_schedule import RowSchedule
+from possnet.inference.row_scores import LOWEST_SCORE, SCORED_BY, ScoredBy, score_rows
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 
 __all__ = [
+    "LOWEST_SCORE",
     "MAX_MIN",
     "MAX_PRODUCT",
     "MAX_SUM",
+    "SCORED_BY",
     "SUM_PRODUCT",
     "CliqueLayout",
     "Evidence",
@@ -34,6 +37,7 @@ __all__ = [
     "RowPasses",
     "RowQueries",
     "RowSchedule",
+    "ScoredBy",
     "Semiring",
     "describe_band",
     "describe_evidence",
@@ -41,4 +45,5 @@ __all__ = [
     "order_axes",
     "read_evidence",
     "read_tables",
+    "score_rows",
 ]

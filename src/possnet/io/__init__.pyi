@@ -28,6 +28,7 @@ from .format_registries import (
     known_suffixes as known_suffixes,
 )
 from .formats import DataFormat as DataFormat, NetworkFormat as NetworkFormat
+from .json_calibration import read_calibration as read_calibration, write_calibration as write_calibration
 from .json_counts import read_counts as read_counts, write_counts as write_counts
 from .json_files import (
     explain_mismatch as explain_mismatch,

@@ -55,6 +55,38 @@ class NetworkJson(msgspec.Struct, forbid_unknown_fields=True):
     transform: str = ""
 
 
+class ScoresJson(msgspec.Struct, forbid_unknown_fields=True):
+    """Scores of calibration rows, ascending, their weights, and the numbers of their states if these are told apart."""
+
+    scores: list[float]
+    weights: list[float]
+    states: list[int] | None = None
+
+
+class TargetJson(msgspec.Struct, forbid_unknown_fields=True):
+    """A variable without a table."""
+
+    name: str
+    states: list[str]
+    ordered: bool = False
+    bins: BinsJson | None = None
+
+
+class CalibrationJson(msgspec.Struct, forbid_unknown_fields=True):
+    """A calibration as JSON; networks are documents of their own."""
+
+    format: str
+    version: int
+    target: TargetJson
+    by: str
+    ambiguous: str
+    seen: str
+    folds: list[ScoresJson]
+    scorers: list[dict[str, Any]]
+    network: dict[str, Any] | None = None
+    alpha: float | None = None
+
+
 class FocalJson(msgspec.Struct, forbid_unknown_fields=True):
     """Combinations of cells as hexadecimal masks, and how often each occurs."""
 
