@@ -73,8 +73,8 @@ def classify_command(
     \b
     Examples:
       possnet classify train.csv new.csv --target label --out predictions.csv
-      possnet classify train.csv new.csv --target label --alpha .05 --out sets.csv
-      possnet classify train.csv test.csv --target label --truth label_true --out -
+      possnet classify train.csv new.csv --target label --alpha .05 --out -
+      possnet classify train.csv test.csv --target label --truth true --out -
     """
     from possnet.classifier import PossibilisticClassifier, score_folds, score_sets
 

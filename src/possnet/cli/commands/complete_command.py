@@ -95,7 +95,7 @@ def complete_command(
       possnet complete learned.json patients.csv --check --out resolved.csv
       possnet complete clinic patients.csv --as narrowed --out narrowed.csv
       possnet sample clinic --out - | possnet complete clinic - --out -
-      possnet complete learned.json new.csv --target a --calibrate kept.csv --out -
+      possnet complete learned.json new.csv --target x --calibrate k.csv --out -
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --keep ward --out resolved.csv
     """
