@@ -157,7 +157,7 @@ def test_query_shows_bounds_if_the_network_has_any(tmp_path: Path) -> None:
     refused = run("query", "clinic", "measles", "--bounds")
     assert refused.returncode == 1
     assert (
-        "the network carries no bounds; expected one that does, such as possnet fit --method cut writes"
+        "the network carries no bounds; expected one that does, such as possnet fit --learner cut writes"
         in refused.stderr
     )
 
@@ -357,7 +357,7 @@ def test_fit_by_em_says_how_it_went(tmp_path: Path) -> None:
     assert ("never seen" in shown.stderr) == any(flag.any() for flag in found.unvisited.values())
     refused = run(*arguments, "--total", "1")
     assert refused.returncode == 1
-    assert "--total is not for --method em; expected --method em without it" in refused.stderr
+    assert "--total is not for --learner em; expected --learner em without it" in refused.stderr
 
 
 def test_score_shows_both_likelihoods(tmp_path: Path) -> None:
@@ -399,15 +399,14 @@ def test_a_wrong_command_line_gets_exit_code_2_and_a_hint() -> None:
 
 
 def test_the_main_command_of_the_readme_writes_a_report(tmp_path: Path) -> None:
-    main_job, *_ = readme_commands()
-    assert main_job[1] == "evaluate"
+    (main_job,) = [words for words in readme_commands() if words[1] == "evaluate"]
     shown = subprocess.run([COMMAND, *main_job[1:]], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert shown.returncode == 0, shown.stderr
     assert (tmp_path / "my-run" / "report.html").exists()
 
 
 def test_every_other_command_of_the_readme_runs_in_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, *commands = readme_commands()
+    commands = [words for words in readme_commands() if words[1] != "evaluate"]
     assert len(commands) >= 9
     few: dict[str, Any] = {"rows": 20, "imprecision": 1, "process": "traced", "learners": "likelihood", "repeats": 1}
     pn.evaluate(["survey"], **few, out=tmp_path / "my-run")

@@ -474,7 +474,7 @@ def write_run(folder: Path) -> dict[str, list[str]]:
         "complete": ["net.json", "rows.csv", "--out", "completed.csv"],
         "convert": ["rows.csv", "rows.parquet"],
         "evaluate": ["clinic", *few],
-        "fit": ["rows.csv", "--structure", "clinic", "--method", "em", "--out", "fitted.json"],
+        "fit": ["rows.csv", "--structure", "clinic", "--learner", "em", "--out", "fitted.json"],
         "info": ["rows.csv"],
         "learn": ["rows.csv", "--bootstrap", "2", "--explain", "measles->rash", "--out", "learned.json"],
         "query": ["clinic", "measles", "--given", "rash=spots"],
@@ -578,3 +578,17 @@ def test_the_demo_draws_bars_as_query_does_and_ends_with_the_explorer() -> None:
     bars = [line for line in asked.splitlines() if "Π" in line and "▒" in line]
     assert len(bars) == 2
     assert all(line in shown.splitlines() for line in bars)
+
+
+def test_one_word_for_one_thing_and_earlier_words_are_still_understood(rows: Path, tmp_path: Path) -> None:
+    """A learner is --learner everywhere, a target --target; what these were called before works, and help is silent of it."""
+    for name in COMMANDS:
+        shown = run(name, "--help").stdout
+        assert "--targets" not in shown, name
+        assert "--method NAME" not in shown or name in {"check", "learn"}, name
+    for word in ("--learner", "--method"):
+        done = run("fit", rows, "--structure", "clinic", word, "histogram", "--out", tmp_path / f"{word}.json")
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "--learner.json").read_bytes() == (tmp_path / "--method.json").read_bytes()
+    checked = [run("check", "clinic", rows, word, "fever", "--json").stdout for word in ("--target", "--targets")]
+    assert [json.loads(text)["overall"]["accuracy"] for text in checked].count(None) == 0

@@ -44,7 +44,7 @@ def rows(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("registry", "old", "command", "option"),
     [
-        (LEARNERS, "likelihood", "fit", "--method"),
+        (LEARNERS, "likelihood", "fit", "--learner"),
         (LEARNERS, "likelihood", "evaluate", "--learner"),
         (PROCESSES, "traced", "sample", "--process"),
         (PROCESSES, "traced", "evaluate", "--process"),

@@ -52,13 +52,27 @@ def pairs_option(*names: str, **how: Any) -> Option:
     return click.option(*names, multiple=True, callback=_collect_pairs, **how)
 
 
+class RenamedOption(click.Option):
+    """An option whose help shows its first name alone; the others are earlier names, which are still understood."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Its first name, and its help."""
+        renamed = copy(self)
+        renamed.opts = self.opts[:1]
+        return click.Option.get_help_record(renamed, ctx)
+
+
 class RegistryOption(click.Option):
-    """An option whose help lists the entries of a registry in place of ``{names}``, with their labels."""
+    """An option whose help lists the entries of a registry in place of ``{names}``, with their labels.
+
+    Of several names the first is shown: the others are earlier names, which are still understood.
+    """
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Names and help."""
         entries: Any = cast("Text", self.type).words(ctx)
         described = copy(self)
+        described.opts = self.opts[:1]
         described.help = str(self.help).format(names=", ".join(map(_describe_entry, entries.values())))
         return click.Option.get_help_record(described, ctx)
 

@@ -30,7 +30,7 @@ class AutoResult:
     network
         The learned network.
     learner
-        The learner that was chosen: ``symmetric``, ``cut`` or ``em``, as `possnet fit --method` calls it.
+        The learner that was chosen: ``symmetric``, ``cut`` or ``em``, as `possnet fit --learner` calls it.
     detected
         The process that the rows look like, with the evidence.
     result

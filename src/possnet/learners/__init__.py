@@ -1,4 +1,4 @@
-"""Learners by name: what `possnet.evaluate` compares, `possnet fit --method` offers, and reports call by their labels."""
+"""Learners by name: what `possnet.evaluate` compares, `possnet fit --learner` offers, and reports call by their labels."""
 
 from possnet.learners.learner import (
     LEARNERS,

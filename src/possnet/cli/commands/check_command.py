@@ -27,7 +27,14 @@ _RECIPE_OPTIONS = ("structure", "method", "measure", "learner", "prior", "pseudo
 @click.command(short_help="Hide known cells, complete them, and see how often that is right.")
 @click.argument("source", type=SOURCE, metavar="[NET]")
 @click.argument("data", type=DATA, required=False, metavar="DATA")
-@click.option("--targets", type=COLUMNS, help="Columns whose cells are hidden, one at a time; by default all.")
+@click.option(
+    "--target",
+    "--targets",
+    "targets",
+    cls=shared.RenamedOption,
+    type=COLUMNS,
+    help="Columns whose cells are hidden, one at a time; by default all.",
+)
 @shared.pairs_option(
     "--truth", type=TRUTH, help="The column with the truth of an ambiguous one; '*=*_true' for all. May be repeated."
 )
@@ -71,8 +78,8 @@ def check_command(
     \b
     Examples:
       possnet check learned.json new-rows.csv
-      possnet check learned.json new-rows.csv --targets income --out check.html
-      possnet check rows.csv --folds 10 --targets income,occupation
+      possnet check learned.json new-rows.csv --target income --out check.html
+      possnet check rows.csv --folds 10 --target income,occupation
       possnet check rows.csv --structure clinic --learner em
       possnet check answers.csv --truth label=label_true --groups picture
     """

@@ -38,16 +38,17 @@ def comparison_page(comparison: pn.Comparison) -> Page:
     >>> from possnet.cli.render import render_page
     >>> asia = pn.load_example("asia")
     >>> print(render_page(comparison_page(pn.compare(asia, asia))[:1]))
-    information affinity 1 (ignorance ...); mean error of a degree 0 (ignorance ...); 0 edges to mend (8 if it had none)
+    ... 1 (ignorance ...); mean error of a degree 0 (ignorance ...); 0 edges to mend (8 if it had none)
     """
-    from possnet.metrics import SUBJECTS, group_metrics
+    from possnet.metrics import METRICS, SUBJECTS, group_metrics
 
-    affinity, error, edges = (comparison[name] for name in ("affinity", "mean_error", "hamming"))
+    closeness = "child_affinity" if "child_affinity" in comparison else "affinity"
     headline = [
-        f"information affinity {format_number(affinity.value)} (ignorance {format_number(affinity.vacuous)})",
-        f"mean error of a degree {format_number(error.value)} (ignorance {format_number(error.vacuous)})",
-        f"{count_noun(round(edges.value), 'edge')} to mend ({edges.vacuous:.0f} if it had none)",
+        f"{METRICS[name].label} {format_number(value)} (ignorance {format_number(ignorance)})"
+        for name, (value, ignorance, _) in ((name, comparison[name]) for name in (closeness, "mean_error"))
     ]
+    edges = comparison["hamming"]
+    headline.append(f"{count_noun(round(edges.value), 'edge')} to mend ({edges.vacuous:.0f} if it had none)")
     page: Page = ["; ".join(headline)]
     for subject, metrics in group_metrics(comparison).items():
         rows = []

@@ -18,12 +18,14 @@ from possnet.errors import InputError, listing, warn_user
 @click.command(short_help="Learn the tables of a given structure.")
 @click.argument("data", type=DATA)
 @click.option("--structure", required=True, type=NET, help="The network whose graph and domains are used.")
-@shared.registry_option("possnet.learners:LEARNERS", "--method", closed=True, default="likelihood")
+@shared.registry_option(
+    "possnet.learners:LEARNERS", "--learner", "--method", "method", closed=True, default="likelihood"
+)
 @click.option("--total", type=TOTAL, help="Sum of the degrees of a context: a number, or 'data' (the mean cell size).")
 @click.option(
     "--normalise/--as-it-stands",
     default=None,
-    help="Divide every row by its largest degree, or not; by default as the method does.",
+    help="Divide every row by its largest degree, or not; by default as the learner does.",
 )
 @click.option(
     "--imprecision",
@@ -32,7 +34,7 @@ from possnet.errors import InputError, listing, warn_user
     help="Undo a known imprecision of the cells; estimated by cut if not given.",
 )
 @shared.prior_options
-@shared.transform_option("For --method transform.")
+@shared.transform_option("For --learner transform.")
 @shared.choice_option(
     "--unknown", ("missing", "focal"), "For em: unknown cells were not observed, or observed as whole domains."
 )
@@ -59,8 +61,8 @@ def fit_command(
     \b
     Examples:
       possnet fit patients.parquet --structure clinic --out learned.json
-      possnet fit patients.csv --structure clinic --method em --out learned.json
-      possnet fit patients.csv --structure clinic --method auto --out learned.json
+      possnet fit patients.csv --structure clinic --learner em --out learned.json
+      possnet fit patients.csv --structure clinic --learner auto --out net.json
       possnet sample clinic --out - | possnet fit - --structure clinic --out -
       possnet fit 'parts/*.parquet' --structure asia --out learned.json
     """
@@ -72,10 +74,10 @@ def fit_command(
         if value is not None and option not in learner.options:
             takers = [name for name, entry in LEARNERS.items() if option in entry.options]
             raise InputError(
-                f"--{option} is not for --method {method}; expected --method {method} without it, or {', '.join(takers)}"
+                f"--{option} is not for --learner {method}; expected --learner {method} without it, or {', '.join(takers)}"
             )
     if learner.needs_imprecision and imprecision is None and not learner.estimates_imprecision:
-        raise InputError(f"--method {method} corrects for a known imprecision; expected --imprecision too, such as .5")
+        raise InputError(f"--learner {method} corrects for a known imprecision; expected --imprecision too, such as .5")
     stream = scan_file(data, structure, weights, binnings)
     em = pn.EmOptions(starts=starts, rng=seed, name=structure.name)
     with (

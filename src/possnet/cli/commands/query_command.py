@@ -38,7 +38,7 @@ def query_command(
     """Show the possibility and the necessity of every state of a variable.
 
     Π is how far a state is possible, N how far it is certain, given what is known. A network learned from alpha-cut rows
-    (possnet fit --method cut) carries bounds of its degrees: with --bounds, those of every answer are shown. With --why,
+    (possnet fit --learner cut) carries bounds of its degrees: with --bounds, those of every answer are shown. With --why,
     the best story behind the answer is shown, its best rival, what each finding does, and the smallest change that
     would flip it.
 
@@ -52,7 +52,8 @@ def query_command(
     """
     if with_bounds and net.bounds is None:
         raise pn.InputError(
-            "query --bounds: the network carries no bounds; expected one that does, such as possnet fit --method cut writes"
+            "query --bounds: the network carries no bounds; expected one that does, such as possnet fit --learner cut "
+            "writes"
         )
     if state is not None and not why:
         raise pn.InputError("query --state: nothing is explained; expected --why with it")
