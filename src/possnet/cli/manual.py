@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from possnet.cli import main
 
 _PREFACE = """# The command line
@@ -31,10 +29,12 @@ def manual() -> str:
     >>> manual().startswith("# The command line")
     True
     """
-    context = click.Context(main, info_name="possnet", **main.context_settings)
+    context = main.context_class(main, info_name="possnet", **main.context_settings)
     parts = [_PREFACE]
     for name in main.list_commands(context):
         command = main.commands[name]
-        inner = click.Context(command, parent=context, info_name=name, max_content_width=100, terminal_width=100)
+        inner = command.context_class(
+            command, parent=context, info_name=name, max_content_width=100, terminal_width=100
+        )
         parts.append(f"## possnet {name}\n\n```text\n{inner.get_help()}\n```\n")
     return "\n".join(parts)

@@ -135,7 +135,7 @@ def _draw_table(table: PageTable, width: int) -> list[PageLine]:
         for block in blocks:
             lines += [*([PageLine("")] if lines else []), *_draw_table(table.pick_columns(block), width)]
         return lines
-    widths = _fit_widths(natural, least, table.numbers, width - table.indent)
+    widths = _tighten(table, _fit_widths(natural, least, table.numbers, width - table.indent))
     drawn = [PageLine(line, "head") for line in _draw_row(table.head, widths, table)] if table.head else []
     drawn += [PageLine(line) for row in table.rows for line in _draw_row(row, widths, table)]
     return [PageLine(cut_line(line.text, width), line.role) for line in drawn]
@@ -179,6 +179,14 @@ def _fit_widths(natural: Sequence[int], least: Sequence[int], numbers: Container
                 break
             widths[max(loose, key=widths.__getitem__)] -= 1
     return widths
+
+
+def _tighten(table: PageTable, widths: Sequence[int]) -> list[int]:
+    """Widths without the room that is left over where texts and heads are folded."""
+    return [
+        max(len(line) for row in (table.head, *table.rows) if row for line in fold_words(row[k], w) or [""])
+        for k, w in enumerate(widths)
+    ]
 
 
 def _draw_row(row: Sequence[str], widths: Sequence[int], table: PageTable) -> list[str]:

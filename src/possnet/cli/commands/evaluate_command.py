@@ -114,8 +114,6 @@ def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
 
     >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
     >>> page = results_page(results, "child_affinity", kept=True)
-    >>> page[0].partition(" (")[0]
-    'With 50 rows, the closest to the truth is EM on traced rows'
     >>> page[-2].partition(";")[2]
     ' asia, traced rows, imprecision 1, 50 rows'
     """
