@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -218,7 +219,7 @@ def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path: Path) -
     done = trials_in(out)
     assert not (out / "results.csv").exists()
     again = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert "All metrics" in again.stdout
+    assert f"Wrote {out / 'results.csv'}: every metric" in again.stderr
     assert done <= trials_in(out)
     pn.evaluate(["asia"], **GRID, workers=1, out=tmp_path / "unbroken")
     for name in ("results.csv", "results.parquet"):
@@ -446,8 +447,11 @@ def test_a_file_is_called_by_its_name_without_its_folder(tmp_path: Path) -> None
 def test_the_command_prints_a_table_to_read_aloud(tmp_path: Path) -> None:
     few = ["--rows", "100", "--imprecision", "1", "--repeats", "1"]
     shown = run("evaluate", "survey", *few, "--out", tmp_path / "o")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "survey, traced rows, imprecision 1, 100 rows: counting 0." in shown.stdout
+    assert shown.returncode == 0
+    assert [line.split()[0] for line in shown.stderr.splitlines()] == ["Wrote"] * 3
+    assert "survey, imprecision 1, 100 rows\n" in shown.stdout
+    assert re.search(r"^  process +counting +EM", shown.stdout, re.MULTILINE)
+    assert re.search(r"^  traced rows +0\.", shown.stdout, re.MULTILINE)
     assert "ignorance" in shown.stdout
     assert (tmp_path / "o" / "results.parquet").exists()
     for arguments, message in [
@@ -460,7 +464,7 @@ def test_the_command_prints_a_table_to_read_aloud(tmp_path: Path) -> None:
         wrong = run("evaluate", *arguments)
         assert wrong.returncode == 1
         assert message in wrong.stderr
-    assert "random 4, traced" in run("evaluate", "--random", "4", *few).stdout
+    assert "random 4, imprecision 1, 100 rows" in run("evaluate", "--random", "4", *few).stdout
 
 
 def test_compare_shows_every_measure(tmp_path: Path) -> None:

@@ -22,5 +22,9 @@ from .heatmaps import (
     worst_variable as worst_variable,
 )
 from .learning_diagnostics import em_convergence as em_convergence, support_calibration as support_calibration
-from .network_display import display_network as display_network, explain_outline as explain_outline
+from .network_display import (
+    display_network as display_network,
+    explain_outline as explain_outline,
+    outline_network as outline_network,
+)
 from .network_drawings import draw_difference as draw_difference, draw_network as draw_network

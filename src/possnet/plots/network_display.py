@@ -12,6 +12,7 @@ from possnet.limits import readable_bytes
 from possnet.plots.network_drawings import draw_network
 
 if TYPE_CHECKING:
+    from possnet.drawing import Drawing
     from possnet.network import Network
     from possnet.variables import Variable
 
@@ -35,14 +36,27 @@ def display_network(network: Network) -> Picture:
     """
     reason = explain_outline(network)
     if reason:
-        parents = {variable.name: network.dag.parents(variable.name) for variable in network.variables}
-        states = {variable.name: variable.states for variable in network.variables}
-        return draw_outline(parents, states, title=network.name or "network", note=reason)
+        return outline_network(network, note=reason)
     about = f"<p>{escape_markup(network.description)}</p>" if network.description else ""
     words = escape_markup(repr(network))
     return Picture(
         f"<div>{draw_network(network)}{draw_details('about', f'{about}<p>{words}</p>')}{_fold_tables(network)}</div>"
     )
+
+
+def outline_network(
+    network: Network, *, title: str = "", note: str = "no degrees: they would take too long"
+) -> Drawing:
+    """Draw a network by the names of its variables and states alone, without any degree; a note below says why.
+
+    >>> import possnet as pn
+    >>> picture = outline_network(pn.load_example("clinic"))
+    >>> "widespread" in picture, "1.00" in picture, "no degrees" in picture
+    (True, False, True)
+    """
+    parents = {variable.name: network.dag.parents(variable.name) for variable in network.variables}
+    states = {variable.name: variable.states for variable in network.variables}
+    return draw_outline(parents, states, title=title or network.name or "network", note=note)
 
 
 def explain_outline(network: Network) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from possnet.drawing import Drawing
 from possnet.errors import TooLarge, count_noun
@@ -19,6 +19,7 @@ from possnet.plots import (
     error_split,
     has_matplotlib,
     learning_curves,
+    outline_network,
     save_figure,
     variable_heatmap,
 )
@@ -177,8 +178,8 @@ def _draw_bounds(experiment: Experiment, trial: Trial) -> Any:
 def _draw_network(network: Network, name: str) -> Drawing:
     try:
         return draw_network(network, title=name)
-    except TooLarge:  # no marginals; what every context allows is shown instead
-        return cast("Drawing", network._repr_html_())
+    except TooLarge:  # no marginals: names alone, which cannot be mistaken for them
+        return outline_network(network, title=name)
 
 
 def _save_picture(picture: Any, stem: Path) -> str:
