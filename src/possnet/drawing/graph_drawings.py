@@ -29,10 +29,11 @@ _LEGEND: Final = 320.0  # the least width at which the legend is broken into lin
 _FILLS: Final = ("possible", "necessary")
 _MEANINGS: Final = ("possible (Π)", "certain (N)")
 _BAND_MEANINGS: Final = ("possible at least (Π)", "certain at least (N)")
+_SIDES: Final = ("the first", "the second")
 _EDGE_KINDS: Final[dict[EdgeKind, str]] = {
-    "added": "only in the second",
-    "removed": "only in the first",
-    "reversed": "reversed in the second",
+    "added": "only in {1}",
+    "removed": "only in {0}",
+    "reversed": "reversed in {1}",
 }
 _LINE_COLOUR: Final = "necessary"
 _DASHES: Final[dict[EdgeKind, tuple[float, ...]]] = {"removed": (6, 4), "reversed": (1.5, 3.5)}
@@ -102,6 +103,7 @@ def draw_graph(
     meanings: Sequence[tuple[Line, str]] = (),
     title: str = "",
     words: tuple[str, str] = _MEANINGS,
+    sides: tuple[str, str] = _SIDES,
 ) -> Drawing:
     """Draw a DAG in layers, every node a card with its states as bars.
 
@@ -116,6 +118,8 @@ def draw_graph(
         How edges (parent, child) are drawn, all alike by default, and what such lines mean, for the legend.
     words
         What the length of a bar and its filled part mean.
+    sides
+        What the graph and the one over it are called in the legend.
 
     >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
     >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
@@ -130,7 +134,7 @@ def draw_graph(
     styles: Mapping[tuple[str, str], Line] = lines or {}
     arrows = [_edge_arrow(edge, styles.get(edge, kind), layout, sizes) for edge, kind in edges.items()]
     nodes = [_card_group(name, card, layout.nodes[name], sizes[name]) for name, card in shown.items()]
-    legend = [*_legend_entries(list(shown.values()), set(edges.values()), words), *meanings]
+    legend = [*_legend_entries(list(shown.values()), set(edges.values()), words, sides), *meanings]
     return _with_legend([*arrows, *nodes], (layout.width, layout.height), title or "graph", legend)
 
 
@@ -143,7 +147,7 @@ def draw_bars(bars: Sequence[Bar], *, title: str = "") -> Drawing:
     card = Card(tuple(bars), longest=40)
     width, height = _card_size(title, card)
     group = _card_group(title, card, (width / 2, height / 2), (width, height))
-    return _with_legend([group], (width, height), title, _legend_entries([card], set(), _MEANINGS))
+    return _with_legend([group], (width, height), title, _legend_entries([card], set(), _MEANINGS, _SIDES))
 
 
 def _merge_edges(
@@ -253,7 +257,7 @@ def _styled_arrow(start: Point, segments: tuple[tuple[Point, ...], ...], style: 
 
 
 def _legend_entries(
-    cards: Sequence[Card], kinds: set[EdgeKind], words: tuple[str, ...]
+    cards: Sequence[Card], kinds: set[EdgeKind], words: tuple[str, ...], sides: tuple[str, str]
 ) -> list[tuple[Rectangle | EdgeKind, str]]:
     """Signs, as they would be drawn at the origin, and their meanings."""
     bars = [bar for card in cards for bar in card.bars if bar.possible is not None]
@@ -264,10 +268,10 @@ def _legend_entries(
     if bars:
         entries += [(Rectangle(0.0, 4.0, 22.0, 9.0, 2, fill), word) for fill, word in zip(fills, words, strict=True)]
     if any(bar.other is not None for bar in bars):
-        entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), "Π in the first network"))
+        entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), f"Π in {sides[0]}"))
     if any(card.marked for card in cards):
         entries.append((Rectangle(1.0, 3.0, 20.0, 11.0, 3, stroke="mark", thickness=2.0), "known"))
-    return [*entries, *((kind, meaning) for kind, meaning in _EDGE_KINDS.items() if kind in kinds)]
+    return [*entries, *((kind, meaning.format(*sides)) for kind, meaning in _EDGE_KINDS.items() if kind in kinds)]
 
 
 def _with_legend(

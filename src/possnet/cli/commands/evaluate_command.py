@@ -113,7 +113,7 @@ def results_page(results: pn.Results, metric: str, *, kept: bool) -> Page:
 
     >>> results = pn.evaluate(["asia"], rows=50, imprecision=1, process="traced", learners="em", repeats=1, rng=1)
     >>> results_page(results, "child_affinity", kept=True)[0]
-    'affinity of children: information affinity of the tables of variables with parents (mean ± 95 % interval)'
+    'information affinity: information affinity of the tables of variables with parents (mean ± 95 % interval)'
     """
     from possnet.metrics import METRICS
     from possnet.report import state_answer
