@@ -49,8 +49,8 @@ def learning_curves(
 
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
-    >>> [axes.get_xlabel() for axes in learning_curves(results).axes]
-    ['rows']
+    >>> [axes.get_title("left") for axes in learning_curves(results).axes]
+    ['traced rows, imprecision 1']
     """
     summaries = _select_summaries(results, metric, against, network)
     axis = _make_axis(results, summaries, against, errors=_is_error(metric))

@@ -138,7 +138,7 @@ def figure_markup(picture: ReportPicture, explain: Callable[[str], str] = escape
         if picture.narrow
         else picture.picture
     )
-    name = f' id="{picture.stem}"' if picture.stem else ""
+    name = f' id="figure-{picture.stem}"' if picture.stem else ""
     tools = _figure_tools(picture.stem, words, narrow=bool(picture.narrow)) if picture.stem else ""
     return f"<figure{name}>{shown}<figcaption>{explain(words)}{tools}</figcaption></figure>"
 
@@ -149,7 +149,7 @@ def _figure_tools(stem: str, words: str, *, narrow: bool) -> str:
     widths = f'<a href="figures/{file}.pdf">two columns</a>'
     widths += f', <a href="figures/{file}-column.pdf">one column</a>' if narrow else ""
     return (
-        f'<span class="tools"><a href="#{file}" title="address of this figure">link</a> '
+        f'<span class="tools"><a href="#figure-{file}" title="address of this figure">link</a> '
         '<button type="button" data-copy="figure">copy figure</button> '
         f'<button type="button" data-copy="{escape_markup(latex)}">copy LaTeX caption</button> '
         f"<span>for papers: {widths}</span></span>"

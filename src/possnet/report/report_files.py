@@ -107,4 +107,4 @@ def _save_form(picture: Any, stem: Path, message: str, prefix: str) -> str:
         return save_figure(picture, stem, message, prefix=prefix)
     if has_matplotlib():
         save_figure(drawing_figure(picture), stem)
-    return picture
+    return picture.replace("tip-", f"{prefix}-tip-")  # names that no other drawing on the page has

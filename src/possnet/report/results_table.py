@@ -24,7 +24,7 @@ _FILTERS: Final = ("network", "kind of rows", "imprecision", "rows", "learner")
 _BEST: Final = '<span class="star" title="the best learner of its setting">★</span><span class="unseen"> best</span>'
 
 
-class _Line(NamedTuple):
+class _TableLine(NamedTuple):
     network: str
     process: str
     imprecision: float
@@ -34,9 +34,9 @@ class _Line(NamedTuple):
 
 def results_table(results: Results) -> str:
     """Filters, the table and what its columns mean."""
-    groups: dict[_Line, dict[str, Summary]] = {}
+    groups: dict[_TableLine, dict[str, Summary]] = {}
     for s in results.summary():
-        groups.setdefault(_Line(*s[:5]), {})[s.metric] = s
+        groups.setdefault(_TableLine(*s[:5]), {})[s.metric] = s
     learned = any("@" in line.learner for line in groups)
     bounded = tuple(metric for metric in _BOUND_METRICS if any(metric in group for group in groups.values()))
     metrics = _TABLE_METRICS + bounded + (_STRUCTURE_METRICS if learned else ())
@@ -67,7 +67,7 @@ def count_lines(results: Results) -> int:
     return len({trial.setting for trial in results.trials})
 
 
-def _find_best(groups: dict[_Line, dict[str, Summary]]) -> dict[tuple[object, ...], str]:
+def _find_best(groups: dict[_TableLine, dict[str, Summary]]) -> dict[tuple[object, ...], str]:
     """Setting -> the learner with the largest affinity, if there are several learners."""
     settings: dict[tuple[object, ...], dict[str, float]] = {}
     for line, group in groups.items():
@@ -83,12 +83,12 @@ def _table_head(metrics: Sequence[str]) -> str:
     return "".join(f'<th scope="col"><button type="button">{escape_markup(text)}</button></th>' for text in heads)
 
 
-def _filter_texts(line: _Line) -> tuple[str, ...]:
+def _filter_texts(line: _TableLine) -> tuple[str, ...]:
     theta = f"{line.imprecision:g}" if is_imprecise(line.process) else "–"
     return line.network, label_process(line.process), theta, f"{line.rows:,}", label_learner(line.learner)
 
 
-def _write_filters(groups: dict[_Line, dict[str, Summary]]) -> str:
+def _write_filters(groups: dict[_TableLine, dict[str, Summary]]) -> str:
     """A choice for every column of words that has several."""
     choices = []
     for column, (name, *texts) in enumerate(zip(_FILTERS, *map(_filter_texts, groups), strict=True)):
@@ -101,7 +101,7 @@ def _write_filters(groups: dict[_Line, dict[str, Summary]]) -> str:
     return f'<form class="filters">{" ".join(choices)}<output></output></form>' if choices else ""
 
 
-def _table_line(line: _Line, group: dict[str, Summary], metrics: Sequence[str], *, best: bool) -> str:
+def _table_line(line: _TableLine, group: dict[str, Summary], metrics: Sequence[str], *, best: bool) -> str:
     network, process, theta, rows, learner = _filter_texts(line)
     entries = [
         text_entry(network),
