@@ -89,7 +89,7 @@ def test_links_open_what_is_folded_and_panels_have_addresses(browser: Browser, f
         panel.locator("text").first.click()
         assert page.evaluate("location.hash").endswith("panel-pump-traced-1")
         names = page.evaluate(
-            "[...document.querySelectorAll('[id]')].map(e => e.id).filter(n => !n.startsWith('tip-'))"
+            "[...document.querySelectorAll('[id]')].map(e => e.id)"
         )
         assert len(names) == len(set(names))
 

@@ -11,8 +11,10 @@ import re
 import warnings
 from collections import Counter
 from contextlib import contextmanager
+from functools import cache
 from html import unescape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
@@ -185,9 +187,49 @@ def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: st
 
     text = _plain_svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    with _styled(), replace_file(stem.parent / f"{stem.name}.pdf") as file:
+    import matplotlib as mpl
+
+    fonts: Any = {"font.sans-serif": [*_slim_fonts(), "DejaVu Sans"]}
+    with _styled(), mpl.rc_context(fonts), replace_file(stem.parent / f"{stem.name}.pdf") as file:
         figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
     return _follow_page(text, title, prefix)
+
+
+@cache
+def _slim_fonts() -> tuple[str, ...]:
+    """The family of copies of the figures' font without its tables of ligatures and scripts, registered with matplotlib.
+
+    A PDF has the used part of its fonts. To find it, fontTools reads these tables anew for every figure, which took most
+    of the time of writing one; no text of a figure needs them. Where copies cannot be made, the font itself is used.
+    """
+    from matplotlib import font_manager
+
+    try:
+        from fontTools.ttLib import TTFont
+
+        for weight in ("normal", "bold"):
+            file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
+            font = TTFont(file, recalcTimestamp=False, lazy=True)
+            for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
+                del font[table]
+            for record in font["name"].names:
+                if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
+                    record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
+            slim = Path(_fonts_folder().name) / f"{weight}.ttf"
+            font.save(slim)
+            font_manager.fontManager.addfont(slim)
+    except (ImportError, OSError, KeyError, ValueError):
+        return ()
+    return (_SLIM,)
+
+
+@cache
+def _fonts_folder() -> TemporaryDirectory[str]:
+    """A folder that goes when the program ends."""
+    return TemporaryDirectory(prefix="possnet-fonts-")
+
+
+_SLIM: Final = "possnet Sans"
 
 
 def hover_id(texts: Sequence[str]) -> str:
