@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint hostile gold axe bench bench-quick real structure-quality fixtures pictures docs lock clean
+.PHONY: demo test quick lint hostile gold axe bench bench-quick real classifier-quality structure-quality fixtures pictures docs lock clean thorough
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -18,6 +18,10 @@ demo: .venv/.ready
 test: lint
 	@$(BIN)/python -m pytest -q -n 2 --cov --cov-report=term
 	@echo "make test: all green"
+
+# The properties with 200 examples each, for a change of the mathematics: about three times as long.
+thorough: .venv/.ready
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n 2
 
 quick: lint
 	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not slow"
@@ -75,6 +79,10 @@ structure-quality:
 real: .venv/.ready
 	$(BIN)/python benchmarks/real.py $(DATA) --write
 
+# The classifier beside baselines, MAPIE and crepes: docs/classifier-quality.md. make classifier-quality DATA=folder
+classifier-quality: .venv-peers/.ready
+	cd benchmarks && ../$(BIN)/python classifier_quality.py $(DATA) --write --peer ../.venv-peers/bin/python
+
 # A slice of five minutes; docs/benchmarks.md stays as it is.
 bench-quick: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/report.py --quick
@@ -84,6 +92,7 @@ pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
 	$(BIN)/python examples/figures/explorer_picture.py
 	$(BIN)/python examples/figures/rooms_picture.py
+	$(BIN)/python examples/figures/explaining_pictures.py
 	$(BIN)/python examples/recovering.py --write
 
 # docs/cli.md, from the commands themselves.

@@ -1,7 +1,7 @@
 """The default on real ambiguous tables and on made ones, beside baselines: docs/real-tables.md.
 
 ``python real.py FOLDER`` (``make real DATA=FOLDER``) reads what the folder has of three tables, which are not part of the
-project, and prints the page; ``--write`` writes it.
+project, and prints the page; ``--write`` writes it. ``--only adult`` makes one section anew, and keeps the others.
 
 - ``msrcv2.parquet``: segments of pictures, numbers ``f*``, ``label`` a list of candidate classes, ``label_true``.
 - ``dog7.parquet``: people's answers about pictures of dogs, the same columns; folds are of whole pictures (``picture``).
@@ -48,6 +48,7 @@ RECIPES: dict[str | None, dict[tuple[str, Reading], str]] = {
     "none": {("none", "auto"): "no edges (most frequent candidate)"},
 }
 PAGE = ROOT / "docs" / "real-tables.md"
+TITLES = {"msrcv2": "msrcv2", "dog7": "dog7", "adult": "adult_k10", "made": "Made tables"}
 
 
 def fit_matching(learned: pn.LearnedStructure, data: pn.Dataset, prior: str) -> pn.Network:
@@ -408,23 +409,30 @@ def compare_made() -> str:
     return f"## Made tables\n\nAmbiguous and unknown cells that were completed rightly.\n\n{table(head, lines)}\n"
 
 
+def read_sections() -> dict[str, str]:
+    """The sections of the page as it stands."""
+    parts = PAGE.read_text(encoding="utf-8").split("\n## ")[1:] if PAGE.exists() else []
+    bodies = {part.split("\n", 1)[0]: f"## {part.rstrip()}\n" for part in parts}
+    return {name: bodies[title] for name, title in TITLES.items() if title in bodies}
+
+
 def main() -> None:
     """Make the page of what the folder has."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--only", nargs="*", default=["msrcv2", "dog7", "adult", "made"])
+    parser.add_argument("--only", nargs="*", default=list(TITLES))
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", pn.PossnetWarning)
-    sections = []
+    sections = read_sections()
     for name in chosen.only:
         if name == "made":
-            sections.append(compare_made())
+            sections[name] = compare_made()
         elif chosen.folder and name == "adult" and (chosen.folder / "adult_k10.parquet").exists():
-            sections.append(compare_adult(chosen.folder))
+            sections[name] = compare_adult(chosen.folder)
         elif chosen.folder and (chosen.folder / f"{name}.parquet").exists():
-            sections.append(compare_labels(chosen.folder, name))
-    text = "\n".join([HEAD, *sections])
+            sections[name] = compare_labels(chosen.folder, name)
+    text = "\n".join([HEAD, *(sections[name] for name in TITLES if name in sections)])
     if chosen.write:
         PAGE.write_text(text, encoding="utf-8")
     print(text)

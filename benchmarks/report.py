@@ -25,13 +25,17 @@ QUICK = {
     "learning": "Counting and learning",
     "sampling": "Drawing rows",
     "inference": "Exact inference",
+    "explaining": "Explaining answers",
     "em": "EM",
+    "classifying": "The classifier",
+    "cuts": "The cut likelihood",
     "structure": "Structures",
     "precise_structures": "Structures behind precise rows",
     "files": "Reading files",
     "start": "Starting, and what a call costs",
 }
 WHOLE = {
+    "wide_structures": "Structures of many variables",
     "commands": "Every command on a million rows",
     "growth": "How the work grows",
     "kernels": "The counting kernels and the machine's limits",

@@ -12,7 +12,6 @@ from measure import (
     ROUNDS,
     Peer,
     Section,
-    Target,
     better,
     faster,
     interleaved,
@@ -68,25 +67,6 @@ def line(
         cells += [f"{answer['seconds']:.1f} s", str(distance(net.dag, answer["edges"]))] if known else ["-", "-"]
     say(" ".join(cells))
     return cells, found
-
-
-def wide() -> tuple[str, list[Target]]:
-    """CPU seconds of the default search behind traced rows of many variables, as it stands."""
-    rows, targets = [], []
-    for size, number, most in ((60, 100_000, 120), (200, 10_000, 300)):
-        net = pn.random_network(size, max_parents=2, states=(2, 4), rng=5)
-        data = pn.sample(net, number, process="traced", imprecision=0.7, rng=1)
-        begin = time.process_time()
-        found = pn.learn_structure(data)
-        seconds = time.process_time() - begin
-        rows.append([
-            f"{size} variables, {number:,} rows", f"{found.method} by {found.measure}", f"{seconds:.1f}",
-            str(len(found.edges)), str(len(net.dag.edges)), str(distance(net.dag, found.dag.edges)),
-        ])  # fmt: skip
-        job = f"structure behind traced rows, {size} variables, {number:,} rows"
-        targets.append(Target(job, f"{seconds:.0f} s", "a limit", seconds, most, "s", at_most=True))
-        say(" ".join(rows[-1]))
-    return table(" traced rows | search | CPU seconds | edges | true ones | distance ", rows), targets
 
 
 def imprecise() -> str:
@@ -169,6 +149,5 @@ def measure(*, quick: bool) -> Section:
     limit = next_limit(
         "alarm, 10,000 rows, without loading", lambda: pn.learn_structure(data, "greedy", measure="bic"), 5
     )
-    many, within = wide()
-    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), limit, many, imprecise(), missing_cells()]
-    return Section("\n\n".join(text), [target, *within])
+    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), limit, imprecise(), missing_cells()]
+    return Section("\n\n".join(text), [target])

@@ -12,7 +12,7 @@ import pytest
 from tests.paths import ROOT
 
 EXAMPLES = ROOT / "examples"
-STORIES = ("clinic_records", "sensor_errors", "survey_undecided")
+STORIES = ("clinic_records", "measles_explained", "sensor_errors", "survey_undecided")
 EXECUTE = """
 import json, sys, nbformat
 from nbclient import NotebookClient

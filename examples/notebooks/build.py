@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent
-EXAMPLES = ("clinic_records", "sensor_errors", "survey_undecided")
+EXAMPLES = ("clinic_records", "measles_explained", "sensor_errors", "survey_undecided")
 SHOW = """\
 from io import StringIO
 

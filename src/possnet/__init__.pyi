@@ -1,6 +1,7 @@
 """The public names of possnet, each listed once: `possnet.__init__` loads them from here when they are first used."""
 
 from . import plots as plots
+from .calibration import Calibration as Calibration, calibrate as calibrate
 from .checking import CellCheck as CellCheck, Check as Check, Recipe as Recipe, check as check
 from .completion import (
     Completion as Completion,
@@ -34,6 +35,37 @@ from .errors import (
     TooLarge as TooLarge,
 )
 from .experiment import Results as Results, evaluate as evaluate
+from .explanation import (
+    ActUtility as ActUtility,
+    AnswerExplanation as AnswerExplanation,
+    Conflicts as Conflicts,
+    Contribution as Contribution,
+    Contributions as Contributions,
+    Decision as Decision,
+    EntrySensitivity as EntrySensitivity,
+    NextQuestion as NextQuestion,
+    NextQuestions as NextQuestions,
+    PossibleAnswer as PossibleAnswer,
+    Repair as Repair,
+    Scenario as Scenario,
+    ScenarioComparison as ScenarioComparison,
+    Sensitivity as Sensitivity,
+    conflicts as conflicts,
+    contributions as contributions,
+    decide as decide,
+    explain as explain,
+    next_questions as next_questions,
+    scenarios as scenarios,
+    sensitivity as sensitivity,
+)
+from .gates import (
+    Gate as Gate,
+    GateFit as GateFit,
+    gate_and as gate_and,
+    gate_max as gate_max,
+    gate_min as gate_min,
+    gate_or as gate_or,
+)
 from .graph import Dag as Dag, EssentialGraph as EssentialGraph, UndirectedGraph as UndirectedGraph
 from .inference import (
     Explanation as Explanation,
@@ -43,11 +75,13 @@ from .inference import (
 from .io import (
     DataStream as DataStream,
     load_example as load_example,
+    read_calibration as read_calibration,
     read_counts as read_counts,
     read_data as read_data,
     read_evidence as read_evidence,
     read_network as read_network,
     scan_data as scan_data,
+    write_calibration as write_calibration,
     write_counts as write_counts,
     write_data as write_data,
     write_evidence as write_evidence,
@@ -64,6 +98,7 @@ from .metrics import Comparison as Comparison, compare as compare, information_a
 from .network import (
     Network as Network,
     align_network as align_network,
+    nearest_gate as nearest_gate,
     normalise_tables as normalise_tables,
     random_network as random_network,
 )

@@ -185,3 +185,27 @@ def test_grades_stay_states_where_there_are_rows_for_them(tmp_path: Path) -> Non
     assert binned(11_000, lambda x: f"{x + 0.5}")
     assert not binned(11_000, lambda x: f"{x},{x + 1}" if x % 3 else str(x), cells={"grade": "range"})
     assert binned(11_000, lambda x: f"{x}..{x + 1}" if x % 3 else str(x))
+
+
+def test_few_numbers_with_fractions_are_binned_with_all_others_and_shown_by_info(tmp_path: Path) -> None:
+    """A column of zeros and two fractions, stored as numbers, cannot be states: ``*`` bins it, and info shows it anyway."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table, rng = tmp_path / "rows.parquet", np.random.default_rng(4)
+    rare = np.zeros(100)
+    rare[[3, 7]] = 0.25, 0.5
+    columns = {"size": rng.random(100), "rare": rare, "kind": rng.choice(["a", "b"], 100)}
+    pq.write_table(pa.table(columns), table)
+    shown = run("info", table)
+    assert shown.returncode == 0
+    assert "numbers with fractions, in bins so that they can be shown: size, rare; other commands need --bin '*'" in (
+        " ".join(shown.stderr.split())
+    )
+    refused = run("learn", table, "--bin", "size", "--out", tmp_path / "net.json")
+    assert refused.returncode == 1
+    assert "column 'rare': numbers with fractions; expected states. Bin measurements into states: " in refused.stderr
+    assert "(--bin rare) where files are read, or '*' for all columns of numbers" in refused.stderr
+    learned = run("learn", table, "--bin", "*", "--out", tmp_path / "net.json")
+    assert learned.returncode == 0
+    assert pn.read_network(tmp_path / "net.json").variable("rare").states == ("<0.25", ">=0.25")

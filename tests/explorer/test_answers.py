@@ -48,6 +48,20 @@ def test_answers_are_those_of_the_library(clinic: Server, evidence: dict[str, li
     assert answer["best"] == {"configuration": best.configuration, "possibility": best.possibility, "ties": best.ties}
 
 
+def test_questions_preview_what_every_answer_would_make_of_a_target(clinic: Server) -> None:
+    ranked = clinic.ask("/api/questions", {"target": "measles", "evidence": {"fever": ["high"]}}).document
+    expected = pn.next_questions(pn.load_example("clinic"), "measles", {"fever": {"high"}})
+    assert [question["names"] for question in ranked["questions"]] == [[q.name] for q in expected]
+    engine = pn.Inference(pn.load_example("clinic"))
+    for question in ranked["questions"]:
+        for answer in question["answers"]:
+            known = {"fever": {"high"}, question["names"][0]: {answer["answer"]}}
+            assert answer["target"] == pytest.approx(engine.query("measles", known).degrees.tolist())
+    wrong = clinic.ask("/api/questions", {"target": "fever", "evidence": {"fever": ["high"]}})
+    assert wrong.status == 422
+    assert "the target 'fever' is in the evidence" in wrong.document["error"]
+
+
 def test_a_click_plans_no_junction_tree_but_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session.from_network(pn.load_example("clinic"))
     answer_evidence(session, AnswerRequest({}, before=True))

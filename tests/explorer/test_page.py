@@ -96,6 +96,23 @@ def test_clicks_say_what_is_known_and_every_bar_follows(browser: Browser, clinic
         assert page.locator(".card .ghost:not([visibility=hidden])").count() == 0
 
 
+def test_the_panel_says_what_to_ask_next_with_a_preview_of_every_answer(browser: Browser, clinic: Server) -> None:
+    with opened(browser, clinic) as page:
+        settled(page, state(page, "fever", "high").click)
+        page.locator('.head[data-name="measles"]').click()
+        page.locator(".asking summary").click()
+        page.locator(".questions li").first.wait_for()
+        expected = [q for q in pn.next_questions(CLINIC, "measles", {"fever": {"high"}}) if q.reduction > 0]
+        assert page.locator(".questions button").all_inner_texts() == [q.name for q in expected[:5]]
+        preview = page.locator(".questions button").first.get_attribute("title") or ""
+        assert "widespread: yes 1.000, no 0.213" in preview.splitlines()
+        settled(page, state(page, "rash", "spots").click)
+        after = pn.next_questions(CLINIC, "measles", {"fever": {"high"}, "rash": {"spots"}})[0].name
+        page.locator(f'.questions li:first-child button:text-is("{after}")').wait_for()
+        settled(page, state(page, "measles", "yes").click)
+        assert not page.locator(".asking").is_visible()  # what is known is not to be settled
+
+
 def test_the_last_click_wins(browser: Browser, clinic: Server) -> None:
     with opened(browser, clinic) as page:
         held: list[Route] = []

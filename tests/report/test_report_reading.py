@@ -88,9 +88,7 @@ def test_links_open_what_is_folded_and_panels_have_addresses(browser: Browser, f
         assert panel.count() == 1
         panel.locator("text").first.click()
         assert page.evaluate("location.hash").endswith("panel-pump-traced-1")
-        names = page.evaluate(
-            "[...document.querySelectorAll('[id]')].map(e => e.id)"
-        )
+        names = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
         assert len(names) == len(set(names))
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import possnet as pn
 from possnet.cuts import ContextDegrees, count_family, fit_family
-from possnet.structure import explain_edge
+from possnet.structure import cut_search, explain_edge
 from possnet.structure.coded_rows import CodedRows
 from possnet.structure.cut_score import CutScore
 from possnet.structure.cut_search import CutStructures
@@ -106,7 +106,7 @@ def test_the_score_of_what_is_found_is_that_of_the_structure(method: str) -> Non
     data = pn.sample(net, 3000, imprecision=0.6, rng=1)
     learned = pn.learn_structure(data, method, measure="cut-bic")
     names = [v.name for v in data.variables]
-    families = CutScore(CodedRows(data, missing=True))
+    families = CutScore(CodedRows(data, missing=True)).fit_imprecision(edges_of(learned.dag, names))
     score = CutStructures(families, pn.PRODUCT)
     assert learned.score == pytest.approx(score.score_structure(edges_of(learned.dag, names)), rel=1e-12)
     assert learned.score == pytest.approx(score_by_definition(learned.dag, data, families.imprecision.theta), rel=1e-9)
@@ -119,6 +119,39 @@ def test_the_score_of_what_is_found_is_that_of_the_structure(method: str) -> Non
         assert worth.value == pytest.approx(edge.value, abs=1e-6)
     if method == "mwst":
         assert max(len(learned.dag.parents(name)) for name in names) <= 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_looking_for_parents_in_markov_blankets_loses_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pn.sample(pn.random_network(6, max_parents=2, states=(2, 3), rng=seed), 2000, imprecision=0.8, rng=seed)
+    quick = pn.learn_structure(data, measure="cut-bic")
+    monkeypatch.setattr(cut_search, "list_candidates", lambda families, _: ~np.eye(families.size, dtype=bool))
+    whole = pn.learn_structure(data, measure="cut-bic", search=pn.Search(restarts=10))
+    assert quick.score >= whole.score - 1e-6
+
+
+def test_additions_are_restricted_to_candidates() -> None:
+    data = pn.sample(pn.random_network(4, max_parents=2, states=(2, 3), rng=1), 2000, rng=1)
+    score = CutScore(CodedRows(data, missing=True))
+    candidates = np.zeros((4, 4), dtype=bool)
+    candidates[:2] = True
+    near = score.restrict_additions(candidates)
+    for child in range(4):
+        whole, part = score.score_additions(child, ()), near.score_additions(child, ())
+        assert (part[:2] == whole[:2]).all()
+        assert (part[2:] == -np.inf).all()
+
+
+def test_where_no_root_tells_the_imprecision_the_families_of_the_structure_do() -> None:
+    """The root is binary, and its children's cells alone look thinned, for they are mixtures over its cells."""
+    dag = pn.Dag({"a": (), "b": ("a",), "c": ("a",)})
+    child = [[1, 0.2, 0.1], [1, 0.1, 1]]
+    scope = [pn.Variable("a", ("1", "2")), *(pn.Variable(n, ("1", "2", "3")) for n in "bc")]
+    data = pn.sample(pn.Network(scope, dag, {"a": [1, 0.5], "b": child, "c": child}), 10_000, rng=1)
+    score = CutScore(CodedRows(data, missing=True))
+    assert score.imprecision.theta < 0.98
+    assert score.fit_imprecision(edges_of(dag, ["a", "b", "c"])).imprecision.theta == 1.0
+    assert "imprecision 1 by the rows" in pn.learn_structure(data, measure="cut-bic").reason
 
 
 @pytest.mark.parametrize("states", [2, 3])
@@ -142,6 +175,7 @@ def test_chains_forks_and_colliders_are_found_with_their_directions(shape: str, 
     for method in ("greedy", "boss"):
         learned = pn.learn_structure(data, method, measure="cut-bic")
         assert set(learned.dag.edges) == set(dag.edges), method
+        assert not any(edge.reversible for edge in learned.edges)
 
 
 def test_a_turned_edge_of_two_binary_variables_is_excluded() -> None:

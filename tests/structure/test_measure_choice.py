@@ -30,7 +30,7 @@ def test_rows_of_every_process_get_the_score_of_their_law(name: str) -> None:
     for imprecision in (0.5, 1.0):
         for share in (0.0, 0.1):
             rows = pn.sample(net, 300, process="alpha-cut", imprecision=imprecision, rng=1)
-            assert taken(with_missing(rows, share)) == "random-set-bic"
+            assert taken(with_missing(rows, share)) == "cut-bic"
             rows = pn.sample(net, 300, process="traced", imprecision=imprecision, rng=1)
             assert taken(with_missing(rows, share)) == "traced-bic"
 
@@ -41,9 +41,39 @@ def test_drawn_rows_of_random_networks_are_told_apart() -> None:
     ]
     cut = [taken(pn.sample(net, 300, process="alpha-cut", rng=1)) for net in nets]
     traced = [taken(pn.sample(net, 300, process="traced", rng=1)) for net in nets]
-    assert cut == ["random-set-bic"] * len(nets)
+    assert cut == ["cut-bic"] * len(nets)
     assert traced.count("traced-bic") >= 0.9 * len(nets)  # where every variable has one favourite, rows look like cuts
     assert "coarsened-bic" not in traced
+
+
+def favourite_network(seed: int) -> pn.Network:
+    """A chain in which every variable has one favourite state, whatever its parent's."""
+    names = [f"x{k}" for k in range(4)]
+    rng = np.random.default_rng(seed)
+    tables = {n: rng.random((3, 3) if k else (3,)) for k, n in enumerate(names)}
+    for table in tables.values():
+        table[..., 0] = 1.0
+    dag = pn.Dag({n: (names[k - 1],) if k else () for k, n in enumerate(names)})
+    return pn.Network([pn.Variable(n, ("a", "b", "c")) for n in names], dag, tables)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_traced_rows_that_look_like_cuts_at_first_are_recognised_by_their_structure(seed: int) -> None:
+    net = favourite_network(seed)
+    traced = pn.sample(net, 3000, process="traced", rng=seed)
+    assert taken(traced) == "cut-bic"
+    learned = pn.learn_structure(traced)
+    assert learned.measure == "random-set-bic"
+    assert "do not follow the law of alpha-cuts" in learned.reason
+    assert learned.score == pn.learn_structure(traced, measure="random-set-bic").score
+    assert pn.learn_structure(pn.sample(net, 3000, rng=seed)).measure == "cut-bic"
+
+
+def test_beyond_sixty_variables_cut_bic_is_not_taken_and_that_is_said() -> None:
+    data = pn.sample(pn.random_network(61, max_parents=1, states=(2, 3), rng=1), 200, rng=1)
+    choice = choose_measure(CodedRows(data, missing=True))
+    assert choice.name == "random-set-bic"
+    assert "cut-bic would take long for 61 variables" in str(choice)
 
 
 def test_where_the_score_of_the_rows_does_not_go_with_the_method_another_is_taken_and_that_is_said() -> None:

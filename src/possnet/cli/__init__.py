@@ -24,8 +24,8 @@ from possnet.errors import PossnetError
 __all__ = ["main"]
 
 _COMMANDS = (
-    *("info", "query", "explore", "sample", "fit", "learn", "complete"),
-    *("check", "score", "compare", "evaluate", "report", "convert", "completion"),
+    *("info", "query", "ask", "explore", "sample", "fit", "learn", "complete"),
+    *("check", "classify", "score", "compare", "evaluate", "report", "convert", "completion"),
 )
 
 

@@ -27,11 +27,19 @@ _STDIN = "possnet.standard-input"
 _CELLS = "possnet.cells"
 _BIN_ERROR = "possnet.bin-error"
 _FEW_COLUMNS = 12  # whose bins are told one by one
-_KINDS = {"data": "data", "network": "a network", "counts": "counts", "experiment": "an experiment", "report": "a page"}
+_KINDS = {
+    "data": "data",
+    "network": "a network",
+    "counts": "counts",
+    "calibration": "a calibration",
+    "experiment": "an experiment",
+    "report": "a page",
+}
 _REMEDIES = {
     "data": "possnet info {name} shows it; possnet learn {name} --out learned.json makes a network from it",
     "network": "possnet info {name} shows it; possnet sample {name} --out rows.csv draws data from it",
     "counts": "read it in Python: possnet.read_counts",
+    "calibration": "possnet complete NET DATA --calibrate {name} uses it",
     "experiment": "possnet report {name} shows it",
     "report": "open it in a browser",
 }

@@ -280,6 +280,14 @@ def read_certainty_option(text: str) -> tuple[str, tuple[str, float]]:
     return name, (column, float(number)) if slash else (beside, 1.0)
 
 
+def _read_cost(text: str) -> tuple[str, float]:
+    """Name of a variable and a number."""
+    name, sign, number = text.rpartition("=")
+    if not sign or not name.strip():
+        raise ValueError
+    return name.strip(), float(number)
+
+
 def _read_imprecision(text: str) -> tuple[str, float]:
     """Name and number; the name of all variables is empty."""
     name, _, number = text.rpartition("=")
@@ -382,6 +390,12 @@ TRUTH = Text(
     _read_truth,
     "VARIABLE=COLUMN, such as 'label=label_true' or '*=*_true'",
     lambda ctx: [f"{column}=" for column in _list_columns(ctx)],
+)
+COST = Text(
+    "x=number",
+    _read_cost,
+    "VARIABLE=NUMBER, for example rash=2",
+    lambda ctx: [f"{name}=" for name in _name_variables(ctx)],
 )
 NUMBERS = numbers_type(float, "numbers with commas between them, such as .5,.1")
 IMPRECISION = Text(

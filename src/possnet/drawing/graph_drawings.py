@@ -44,7 +44,8 @@ class Bar:
     """One state: its label, how far it is possible (length) and certain (filled part).
 
     ``other`` is a second degree to compare with, drawn as a tick. If the degree is known only within bounds, ``band`` has
-    them: the bar is solid up to the lower and light up to the upper one. A bar without a degree is a remark.
+    them: the bar is solid up to the lower and light up to the upper one. A bar without a degree is a remark. ``fill`` is
+    the name of a colour of its own (see `draw_graph`).
     """
 
     label: str
@@ -52,6 +53,7 @@ class Bar:
     necessary: float = 0.0
     other: float | None = None
     band: tuple[float, float] | None = None
+    fill: str = ""
 
     @property
     def number(self) -> str:
@@ -103,6 +105,9 @@ def draw_graph(
     meanings: Sequence[tuple[Line, str]] = (),
     title: str = "",
     words: tuple[str, str] = _MEANINGS,
+    fills: Mapping[str, str] | None = None,
+    other_word: str = "Π in the first network",
+    mark_word: str = "known",
     sides: tuple[str, str] = _SIDES,
 ) -> Drawing:
     """Draw a DAG in layers, every node a card with its states as bars.
@@ -118,6 +123,10 @@ def draw_graph(
         How edges (parent, child) are drawn, all alike by default, and what such lines mean, for the legend.
     words
         What the length of a bar and its filled part mean.
+    fills
+        Colours that bars have of their own, and what they mean; those that occur are in the legend, in place of ``words``.
+    other_word, mark_word
+        What a tick and a marked frame mean.
     sides
         What the graph and the one over it are called in the legend.
 
@@ -134,7 +143,10 @@ def draw_graph(
     styles: Mapping[tuple[str, str], Line] = lines or {}
     arrows = [_edge_arrow(edge, styles.get(edge, kind), layout, sizes) for edge, kind in edges.items()]
     nodes = [_card_group(name, card, layout.nodes[name], sizes[name]) for name, card in shown.items()]
-    legend = [*_legend_entries(list(shown.values()), set(edges.values()), words, sides), *meanings]
+    legend = [
+        *_legend_entries(list(shown.values()), set(edges.values()), words, fills, (other_word, mark_word), sides),
+        *meanings,
+    ]
     return _with_legend([*arrows, *nodes], (layout.width, layout.height), title or "graph", legend)
 
 
@@ -147,7 +159,7 @@ def draw_bars(bars: Sequence[Bar], *, title: str = "") -> Drawing:
     card = Card(tuple(bars), longest=40)
     width, height = _card_size(title, card)
     group = _card_group(title, card, (width / 2, height / 2), (width, height))
-    return _with_legend([group], (width, height), title, _legend_entries([card], set(), _MEANINGS, _SIDES))
+    return _with_legend([group], (width, height), title, _legend_entries([card], set(), _MEANINGS))
 
 
 def _merge_edges(
@@ -221,7 +233,7 @@ def _card_group(name: str, card: Card, centre: Point, size: tuple[float, float])
 
 def _bar_rectangles(left: float, top: float, room: float, bar: Bar) -> Iterator[Rectangle]:
     yield Rectangle(left, top, room, 8.0, 2, stroke="line", thickness=0.8)
-    shares = [(bar.possible, "possible"), (bar.necessary, "necessary")]
+    shares = [(bar.possible, bar.fill or "possible"), (bar.necessary, "necessary")]
     if bar.band is not None:
         shares[0:1] = [(bar.band[1], "band"), (bar.band[0], "possible")]
     for share, colour in shares:
@@ -257,7 +269,12 @@ def _styled_arrow(start: Point, segments: tuple[tuple[Point, ...], ...], style: 
 
 
 def _legend_entries(
-    cards: Sequence[Card], kinds: set[EdgeKind], words: tuple[str, ...], sides: tuple[str, str]
+    cards: Sequence[Card],
+    kinds: set[EdgeKind],
+    words: tuple[str, ...],
+    meanings: Mapping[str, str] | None = None,
+    signs: tuple[str, str] = ("", "known"),
+    sides: tuple[str, str] = _SIDES,
 ) -> list[tuple[Rectangle | EdgeKind, str]]:
     """Signs, as they would be drawn at the origin, and their meanings."""
     bars = [bar for card in cards for bar in card.bars if bar.possible is not None]
@@ -265,12 +282,15 @@ def _legend_entries(
     fills, has_bands = list(_FILLS), any(bar.band is not None for bar in bars)
     if has_bands:
         fills, words = [*fills, "band"], (*_BAND_MEANINGS, "possible at most")
+    if meanings is not None:
+        used = {bar.fill for bar in bars}
+        fills, words = map(list, zip(*(pair for pair in meanings.items() if pair[0] in used), strict=True))  # type: ignore[assignment]
     if bars:
         entries += [(Rectangle(0.0, 4.0, 22.0, 9.0, 2, fill), word) for fill, word in zip(fills, words, strict=True)]
     if any(bar.other is not None for bar in bars):
-        entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), f"Π in {sides[0]}"))
+        entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), signs[0]))
     if any(card.marked for card in cards):
-        entries.append((Rectangle(1.0, 3.0, 20.0, 11.0, 3, stroke="mark", thickness=2.0), "known"))
+        entries.append((Rectangle(1.0, 3.0, 20.0, 11.0, 3, stroke="mark", thickness=2.0), signs[1]))
     return [*entries, *((kind, meaning.format(*sides)) for kind, meaning in _EDGE_KINDS.items() if kind in kinds)]
 
 

@@ -41,6 +41,7 @@ def build_application(network: Network, port: int) -> RequestGuard:
     explorer = Explorer(network)
     replies: dict[str, Callable[[Request], Any]] = {
         "answer": explorer.send_answer,
+        "questions": explorer.send_questions,
         "table": partial(explorer.look_up, types.TableRequest, sessions.read_table_page),
         "normalise": partial(explorer.look_up, types.NormaliseRequest, sessions.normalise_rows),
         "reading": partial(explorer.look_up, types.ReadingRequest, sessions.read_number),
@@ -128,6 +129,12 @@ class Explorer:
         """Marginals given evidence: the only reply that takes long."""
         message = await read_message(request, types.AnswerRequest)
         work = partial(sessions.answer_evidence, self.session, message)
+        return json_response(await self._run_exclusively(request, work))
+
+    async def send_questions(self, request: Request) -> Response:
+        """What asking each unknown variable would settle, with every answer's outcome: previews for the pointer."""
+        message = await read_message(request, types.QuestionsRequest)
+        work = partial(sessions.rank_questions, self.session, message)
         return json_response(await self._run_exclusively(request, work))
 
     async def look_up(self, kind: Any, read: Callable[[Session, Any], dict[str, Any]], request: Request) -> Response:

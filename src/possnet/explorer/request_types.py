@@ -17,6 +17,13 @@ class AnswerRequest(msgspec.Struct, forbid_unknown_fields=True):
     explain: bool = False
 
 
+class QuestionsRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The variable that is to be settled, and the evidence, for what asking each unknown variable would bring."""
+
+    target: str
+    evidence: dict[str, list[str]]
+
+
 class TableRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A page of a variable's table, from a context on."""
 

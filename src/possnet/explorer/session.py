@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from possnet.errors import InputError
+from possnet.explanation import next_questions
 from possnet.inference import Inference
 from possnet.measurements import states_of_value
 from possnet.network import normalise_tables
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         EditRequest,
         HistoryRequest,
         NormaliseRequest,
+        QuestionsRequest,
         ReadingRequest,
         TableRequest,
     )
@@ -141,6 +143,21 @@ def _list_bounds(engine: Inference, evidence: Evidence | None) -> dict[str, dict
         ends = {"lower": bounds.lower, "upper": bounds.upper, "least": least, "most": most}
         listed[name] = {end: degrees.tolist() for end, degrees in ends.items()}
     return listed
+
+
+def rank_questions(session: Session, request: QuestionsRequest) -> dict[str, Any]:
+    """The unknown variables, ranked by what asking them would settle of a target, and what each answer would make of it.
+
+    >>> import possnet as pn
+    >>> from possnet.explorer.request_types import QuestionsRequest
+    >>> session = Session.from_network(pn.load_example("clinic"))
+    >>> ranked = rank_questions(session, QuestionsRequest("measles", {"fever": ["high"]}))
+    >>> ranked["questions"][0]["names"], ranked["questions"][0]["answers"][2]["answer"]
+    (['rash'], 'widespread')
+    """
+    evidence: dict[str, set[str]] = {name: set(states) for name, states in request.evidence.items()}
+    ranked = next_questions(session.network, request.target, evidence or None)
+    return {**ranked.to_dict(), "revision": session.revision}
 
 
 def read_number(session: Session, request: ReadingRequest) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ many rows at once. `Inference` is the public door; `PosteriorQueries` answers ro
 """
 
 from possnet.inference.engine import Inference
-from possnet.inference.evidence import Evidence
+from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.message_passing import CliqueLayout, Projection, order_axes
 from possnet.inference.most_possible import Explanation
@@ -14,12 +14,15 @@ from possnet.inference.possibility_bounds import PossibilityBounds, describe_ban
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_queries import PosteriorQueries, Reading, RowQueries, read_tables
 from possnet.inference.row_schedule import RowSchedule
+from possnet.inference.row_scores import LOWEST_SCORE, SCORED_BY, ScoredBy, score_rows
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 
 __all__ = [
+    "LOWEST_SCORE",
     "MAX_MIN",
     "MAX_PRODUCT",
     "MAX_SUM",
+    "SCORED_BY",
     "SUM_PRODUCT",
     "CliqueLayout",
     "Evidence",
@@ -34,9 +37,13 @@ __all__ = [
     "RowPasses",
     "RowQueries",
     "RowSchedule",
+    "ScoredBy",
     "Semiring",
     "describe_band",
+    "describe_evidence",
     "make_plan",
     "order_axes",
+    "read_evidence",
     "read_tables",
+    "score_rows",
 ]

@@ -85,13 +85,30 @@ class RowQueries:
     def _run_rows(
         self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools], target: int | None = None
     ) -> Iterator[tuple[slice, dict[int, Floats], Bools]]:
-        """Blocks of rows, degrees of the wanted variables conditioned on each row, and which rows are possible.
+        """Blocks of rows, degrees of the wanted variables conditioned on each row, and which rows are possible."""
+        n = len(self._graph.sizes)
+        semiring = self._graph.choose_semiring(_least_grades(columns))
+        for block, tables, total in self._run_blocks(columns, rows, wanted, target, semiring):
+            yield (
+                block,
+                {v: condition_rows(table, total[wanted[v][block]], semiring, n) for v, table in tables.items()},
+                total > semiring.zero,
+            )
+
+    def _run_blocks(
+        self,
+        columns: Mapping[int, CodedColumn],
+        rows: int,
+        wanted: Mapping[int, Bools],
+        target: int | None,
+        semiring: Semiring,
+    ) -> Iterator[tuple[slice, dict[int, Floats], Floats]]:
+        """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
 
         Rows are answered by one junction tree for all, or each by the components of what it does not observe, whichever is
         estimated to be faster.
         """
         n = len(self._graph.sizes)
-        semiring = self._graph.choose_semiring(_least_grades(columns))
         components = self._find_components(semiring)
         tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
         if tree is None or tree.bound_seconds(rows) >= _QUICK_SECONDS:
@@ -101,12 +118,7 @@ class RowQueries:
             if tree is not None and tree.estimate_seconds(columns, rows) >= seconds:
                 tree = None
         engine = components if tree is None else tree
-        for block, tables, total in engine.run_blocks(columns, rows, wanted):
-            yield (
-                block,
-                {v: condition_rows(table, total[wanted[v][block]], semiring, n) for v, table in tables.items()},
-                total > semiring.zero,
-            )
+        yield from engine.run_blocks(columns, rows, wanted)
 
     def _find_components(self, semiring: Semiring) -> ComponentInference:
         if semiring.name not in self._components:

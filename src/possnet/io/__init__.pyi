@@ -4,6 +4,7 @@ from .data_files import (
     DataStream as DataStream,
     column_domains as column_domains,
     column_names as column_names,
+    fraction_columns as fraction_columns,
     plain_columns as plain_columns,
     read_data as read_data,
     scan_data as scan_data,
@@ -27,6 +28,7 @@ from .format_registries import (
     known_suffixes as known_suffixes,
 )
 from .formats import DataFormat as DataFormat, NetworkFormat as NetworkFormat
+from .json_calibration import read_calibration as read_calibration, write_calibration as write_calibration
 from .json_counts import read_counts as read_counts, write_counts as write_counts
 from .json_files import (
     explain_mismatch as explain_mismatch,

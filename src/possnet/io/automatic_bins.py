@@ -35,9 +35,10 @@ def expand_binnings(
 ) -> dict[str, Binning]:
     """Binnings with every numeric column in the place of ``*``.
 
-    A column is numeric if all its known cells are readings, of more than ten distinct numbers; in files of more than 10,000
-    rows, of more than twenty if all are whole numbers: grades and months are better states than bins there. Of given
-    variables those with bins are numeric: the states of others say what their columns hold.
+    A column is numeric if all its known cells are readings, of more than ten distinct numbers, or of several that are
+    stored as numbers with fractions; in files of more than 10,000 rows, of more than twenty if all are whole numbers:
+    grades and months are better states than bins there. Of given variables those with bins are numeric: the states
+    of others say what their columns hold.
     """
     named = {name: binning for name, binning in binnings.items() if name != ALL_COLUMNS}
     if ALL_COLUMNS not in binnings:
@@ -76,7 +77,19 @@ def _is_numeric(name: str, sources: Sequence[DataSource]) -> bool:
             return False
     if rows > _MANY_ROWS and states_too and (ends == np.round(ends)).all() and len(ends) <= _MOST_GRADES:
         return False
-    return len(numbers) > _FEWEST
+    return len(numbers) > _FEWEST or (len(numbers) > 1 and any(has_fractions(name, source) for source in sources))
+
+
+def has_fractions(name: str, source: DataSource) -> bool:
+    """Whether a column is stored as numbers, some of them with fractions, which cannot be states."""
+    for table in source.read_tables([name]):
+        column = table.column(name)
+        if str(column.type) not in {"halffloat", "float", "double"}:
+            return False
+        numbers = column.to_numpy()
+        if (np.isfinite(numbers) & (numbers != np.round(numbers))).any():
+            return True
+    return False
 
 
 def settle_automatic(

@@ -13,6 +13,7 @@ from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells,
 from possnet.cells import CellOptions
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, among, listing
+from possnet.io.automatic_bins import has_fractions
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.file_domains import infer_domain, known_domain, settle_binnings
@@ -172,6 +173,23 @@ def column_names(paths: str | Path | Iterable[str | Path], **options: object) ->
     ('fever', 'rash')
     """
     return tuple(_open_source(_list_files(paths)[0], None, options).state_columns())
+
+
+def fraction_columns(paths: str | Path | Iterable[str | Path], **options: object) -> list[str]:
+    """Names of the columns of data files that hold numbers with fractions, which have to be binned before they are states.
+
+    >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"temp": [36.9, 38.0], "ward": [1.0, 2.0]}), Path(folder) / "a.parquet")
+    ...     fraction_columns(Path(folder) / "a.parquet")
+    ['temp']
+    """
+    sources = [_open_source(path, None, options) for path in _list_files(paths)]
+    if known_domain(sources, None) is not None:
+        return []
+    return [
+        name for name in sources[0].state_columns() if any(has_fractions(name, s) for s in sources if name in s.header)
+    ]
 
 
 def column_domains(

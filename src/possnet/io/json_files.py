@@ -12,11 +12,12 @@ from possnet.variables import Bins, Variable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from possnet.io.json_schema import FamilyCountsJson, VariableJson
+    from possnet.io.json_schema import FamilyCountsJson, TargetJson, VariableJson
 
 Document = TypeVar("Document")
 
 _DESCRIPTIONS = {
+    "possnet-calibration": "a calibration",
     "possnet-counts": "a file of counts",
     "possnet-experiment": "an experiment",
     "possnet-network": "a network",
@@ -91,7 +92,7 @@ def explain_mismatch(message: str) -> str:
     return f"{where + ': ' if where else ''}{finding[:1].lower()}{finding[1:]}"
 
 
-def restore_variables(entries: Iterable[VariableJson | FamilyCountsJson]) -> tuple[Variable, ...]:
+def restore_variables(entries: Iterable[VariableJson | FamilyCountsJson | TargetJson]) -> tuple[Variable, ...]:
     """Variables of a document; two of the same name are an `InputError`."""
     variables = tuple(
         Variable(entry.name, tuple(entry.states), ordered=entry.ordered, bins=_restore_bins(entry)) for entry in entries
@@ -101,7 +102,7 @@ def restore_variables(entries: Iterable[VariableJson | FamilyCountsJson]) -> tup
     return variables
 
 
-def _restore_bins(entry: VariableJson | FamilyCountsJson) -> Bins | None:
+def _restore_bins(entry: VariableJson | FamilyCountsJson | TargetJson) -> Bins | None:
     if entry.bins is None:
         return None
     with prefix_errors(f"bins of {entry.name!r}"):

@@ -15,13 +15,26 @@ class BinsJson(msgspec.Struct, forbid_unknown_fields=True):
     unit: str = ""
 
 
+class GateJson(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """The numbers that a table is made of."""
+
+    kind: str
+    inhibition: dict[str, float] | float | None = None
+    substitution: dict[str, float] | float | None = None
+    effects: dict[str, list[list[float]] | float] | float | None = None
+    leak: list[float] | float | None = None
+    thresholds: dict[str, str] | None = None
+    active: str | None = None
+
+
 class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     """A variable and its table."""
 
     name: str
     states: list[str]
     parents: list[str]
-    degrees: list[Any]
+    degrees: list[Any] | None = None
+    gate: GateJson | None = None
     ordered: bool = False
     bins: BinsJson | None = None
     lower: list[Any] | None = None
@@ -40,6 +53,38 @@ class NetworkJson(msgspec.Struct, forbid_unknown_fields=True):
     description: str = ""
     subnormal: bool = False
     transform: str = ""
+
+
+class ScoresJson(msgspec.Struct, forbid_unknown_fields=True):
+    """Scores of calibration rows, ascending, their weights, and the numbers of their states if these are told apart."""
+
+    scores: list[float]
+    weights: list[float]
+    states: list[int] | None = None
+
+
+class TargetJson(msgspec.Struct, forbid_unknown_fields=True):
+    """A variable without a table."""
+
+    name: str
+    states: list[str]
+    ordered: bool = False
+    bins: BinsJson | None = None
+
+
+class CalibrationJson(msgspec.Struct, forbid_unknown_fields=True):
+    """A calibration as JSON; networks are documents of their own."""
+
+    format: str
+    version: int
+    target: TargetJson
+    by: str
+    ambiguous: str
+    seen: str
+    folds: list[ScoresJson]
+    scorers: list[dict[str, Any]]
+    network: dict[str, Any] | None = None
+    alpha: float | None = None
 
 
 class FocalJson(msgspec.Struct, forbid_unknown_fields=True):

@@ -55,6 +55,12 @@ class PlainColumns:
             count -= len(part)
         return parts
 
+    def take_all(self) -> list[Any]:
+        """All rows that are left, as Arrow tables, each as its file has it."""
+        parts = [self._waiting, *self._tables]
+        self._waiting = self._waiting.slice(len(self._waiting))
+        return parts
+
 
 def _without_categories(schema: Any) -> Any:
     """The same Arrow schema with texts in place of categories."""

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from possnet.io.formats import DataFormat
     from possnet.registries import Registry
 
-FileKind: TypeAlias = Literal["network", "data", "counts", "experiment", "report"]
+FileKind: TypeAlias = Literal["network", "data", "counts", "calibration", "experiment", "report"]
 _OTHERS: dict[bytes, FileKind] = {
+    rb'\s*\{\s*"format"\s*:\s*"possnet-calibration"': "calibration",
     rb'\s*\{.*"format"\s*:\s*"possnet-counts"': "counts",
     rb'\s*\{.*"format"\s*:\s*"possnet-experiment"': "experiment",
     rb"(?i)\s*<!doctype html": "report",

@@ -2,6 +2,7 @@
 
 from possnet.network.aligned_networks import align_network, permute_axes
 from possnet.network.factors import network_of_factors
+from possnet.network.gated_tables import nearest_gate
 from possnet.network.network import Network, normalise_tables
 from possnet.network.network_bounds import NetworkBounds
 from possnet.network.random_networks import random_network
@@ -10,6 +11,7 @@ __all__ = [
     "Network",
     "NetworkBounds",
     "align_network",
+    "nearest_gate",
     "network_of_factors",
     "normalise_tables",
     "permute_axes",

@@ -16,23 +16,25 @@ strategy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from possnet.errors import InputError, among, listing
+from possnet.gates import Gate
+from possnet.graph import Dag
 from possnet.network.network_bounds import NetworkBounds, check_bounds
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, necessities, snap_tops
 from possnet.variables import check_text, for_every_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike
 
     from possnet.aliases import Bools, Floats
-    from possnet.graph import Dag
     from possnet.variables import Variable
 
 
@@ -47,7 +49,8 @@ class Network:
         One node for each variable.
     tables
         Name -> degrees; axes are the parents in the order of the DAG, then the variable itself. Every row (the last
-        axis) peaks at 1. For raw tables, see `normalise_tables` and `Network.subnormal`.
+        axis) peaks at 1. For raw tables, see `normalise_tables` and `Network.subnormal`. A gate (`possnet.gate_or` and
+        others) stands for its table, and its numbers are kept.
     conjunction
         ``PRODUCT`` or ``MIN``.
     support
@@ -67,7 +70,8 @@ class Network:
     """
 
     __slots__ = (
-        "_bounds", "_by_name", "_conjunction", "_dag", "_description", "_name", "_support", "_tables", "_transform",
+        "_bounds", "_by_name", "_conjunction", "_dag", "_description", "_gates", "_name", "_support", "_tables",
+        "_transform",
     )  # fmt: skip
     _by_name: dict[str, Variable]
     _dag: Dag
@@ -75,6 +79,7 @@ class Network:
     _conjunction: Conjunction
     _support: dict[str, Floats] | None
     _bounds: NetworkBounds | None
+    _gates: dict[str, Gate]
     _name: str
     _description: str
     _transform: str
@@ -127,6 +132,7 @@ class Network:
         conjunction: Conjunction = PRODUCT,
         support: dict[str, Floats] | None = None,
         bounds: NetworkBounds | None = None,
+        gates: dict[str, Gate] | None = None,
         name: str = "",
         description: str = "",
         transform: str = "",
@@ -142,6 +148,7 @@ class Network:
         self._by_name = {variable.name: variable for variable in variables}
         self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
         self._tables, self._support, self._bounds, self._transform = tables, support, bounds, transform
+        self._gates = gates or {}
         for arrays in (tables, support or {}, *(bounds or ())):
             for array in arrays.values():
                 array.flags.writeable = False
@@ -171,6 +178,7 @@ class Network:
         for_every_variable(dict.fromkeys(dag.nodes), self._by_name, self._error_owner(), "node of the dag")
         given = for_every_variable(tables, self._by_name, self._error_owner(), "table")
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
+        self._gates = {child: table for child, table in given.items() if isinstance(table, Gate)}
         self._support = self._bounds = None
         self._transform = ""
         if support is not None:
@@ -211,6 +219,11 @@ class Network:
     def bounds(self) -> NetworkBounds | None:
         """Lower and upper tables if the degrees are known within bounds, otherwise None: see `with_bounds`."""
         return None if self._bounds is None else NetworkBounds(*map(dict, self._bounds))
+
+    @property
+    def gates(self) -> dict[str, Gate]:
+        """Name -> the gate that a table is made by, for those tables that are: see `possnet.gate_or`."""
+        return dict(self._gates)
 
     @property
     def transform(self) -> str:
@@ -270,12 +283,15 @@ class Network:
         array([1. , 0.5])
         """
         table = self._checked_table(self.variable(name).name, degrees)
+        gates = {child: gate for child, gate in self._gates.items() if child != name}
+        if isinstance(degrees, Gate):
+            gates[name] = degrees
         if self.is_normalised:
             self._require_peaks(name, table)
         bounds = self._bounds
         if bounds is not None:
             bounds = NetworkBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
-        return self._with_tables({**self._tables, name: table}, None, bounds, transform="")
+        return self._with_tables({**self._tables, name: table}, None, bounds, gates=gates, transform="")
 
     def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
         """The same network, whose true degrees are known to lie between two tables: lower <= π(x | a) <= upper.
@@ -312,6 +328,8 @@ class Network:
         tables: dict[str, Floats],
         support: dict[str, Floats] | None,
         bounds: NetworkBounds | None,
+        *,
+        gates: dict[str, Gate] | None = None,
         transform: str | None = None,
     ) -> Network:
         return Network.unchecked(
@@ -321,9 +339,54 @@ class Network:
             conjunction=self._conjunction,
             support=support,
             bounds=bounds,
+            gates=self._gates if gates is None else gates,
             name=self._name,
             description=self._description,
             transform=self._transform if transform is None else transform,
+        )
+
+    def do(self, interventions: Mapping[str, str]) -> Network:
+        """The network after some variables have been set from outside: what would follow from doing, not from seeing.
+
+        A variable that is set is cut off from its parents, and has its state for certain; everything else stays (the
+        mutilated network of Pearl 2000, for possibilities Benferhat and Smaoui 2007):
+        π(ω | do(x)) is the conjunction of all table entries of ω but those of the variables that are set, and 0 where ω
+        differs from them. Queries of the result are conditioned by evidence as always. In a
+        product-based network setting a variable without parents is conditioning on it.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> pn.Inference(clinic.do({"flu": "yes"})).query("season"), pn.Inference(clinic).query("season", {"flu": "yes"})
+        (Possibility(season: winter 1, summer 1), Possibility(season: winter 1, summer 0.25))
+        """
+        if not isinstance(interventions, Mapping):
+            raise InputError(
+                f"{self._error_owner()}: do {interventions!r}; expected a mapping such as {{'vaccinated': 'yes'}}"
+            )
+        tables, parents = dict(self._tables), {name: self._dag.parents(name) for name in self._dag.nodes}
+        lower, upper = (dict(end) for end in self._bounds or ({}, {}))
+        for name, state in interventions.items():
+            variable = self.variable(name)
+            if not isinstance(state, str):
+                raise InputError(
+                    f"{self._error_owner()}: do sets {name!r} to {state!r}; expected one of its states "
+                    f"({listing(variable.states)})"
+                )
+            tables[name] = np.zeros(len(variable))
+            tables[name][variable.index(state)] = 1.0
+            tables[name].flags.writeable = False
+            parents[name] = ()
+            lower[name] = upper[name] = tables[name]
+        return Network.unchecked(
+            self.variables,
+            Dag(parents),
+            tables,
+            conjunction=self._conjunction,
+            bounds=None if self._bounds is None else NetworkBounds(lower, upper),
+            gates={name: gate for name, gate in self._gates.items() if name not in interventions},
+            name=self._name,
+            description=self._description,
+            transform=self._transform,
         )
 
     def joint(self, configuration: Mapping[str, str]) -> float:
@@ -380,6 +443,7 @@ class Network:
             conjunction=self._conjunction,
             support=self._support,
             bounds=self._bounds,
+            gates=self._gates,
             name=self._name,
             description=self._description,
             transform=self._transform,
@@ -416,6 +480,8 @@ class Network:
         ]
         first = f"{self._name!r}, " if self._name else ""
         ending = "; with bounds" if self._bounds is not None else "" if self.is_normalised else "; subnormal"
+        if self._gates:
+            ending += f"; {len(self._gates)} gate{'s' * (len(self._gates) != 1)}"
         return f"Network({first}{', '.join(parts)}{ending})"
 
     def _error_owner(self) -> str:
@@ -437,12 +503,28 @@ class Network:
         return tuple(len(self._by_name[parent]) for parent in self._dag.parents(child))
 
     def _checked_table(self, child: str, degrees: ArrayLike) -> Floats:
+        if isinstance(degrees, Gate):
+            self._require_own_gate(child, degrees)
         shape = (*self._contexts_shape(child), len(self._by_name[child]))
         axes = ", ".join((*self._dag.parents(child), child))
         table = as_degrees(degrees, shape, f"{self._error_owner()}: table of {child!r} with axes ({axes})")
         snap_tops(table, axis=-1)
         table.flags.writeable = False
         return table
+
+    def _require_own_gate(self, child: str, gate: Gate) -> None:
+        own = (self._by_name[child], tuple(self._by_name[parent] for parent in self._dag.parents(child)))
+        if (gate.child, gate.parents) != own:
+            raise InputError(
+                f"{self._error_owner()}: the gate of {child!r} is that of {gate.child.name!r} given "
+                f"({', '.join(p.name for p in gate.parents)}); expected the same variables, the parents in the order of "
+                f"the dag ({', '.join(self._dag.parents(child))})"
+            )
+        if gate.conjunction.name != self._conjunction.name:
+            raise InputError(
+                f"{self._error_owner()}: the gate of {child!r} is for {gate.conjunction.name}; expected "
+                f"conjunction={self._conjunction!r}, as the network has"
+            )
 
     def _checked_support(self, child: str, numbers: ArrayLike) -> Floats:
         owner, shape = f"{self._error_owner()}: support of {child!r}", self._contexts_shape(child)

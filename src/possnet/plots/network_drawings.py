@@ -74,7 +74,13 @@ def draw_difference(
     cards = {name: _marginal_card(marginal, other=others[name]) for name, marginal in marginals.items()}
     names = " and ".join(net.name or "network" for net in (first, second))
     return draw_graph(
-        _parents_of(first), cards, over=_parents_of(second), detail=detail, title=title or names, sides=sides
+        _parents_of(first),
+        cards,
+        over=_parents_of(second),
+        detail=detail,
+        title=title or names,
+        sides=sides,
+        other_word=f"Π in {sides[0]}",
     )
 
 

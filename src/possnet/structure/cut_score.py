@@ -15,10 +15,11 @@ family alone leaves that out; `possnet.structure.cut_search` then takes it in. F
 directions: with p and q the shares of rows in which the second state of x and of y lies in the cell, and s that of both,
 x -> y needs s / p <= p, y -> x needs s / q <= q, and an edge that is visible has s > p q.
 
-The imprecision θ is the same for all variables, and estimated once, without a structure. A variable's cells alone are a
+The imprecision θ is the same for all variables, and first estimated without a structure. A variable's cells alone are a
 mixture over its parents' cells: two states are both kept in at most θ times the rows that keep the rarer one, so that each
 variable gives at most θ. Roots give θ itself. So the largest estimate is taken; 1, where no cell has two states off the
-core.
+core. Where no root has two states off the core that is too little; a structure's own families then give more, and the
+search is repeated with that.
 
 Unknown cells: rows in which the child's is unknown are left out; parents are weighed against none in the rows where all of
 their cells are known.
@@ -28,6 +29,7 @@ their cells are known.
 
 from __future__ import annotations
 
+from copy import copy
 from math import inf, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -37,11 +39,13 @@ from possnet.cuts import CellFit, FamilyCells, estimate_imprecision, fit_cells
 from possnet.errors import InputError
 from possnet.kernels.grouping import sum_weights
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.search_graph import parent_sets_of
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats
     from possnet.structure.coded_rows import CodedRows
 
+_CLEAR: Final = 10.0  # nats by which another imprecision must be better
 _MISREAD: Final = 1e-3  # share of the rows that may lack a state which all others have: those are left out
 
 
@@ -82,10 +86,50 @@ class CutScore(DecomposableScore):
         super().__init__(rows, counting="cells")
         self.states = self.tables.states
         self.freedom = [int((~core).sum()) for core in self.cores]
+        self._candidates: Bools = ~np.eye(self.size, dtype=np.bool_)
         self._families: dict[tuple[int, tuple[int, ...]], FamilyCells] = {}
         self._fits: dict[tuple[int, tuple[int, ...], bytes], CellFit] = {}
         told = imprecision is not None
         self.imprecision = EstimatedImprecision(imprecision, told) if imprecision is not None else self._find_theta()
+        self._column_imprecision = self.imprecision
+
+    def restrict_additions(self, candidates: Bools) -> CutScore:
+        """The same score, with the same cached fits, by which parents are only added among candidates (parent, child)."""
+        restricted = copy(self)
+        restricted._candidates, restricted._additions = candidates & self._candidates, {}
+        return restricted
+
+    def fit_imprecision(self, edges: Bools) -> CutScore:
+        """The score by the imprecision that the families of a structure tell, if that is clearly more than columns tell."""
+        families = list(enumerate(parent_sets_of(edges)))
+        theta, told = estimate_imprecision([self.count_family(*family) for family in families], "independent")
+        alone = self._with_imprecision(self._column_imprecision)
+        if not told or theta <= self._column_imprecision.theta:
+            return alone
+        raised = self._with_imprecision(EstimatedImprecision(theta, told))
+        gain = sum(raised.log_likelihood(*family) - alone.log_likelihood(*family) for family in families)
+        return raised if gain > _CLEAR else alone
+
+    def measure_misfit(self, edges: Bools) -> float:
+        """By how much the law of cuts explains the cells of a structure worse than one free probability for every cell.
+
+        The difference of the log-likelihoods, divided by (ln N / 2) times the number of free probabilities of cells that
+        occur: above 1, BIC says that these are no alpha-cut rows. Contexts may be as possible as they like.
+        """
+        lost, freedom = 0.0, 0
+        for child, parents in enumerate(parent_sets_of(edges)):
+            family = self.count_family(child, parents)
+            whole = float(family.counts @ np.log(family.counts / family.rows[family.pairs[:, 0]]))
+            lost += whole - self._fit_cells(family, child, None).log_likelihood
+            freedom += len(family.pairs) - len(family.combinations)
+        return lost / max(self._price * freedom, self._price)
+
+    def _with_imprecision(self, imprecision: EstimatedImprecision) -> CutScore:
+        if imprecision == self.imprecision:
+            return self
+        score = copy(self)
+        score.imprecision, score._fits, score._additions = imprecision, {}, {}
+        return score
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """(ln N / 2) q (r - |core|)."""
@@ -108,7 +152,8 @@ class CutScore(DecomposableScore):
         key = child, parents
         if key not in self._additions:
             current, penalties = self.score_family(child, parents), self.penalties_with(child, parents)
-            candidates = [k for k in np.flatnonzero(-penalties > current).tolist() if k != child and k not in parents]
+            payable = self._candidates[:, child] & (-penalties > current)
+            candidates = [k for k in np.flatnonzero(payable).tolist() if k not in parents]
             whole = not any(self.rows.has_missing)
             if whole:
                 self.count_families(child, parents, candidates)

@@ -24,8 +24,9 @@ class LearnedEdge(NamedTuple):
     ``value`` is what the edge is worth. By a score: how much it would fall without the edge, all others staying (for
     ``mwst`` by ``traced-bic``: what the edge alone would gain; for ``coarsened-bic``: on the rows as last completed). By a
     measure on contours: the measure of the pair, in the direction that the edge has; in ``k2`` and ``hybrid-dag`` given the
-    parents taken before. ``reversible`` says whether the CPDAG leaves its direction open. ``confidence`` is the share of
-    bootstrap runs that connect its two ends, ``direction`` the share that directs them so; None if there was no bootstrap.
+    parents taken before. ``reversible`` says whether its direction is open: by the CPDAG, unless the score tells directions
+    (``cut-bic``). ``confidence`` is the share of bootstrap runs that connect its two ends, ``direction`` the share that
+    directs them so; None if there was no bootstrap.
     """
 
     parent: str

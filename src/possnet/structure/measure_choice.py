@@ -3,8 +3,10 @@
 Precise rows are scored by BIC. Unknown cells among single states, and sets as real tables have them, say no more than that
 the state lies in the cell: they are scored by BIC under coarsening at random. Rows that were drawn by alpha-cuts give
 themselves away: a cut always holds the most possible state, so that in rows of the process ``alpha-cut`` every column has a
-state that lies in all of its cells. In rows of the process ``traced`` every root has one, for its law is the same in all
-rows, while children follow their parents' hidden states. Neither happens by chance where cells list candidates.
+state that lies in all of its cells. They are scored by their own law, which tells directions; if BIC then says that the
+cells of the structure do not follow that law, by random-set BIC, which asks for none. In rows of the process ``traced``
+every root has one, for its law is the same in all rows, while children follow their parents' hidden states. Neither happens
+by chance where cells list candidates.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from possnet.errors import listing
 if TYPE_CHECKING:
     from possnet.structure.coded_rows import CodedRows
 
+_MOST_CUTS: Final = 60  # variables up to which cut-bic takes seconds
 _MISREAD: Final = 1e-3  # share of a column's cells that may lack the state of all others
 
 
@@ -58,7 +61,10 @@ def choose_measure(rows: CodedRows) -> MeasureChoice:
         for sets, column in zip(known, counts, strict=True)
     ]
     if all(has or not len(sets) for has, sets in zip(shared, known, strict=True)):
-        return MeasureChoice("random-set-bic", "every column has a state in all its cells, as alpha-cut rows have")
+        reason = "every column has a state in all its cells, as alpha-cut rows have"
+        if len(known) > _MOST_CUTS:
+            return MeasureChoice("random-set-bic", f"{reason}, and cut-bic would take long for {len(known)} variables")
+        return MeasureChoice("cut-bic", reason)
     roots = [rows.variables[k].name for k in imprecise if shared[k]]
     if roots:
         have = "has" if len(roots) == 1 else "have"

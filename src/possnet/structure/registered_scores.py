@@ -64,6 +64,7 @@ for _score in (
         learner="cut",
         run_method=search_cuts,
         make_weigher=CutWeigher,
+        tells_directions=True,
     ),
     StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
     StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),

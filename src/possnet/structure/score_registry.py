@@ -128,6 +128,8 @@ class StructureScore:
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
     choose
         For an entry that stands for others: the one to take for some rows (unknown cells coded apart), and why.
+    tells_directions
+        Whether structures of one CPDAG differ in it by so much that directions are found, not ties.
     caveat
         What it cannot do, for people.
     make_weigher
@@ -148,6 +150,7 @@ class StructureScore:
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
     choose: Callable[[CodedRows], MeasureChoice] | None = None
     make_weigher: Callable[[SearchProblem], EdgeWeigher] | None = None
+    tells_directions: bool = False
     caveat: str = ""
 
 

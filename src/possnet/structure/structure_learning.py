@@ -17,6 +17,7 @@ from possnet.seeds import seed_of
 from possnet.structure.bootstrap_confidence import add_confidence
 from possnet.structure.coded_rows import CodedRows, collect_rows
 from possnet.structure.constraints import Constraints, compile_constraints
+from possnet.structure.cut_search import follows_law
 from possnet.structure.held_out_choice import choose_structure
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
@@ -120,9 +121,8 @@ def learn_structure(
     problem, entry = _pose_problem(cut_batches(data), entry, measure, conjunction, constraints, search, rng, progress)
     try:
         found = entry.search(problem)
-        if problem.reason and method == "auto" and problem.measure.name == "coarsened-bic":
-            found, choice = choose_structure(found, problem)
-            problem = replace(problem, reason=f"{problem.reason}; {choice}" if choice else problem.reason)
+        if problem.reason:
+            found, problem = _reconsider(found, problem, entry, method)
         learned = _to_result(found, entry, problem)
         if bootstrap and isinstance(data, Dataset) and learned.stopped != "interrupted":
             seconds = monotonic() - begun
@@ -207,6 +207,21 @@ def _pose_problem(
     return problem, method
 
 
+def _reconsider(
+    result: SearchResult, problem: SearchProblem, entry: SearchMethod, method: str
+) -> tuple[SearchResult, SearchProblem]:
+    """The result and the problem, or others where the structure speaks against a measure that was chosen from the rows."""
+    if method == "auto" and problem.measure.name == "coarsened-bic":
+        result, choice = choose_structure(result, problem)
+        problem = replace(problem, reason=f"{problem.reason}; {choice}" if choice else problem.reason)
+    elif problem.measure.name == "cut-bic" and result.stopped == "converged" and not follows_law(problem, result):
+        reason = problem.reason.removeprefix("cut-bic: ")
+        reason = f"random-set-bic: {reason}, but given their parents' cells they do not follow the law of alpha-cuts"
+        problem = replace(problem, measure=MEASURES["random-set-bic"], reason=reason)
+        result = entry.search(problem)
+    return result, problem
+
+
 def _report_nothing(done: int, total: int) -> None:
     """Progress that is not reported."""
 
@@ -216,7 +231,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
     names = problem.names
     dag = Dag({name: [names[p] for p in parents_of(result.edges, k)] for k, name in enumerate(names)})
     essential = dag.essential_graph()
-    reversible = {frozenset(edge) for edge in essential.undirected}
+    reversible = set() if problem.measure.tells_directions else {frozenset(edge) for edge in essential.undirected}
     values = {(names[p], names[c]): -gain for (action, p, c), gain in result.gains.items() if action == "delete"}
     edges = tuple(LearnedEdge(*edge, values.get(edge, nan), frozenset(edge) in reversible) for edge in dag.edges)
 

@@ -8,7 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.inputs import DataFile, scan_file
+from possnet.cli.inputs import DataFile, find_data, scan_file
 from possnet.cli.outputs import open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, VARIABLES, Choice
 from possnet.cli.render import Page, make_table, show
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 @click.option("--hide", is_flag=True, help="Predict the targets even where their own cells are given.")
 @shared.reading_option
 @click.option("--check", "checked", is_flag=True, help="Say how often known cells of DATA are told right when hidden.")
+@click.option(
+    "--calibrate",
+    metavar="ROWS",
+    help="Rows that NET was not learned from (or a saved calibration): degrees of the one --target become valid.",
+)
+@click.option("--seen", is_flag=True, help="With --calibrate: use the rows even if NET was probably learned from them.")
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
 @shared.columns_options
 @shared.json_option("Print the summary as JSON.")
@@ -52,6 +58,8 @@ def complete_command(
     hide: bool,  # noqa: FBT001
     reading: Reading,
     checked: bool,  # noqa: FBT001
+    calibrate: str | None,
+    seen: bool,  # noqa: FBT001
     keep: tuple[str, ...],
     binnings: dict[str, pn.Binning],
     weights: str | None,
@@ -69,6 +77,9 @@ def complete_command(
     A network that possnet learn made from lists of candidates or unknown cells holds probabilities, each divided by the
     largest of its context; cells are then completed by the probabilities themselves, unless --reading says otherwise.
 
+    --calibrate makes the degrees of a target valid: of rows like those that it names, the truth has a degree of a or less
+    in at most a. So narrowed sets of a threshold of .1 hold it in nine rows of ten or more.
+
     \b
     Examples:
       possnet complete clinic patients.csv --out resolved.csv
@@ -76,6 +87,7 @@ def complete_command(
       possnet complete learned.json patients.csv --check --out resolved.csv
       possnet complete clinic patients.csv --as narrowed --threshold 0.3 --out narrowed.csv
       possnet sample clinic --out - | possnet complete clinic - --out -
+      possnet complete learned.json new.csv --target income --calibrate kept.csv --as narrowed --threshold .1 --out sets.csv
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --bin 'fever: edges=37.5,38.5 error=.2' --keep ward --out resolved.csv
     """
@@ -87,12 +99,17 @@ def complete_command(
     asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide, "reading": reading}
     variables, left_out = choose_columns(data, net, keep, binnings, weights)
     stream = scan_file(data, variables, weights, binnings)
-    summary = write_completed(net, data, stream, out, form, level, asked, keep=keep, weights=weights)
+    calibration = read_calibration(net, calibrate, asked, seen=seen) if calibrate is not None else None
+    columns = {"keep": keep, "weights": weights, "calibration": calibration}
+    summary = write_completed(net, data, stream, out, form, level, asked, **columns)
     warn_of_rest(summary, left_out, "" if form == "long" else "; name those to keep with --keep")
     lines = describe_targets(summary, asked["targets"], hide=hide)
     if reading == "auto" and net.transform and net.conjunction is pn.PRODUCT and summary.cells.ambiguous:
         lines.append("  By probabilities, as the tables were learned; --reading possibility takes maxima instead.")
     document = completion_document(summary, form, level) | asked
+    if calibration is not None:
+        lines.append(f"  {calibration.target.name}: degrees calibrated on {calibration!r}.")
+        document["calibration"] = repr(calibration)
     if checked:
         verdict = check_known_cells(net, stream, reading)
         lines.append(f"  Check: {verdict['verdict']}.")
@@ -145,13 +162,60 @@ def write_completed(
 
     ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
     with open_output(out, "data", ability=ability) as file, show_progress(stream.rows) as advance:
-        completion = pn.complete(network, stream, progress=advance, **asked)
-        if form == "long":
+        calibration = columns["calibration"]
+        completion: Any = (
+            pn.complete(network, stream, progress=advance, **asked)
+            if calibration is None
+            else calibration.complete(pn.Dataset.concatenate(stream), hide=asked["hide"])
+        )
+        if calibration is not None:
+            watch(completion)
+            if form == "long":
+                write_long_form(completion, file)
+            else:
+                plain = plain_columns(data.path, keep) if keep else None
+                pn.write_data(completion.narrowed(level), file, weights=weights, plain=plain)
+        elif form == "long":
             write_long_form(completion, file, watch=watch)
         else:
             plain = plain_columns(data.path, keep) if keep else None
             pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights, plain=plain)
     return sum(summaries, pn.CompletionSummary())
+
+
+def read_calibration(network: pn.Network, name: str, asked: Mapping[str, Any], *, seen: bool) -> pn.Calibration:
+    """A saved calibration, or one by rows that the network was not learned from."""
+    from possnet.io import sniff_kind
+
+    targets = list(dict.fromkeys(asked["targets"]))
+    if sniff_kind(name) == "calibration":
+        saved = pn.read_calibration(name)
+        if targets and targets != [saved.target.name]:
+            raise InputError(
+                f"--calibrate {name}: it is of {saved.target.name!r}; expected --target {saved.target.name}"
+            )
+        return saved
+    if len(targets) != 1:
+        raise InputError(
+            f"--calibrate {name}: {len(targets)} targets; expected one --target, whose degrees become valid"
+        )
+    file = find_data(name)
+    known = {variable.name: variable for variable in network.variables}
+    variables = [known[column] for column in file.list_columns() if column in known]
+    if targets[0] not in {variable.name for variable in variables}:
+        raise InputError(f"--calibrate {file.name}: no column {targets[0]!r}{among(targets[0], file.list_columns())}")
+    ratio = network.transform and network.conjunction is pn.PRODUCT
+    by: Any = (
+        "probability" if asked["reading"] == "probability" or (asked["reading"] == "auto" and ratio) else "possibility"
+    )
+    rows = scan_file(file, variables, None, {})
+    try:
+        return pn.calibrate(network, rows, targets[0], by=by, seen=True if seen else None)
+    except InputError as error:
+        message = str(error).replace(
+            "seen=False if they are others, or a recipe, which is learned inside folds", "--seen"
+        )
+        raise InputError(message) from None
 
 
 def check_known_cells(network: pn.Network, stream: DataStream, reading: Reading) -> dict[str, Any]:

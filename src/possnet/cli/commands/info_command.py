@@ -11,7 +11,7 @@ from possnet.cli import shared_options as shared
 from possnet.cli.inputs import DataFile, read_net, scan_columns
 from possnet.cli.parse import SOURCE
 from possnet.cli.render import Page, get_width, make_table, show
-from possnet.errors import count_noun, listing
+from possnet.errors import count_noun, listing, warn_user
 
 if TYPE_CHECKING:
     import possnet as pn
@@ -37,11 +37,29 @@ def info_command(source: DataFile | str, as_json: bool, **columns: Any) -> None:
       possnet info alarm.bif.gz --json
     """
     if isinstance(source, DataFile):
+        columns["binnings"] = add_fractions(source, **columns)
         summary = DataSummary(scan_columns(source, **columns))
         show(summary.to_document() if as_json else summary.to_page(source.name))
     else:
         network = read_net(source)
         show(network_document(network) if as_json else network_page(network))
+
+
+def add_fractions(
+    data: DataFile, domains: pn.Network | None, binnings: dict[str, pn.Binning], **_: Any
+) -> dict[str, pn.Binning]:
+    """Binnings for columns of numbers with fractions too, if nobody says how, so that what a file holds can be shown."""
+    from possnet.io import fraction_columns
+    from possnet.measurements import Binning
+
+    if binnings or domains is not None:
+        return binnings
+    numbers = fraction_columns(data.path)
+    if numbers:
+        warn_user(
+            f"numbers with fractions, in bins so that they can be shown: {listing(numbers)}; other commands need --bin '*'"
+        )
+    return {name: Binning() for name in numbers}
 
 
 def network_document(network: pn.Network) -> dict[str, Any]:
@@ -55,6 +73,7 @@ def network_document(network: pn.Network) -> dict[str, Any]:
         "learned": network.support is not None,
         "bounds": network.bounds is not None,
         "degrees": sum(network.table(v.name).size for v in network.variables),
+        "gates": {name: {"kind": gate.kind, **gate.parameters} for name, gate in network.gates.items()},
         "variables": {
             v.name: {**_variable_document(v), "parents": network.dag.parents(v.name)} for v in network.variables
         },
@@ -98,6 +117,7 @@ def network_page(network: pn.Network) -> Page:
         facts.append(("learned", "yes: every row carries the number of observations behind it"))
     if network.bounds is not None:
         facts.append(("bounds", "yes: every degree has a lower and an upper one; see possnet query --bounds"))
+    facts += [("gate", gate.describe()) for gate in network.gates.values()]
     rows = [(v.name, _list_states(v), listing(network.dag.parents(v.name))) for v in network.variables]
     about = textwrap.wrap(network.description, min(96, get_width()), initial_indent="  ", subsequent_indent="  ")
     return [

@@ -21,22 +21,29 @@ from possnet.cli.render import Page, get_width, show
 @click.option(
     "--bounds", "with_bounds", is_flag=True, help="Show the bounds of every degree too, if the network has any."
 )
+@click.option("--why", is_flag=True, help="Explain the most possible state, or that of --state, too.")
+@click.option("--state", metavar="STATE", help="The state that --why explains.")
 @shared.json_option("Print JSON instead of bars.")
 def query_command(
     net: pn.Network,
     target: str,
     given: dict[str, str],
     with_bounds: bool,  # noqa: FBT001
+    why: bool,  # noqa: FBT001
+    state: str | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Show the possibility and the necessity of every state of a variable.
 
     Π is how far a state is possible, N how far it is certain, given what is known. A network learned from alpha-cut rows
-    (possnet fit --method cut) carries bounds of its degrees: with --bounds, those of every answer are shown.
+    (possnet fit --method cut) carries bounds of its degrees: with --bounds, those of every answer are shown. With --why,
+    the best story behind the answer is shown, its best rival, what each finding does, and the smallest change that
+    would flip it.
 
     \b
     Examples:
       possnet query clinic measles --given 'fever=mild|high' --given rash=spots
+      possnet query clinic measles --given fever=high --given rash=spots --why --state yes
       possnet query asia lung --given xray=yes --json
       possnet query adult.json income --given age=30 --given 'hours>40'
       possnet fit rows.csv --structure clinic --out - | possnet query - flu --given fever=high
@@ -45,16 +52,44 @@ def query_command(
         raise pn.InputError(
             "query --bounds: the network carries no bounds; expected one that does, such as possnet fit --method cut writes"
         )
+    if state is not None and not why:
+        raise pn.InputError("query --state: nothing is explained; expected --why with it")
     evidence = parse_evidence(given, net)
+    explained = _explain_answer(net, target, evidence, state) if why else None  # first, because its refusals say more
     engine = pn.Inference(net)
     answer, degree = engine.query(target, evidence), engine.possibility_of(evidence)
     findings = [write_finding(name, cell) for name, cell in given.items()]
     if with_bounds:
         bounds = engine.bounds(target, evidence), engine.evidence_bounds(evidence)
         document, page = bounds_document, bounds_page
-        show(document(answer, degree, findings, *bounds) if as_json else page(answer, degree, findings, *bounds))
+        content: Any = (
+            document(answer, degree, findings, *bounds) if as_json else page(answer, degree, findings, *bounds)
+        )
     else:
-        show(answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings))
+        content = answer_document(answer, degree, findings) if as_json else answer_page(answer, degree, findings)
+    if explained is not None and as_json:
+        content["why"] = explained.to_dict()
+    elif explained is not None:
+        content += ["", *str(explained).splitlines()]
+    show(content)
+
+
+def _explain_answer(net: pn.Network, target: str, evidence: Any, state: str | None) -> pn.AnswerExplanation:
+    """The explanation; impossible evidence is refused with the findings that contradict each other."""
+    try:
+        return pn.explain(net, target, evidence, state)
+    except pn.ImpossibleEvidence:
+        conflict = pn.conflicts(net, evidence, most=1)
+        names = " and ".join(conflict.findings[name] for name in conflict.sets[0])
+        remedy = "Drop one of these"
+        if conflict.repairs:  # none if very many findings contradict each other
+            repair = conflict.repairs[0]
+            drop = ", ".join(conflict.findings[name] for name in repair.drop)
+            admit = ", ".join(f"{name}={other}" for name, other in repair.widen.items())
+            remedy = f"Drop {drop}, or admit {admit} too"
+        raise pn.ImpossibleEvidence(
+            f"query --why: the evidence is impossible: {names} contradict each other; expected possible evidence. {remedy}"
+        ) from None
 
 
 def answer_document(answer: pn.Possibility, degree: float, findings: list[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import { make, set, write } from "./dom.js";
 import { Editor } from "./editor.js";
 import { reading } from "./evidence.js";
 import { NumberField } from "./number.js";
+import { Questions } from "./questions.js";
 import { between, bounded, count, three } from "./words.js";
 
 const MOST_STATES = 2000;
@@ -22,6 +23,7 @@ export class Panel {
     this.drop = make("button", { type: "button", click: () => actions.clear(variable.name) }, "Clear its evidence");
     const shown = variable.states.slice(0, MOST_STATES);
     this.rows = shown.map((state) => this.row(state));
+    this.questions = new Questions(variable, actions);
     const cut = variable.states.length - shown.length;
     const body = make("tbody", {}, ...this.rows.map((row) => row.element));
     const head = make("tr", {}, ...["State", "", "Π", "N"].map((text) => make("th", { scope: "col" }, text)));
@@ -34,6 +36,7 @@ export class Panel {
       cut > 0 ? make("p", { class: "soft" }, `... and ${count(cut, "more state")}`) : null,
       variable.bins ? new NumberField(variable, actions).element : null,
       this.drop,
+      this.questions.element,
       this.neighbours("Parents", variable.parents),
       this.neighbours("Children", variable.children),
       this.editor.element,
@@ -57,6 +60,7 @@ export class Panel {
   // The network was edited; the table is looked at again if it is older.
   revised(revision) {
     if (this.variable && this.editor.page && this.editor.page.revision !== revision) this.editor.reload();
+    if (this.variable) this.questions.revised();
   }
 
   row(state) {
@@ -84,6 +88,7 @@ export class Panel {
   update(shown) {
     if (!this.variable) return;
     this.drop.disabled = !shown.evidence.has(this.variable.name);
+    this.questions.update(shown.evidence);
     this.rows.forEach((row, k) => {
       const { pi, n, was, moved, band, given, excluded, best } = reading(shown, this.variable, k);
       write(row.pi, pi === undefined ? "" : band ? between(band.low, band.high) : three(pi));

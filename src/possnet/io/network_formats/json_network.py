@@ -1,19 +1,23 @@
 """Networks as JSON: lossless, versioned, and readable as a page.
 
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
-parents, then the variable itself; if its states are bins of numbers, where these were cut; and, if the degrees are known
-only within bounds, these, as arrays ``lower`` and ``upper`` like the degrees. The field ``transform`` says that the degrees
-are probabilities divided by the largest of their context. ``network.schema.json`` in `possnet.io` is the
-published JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
+parents, then the variable itself; or the few numbers that a gate (`possnet.gates`) makes them of; if its states are bins of
+numbers, where these were cut; and, if the degrees are known only within bounds, these, as arrays ``lower`` and ``upper``
+like the degrees. The field ``transform`` says that the degrees are probabilities divided by the largest of their context.
+``network.schema.json`` in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads
+back as the same float64.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from possnet.errors import require_known
+import numpy as np
+
+from possnet.errors import InputError, require_known
+from possnet.gates import restore_gate
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors, write_text
 from possnet.io.formats import NetworkFormat
@@ -26,14 +30,19 @@ from possnet.io.json_files import (
     restore_variables,
 )
 from possnet.network import Network
-from possnet.possibility import MIN, PRODUCT
+from possnet.possibility import MIN, PRODUCT, SNAP, as_degrees
 from possnet.variables import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from possnet.aliases import Floats
+    from possnet.gates import Gate
+    from possnet.io.json_schema import NetworkJson
+    from possnet.variables import Variable
 
 _NAME = "possnet-network"
-_VERSION = 4  # 2 added bins, 3 bounds, 4 the transform
+_VERSION = 5  # 2 added bins, 3 bounds, 4 the transform, 5 gates
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 
 
@@ -53,10 +62,11 @@ def decode_network(content: bytes, owner: str) -> Network:
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     with prefix_errors(owner):
         require_known(page.conjunction, _CONJUNCTIONS, "conjunction")
+        variables = restore_variables(page.variables)
         network = build(
-            restore_variables(page.variables),
+            variables,
             Dag({entry.name: entry.parents for entry in page.variables}),
-            {entry.name: entry.degrees for entry in page.variables},
+            _restore_tables(page, variables),
             conjunction=_CONJUNCTIONS[page.conjunction],
             support=supports or None,
             name=page.name,
@@ -70,6 +80,30 @@ def decode_network(content: bytes, owner: str) -> Network:
         return network.with_transform(page.transform) if page.transform else network
 
 
+def _restore_tables(page: NetworkJson, variables: Sequence[Variable]) -> dict[str, Any]:
+    """The degrees of every variable, or its gate; if both are there, they have to agree."""
+    by_name = {variable.name: variable for variable in variables}
+    tables: dict[str, Any] = {}
+    for entry in page.variables:
+        tables[entry.name] = entry.degrees
+        if entry.gate is None:
+            if entry.degrees is None:
+                raise InputError(f"variable {entry.name!r} has no degrees; expected degrees, or a gate")
+            continue
+        fields = {field: getattr(entry.gate, field) for field in entry.gate.__struct_fields__ if field != "kind"}
+        given = {field: value for field, value in fields.items() if value is not None}
+        parents = [by_name[parent] for parent in entry.parents]
+        gate = restore_gate(entry.gate.kind, by_name[entry.name], parents, given, _CONJUNCTIONS[page.conjunction])
+        if entry.degrees is not None:
+            degrees = as_degrees(entry.degrees, gate.table.shape, f"table of {entry.name!r}")
+            if np.abs(degrees - gate.table).max() > SNAP:
+                raise InputError(
+                    f"table of {entry.name!r}: its degrees are not those of its gate; expected one of the two"
+                )
+        tables[entry.name] = gate
+    return tables
+
+
 def encode_network(network: Network) -> str:
     """Network as the text of a JSON file.
 
@@ -81,7 +115,7 @@ def encode_network(network: Network) -> str:
       "name": "asia",
       ...
     """
-    support, bounds = network.support or {}, network.bounds
+    support, bounds, gates = network.support or {}, network.bounds, network.gates
     blocks = []
     for variable in network.variables:
         fields = {
@@ -90,8 +124,11 @@ def encode_network(network: Network) -> str:
             "ordered": _to_json(variable.ordered),
             **{name: json.dumps(bins, ensure_ascii=False) for name, bins in describe_bins(variable).items()},
             "parents": _to_json(network.dag.parents(variable.name)),
-            "degrees": _format_array(network.table(variable.name), "      "),
         }
+        if variable.name in gates:
+            fields["gate"] = _format_gate(gates[variable.name])
+        else:
+            fields["degrees"] = _format_array(network.table(variable.name), "      ")
         if bounds is not None:
             fields["lower"] = _format_array(bounds.lower[variable.name], "      ")
             fields["upper"] = _format_array(bounds.upper[variable.name], "      ")
@@ -113,8 +150,14 @@ def encode_network(network: Network) -> str:
     return "{\n" + lines + '  "variables": [\n' + ",\n".join(blocks) + "\n  ]\n}\n"
 
 
+def _format_gate(gate: Gate) -> str:
+    return json.dumps({"kind": gate.kind, **gate.parameters}, ensure_ascii=False)
+
+
 def _choose_version(network: Network) -> int:
     """The lowest version that has all that a network needs, so that older readers know it."""
+    if network.gates:
+        return 5
     if network.transform:
         return 4
     return choose_version(network.variables) if network.bounds is None else 3
