@@ -155,7 +155,7 @@ def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: 
     done = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "Report: again/report.html" in done.stdout
     for file in [folder / "results.csv", folder / "report.html", *(folder / "figures").iterdir()]:
-        assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes()
+        assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes(), file.name
 
 
 @pytest.mark.usefixtures("plain_figures")

@@ -100,6 +100,7 @@ def test_figures_and_their_captions_are_copied(browser: Browser, folder: Path) -
     figure = page.locator("#figure-overview")
     figure.get_by_role("button", name="copy LaTeX caption").click()
     figure.get_by_role("button", name="copied").wait_for()
+    figure.get_by_role("button", name="copy LaTeX caption").wait_for()  # it says so for a moment
     latex = page.evaluate("navigator.clipboard.readText()")
     assert latex.startswith("\\includegraphics{figures/overview.pdf}\n\\caption{2 networks, 400 rows: ")
     assert "95 \\%" in latex or "thin lines" in latex

@@ -209,14 +209,14 @@ def _slim_fonts() -> tuple[str, ...]:
 
         for weight in ("normal", "bold"):
             file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
-            font = TTFont(file, recalcTimestamp=False, lazy=True)
-            for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
-                del font[table]
-            for record in font["name"].names:
-                if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
-                    record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
             slim = Path(_fonts_folder().name) / f"{weight}.ttf"
-            font.save(slim)
+            with TTFont(file, recalcTimestamp=False, lazy=True) as font:
+                for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
+                    del font[table]
+                for record in font["name"].names:
+                    if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
+                        record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
+                font.save(slim)
             font_manager.fontManager.addfont(slim)
     except (ImportError, OSError, KeyError, ValueError):
         return ()

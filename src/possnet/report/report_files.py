@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from possnet.network import Network
     from possnet.report.report_pictures import PicturePlan
 
-_MOST_BYTES: Final = 1_300_000
+_MOST_BYTES: Final = 1_450_000
 _NO_MATPLOTLIB: Final = (
     "Curves and heat maps need matplotlib: pip install 'possnet[plot]', then run possnet report again."
 )
