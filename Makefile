@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
-.PHONY: demo test quick lint hostile gold bench bench-quick real classifier-quality structure-quality fixtures pictures docs lock clean thorough
+.PHONY: demo test quick lint hostile gold axe bench bench-quick real classifier-quality structure-quality fixtures pictures docs lock clean thorough
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -52,6 +52,13 @@ lint: .venv/.ready
 gold: .venv/.gold
 .venv/.gold: .venv/.ready requirements/gold.txt
 	$(BIN)/uv pip install -q --no-deps --require-hashes -r requirements/gold.txt
+	@touch $@
+
+# axe-core, with which the browser tests check that pages are accessible; the lock has its hash and no address.
+axe: .venv/.axe
+.venv/.axe: .venv/.ready requirements/axe/package-lock.json
+	@mkdir -p .venv/axe && cp requirements/axe/package.json requirements/axe/package-lock.json .venv/axe/
+	npm ci --prefix .venv/axe --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
 # The peers live in an environment of their own; possnet never depends on them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,17 @@ def watched(browser: Browser, address: str, **options: Any) -> Iterator[tuple[Pa
     yield page, asked
     assert [text for text in told if not re.search("status of (409|422)", text)] == []
     page.close()
+
+
+def serious_findings(page: Page, axe: Path) -> list[str]:
+    """What axe-core finds on a page that is serious or critical: the rule, and the first place."""
+    page.evaluate(axe.read_text("utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{rule['id']}: {rule['help']} ({len(rule['nodes'])}), {rule['nodes'][0]['html'][:200]}"
+        for rule in found["violations"]
+        if rule["impact"] in {"serious", "critical"}
+    ]
 
 
 def luminance(colour: str) -> float:

@@ -30,8 +30,10 @@ for profile, examples in (("quick", 25), ("possnet", 60), ("thorough", 200)):
     )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "possnet"))
 
+AXE: Final = Path(__file__).parent.parent / ".venv/axe/node_modules/axe-core/axe.min.js"
 REQUIREMENTS: Final[dict[str, tuple[Callable[[], bool], str]]] = {
     "gold": (lambda: importlib.util.find_spec("pgmpy") is not None, "run `make gold`"),
+    "axe": (AXE.exists, "run `make axe`, which needs npm"),
     "browser": (lambda: shutil.which("chromium") is not None, "install Debian's chromium"),
 }
 

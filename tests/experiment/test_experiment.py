@@ -471,7 +471,7 @@ def test_compare_shows_every_measure(tmp_path: Path) -> None:
     clinic = pn.load_example("clinic")
     pn.write_network(pn.fit(clinic.dag, pn.sample(clinic, 500, rng=1)), tmp_path / "learned.json")
     shown = run("compare", "clinic", tmp_path / "learned.json").stdout
-    assert all(part in shown for part in ("affinity of children", "ignorance"))
+    assert all(part in shown for part in ("information affinity", "ignorance"))
     found = json.loads(run("compare", "clinic", tmp_path / "learned.json", "--json").stdout)
     assert 0 < found["affinity"]["value"] < 1
 

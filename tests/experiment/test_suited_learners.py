@@ -60,8 +60,8 @@ def test_the_command_prints_limits_and_what_is_identified() -> None:
     head = next(line for line in shown.stdout.splitlines() if line.startswith("network"))
     assert head.split()[4:] == ["likelihood", "em", "cut", "ignorance", "limit", "limit", "of", "cut"]
     assert "limit of the cut likelihood 0.90" in shown.stdout
-    assert "% of the degrees are identified; of those the error is 0." in shown.stdout
-    assert "the closest to the truth is the cut likelihood on alpha-cut rows" in shown.stdout
+    assert "% of the degrees exactly (identified; their mean error: 0." in shown.stdout
+    assert "Learnable by the cut likelihood 0." in shown.stdout
     covered = run(
         "evaluate", "clinic", *few, "--learner", "cut,em", "--metric", "bound_coverage", "--process", "alpha-cut"
     )

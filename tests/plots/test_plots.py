@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
+from matplotlib.text import Text
 
 import possnet as pn
 from possnet import plots
 from possnet.learners import LEARNERS
 from possnet.plots import learner_style
+from possnet.plots.panel_grid import spread_apart
+from tests.browsing import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def small(networks: Sequence[str] = ("asia",), **options: Any) -> pn.Results:
+def small(networks: Any = ("asia",), **options: Any) -> pn.Results:
     how: dict[str, Any] = {"imprecision": 1, "process": "traced", "repeats": 1}
     return pn.evaluate(networks, **(how | options), rng=1, workers=1)
 
@@ -36,49 +39,168 @@ def lines(axes: Any) -> dict[str, tuple[list[float], list[float]]]:
 @pytest.mark.parametrize("metric", ["child_affinity", "child_mean_error", "max_error"])
 def test_curves_show_means_ignorance_and_limit(results: pn.Results, metric: str) -> None:
     figure = plots.learning_curves(results, metric)
-    panels = {axes.get_title("left"): lines(axes) for axes in figure.axes if axes.get_visible()}
-    assert set(panels) == {"traced rows, imprecision 0.5", "traced rows, imprecision 1", "precise rows"}
+    panels = {axes.get_gid(): lines(axes) for axes in figure.axes}
+    assert set(panels) == {"panel-asia-traced-0.5", "panel-asia-traced-1", "panel-asia-precise-0"}
     summaries = [s for s in results.summary(metric) if s.process == "traced" and s.imprecision == 1]
-    shown = panels["traced rows, imprecision 1"]
+    shown = panels["panel-asia-traced-1"]
     for learner, label in (("likelihood", "counting"), ("em", "EM")):
         own = [s for s in summaries if s.learner == learner]
         assert shown[label] == ([50, 400], [s.mean for s in own])
-    assert shown["ignorance"][1] == [s.vacuous for s in summaries if s.learner == "em"]
-    assert shown["limit of counting (endless rows)"][1] == [s.limit for s in summaries if s.learner == "likelihood"]
+    assert set(shown["knowing nothing"][1]) == {s.vacuous for s in summaries if s.learner == "em"}
+    ((place,), limit) = shown["_limit of counting"]
+    assert limit == [next(s.limit for s in summaries if s.learner == "likelihood")]
+    assert place > 400  # at the end of the axis, under no line
+    assert [text.get_text() for text in figure.axes[-1].get_xticklabels()] == ["50", "400", "∞"]
+
+
+def test_there_is_a_row_of_panels_for_each_kind_of_rows_and_none_is_an_orphan() -> None:
+    many = small(rows=[30, 60], imprecision=[0.1, 0.3, 0.7, 1], process=["traced", "precise"])
+    for figure in (plots.learning_curves(many), plots.overview_curves(many), plots.error_split(many)):
+        rows: dict[float, list[Any]] = {}
+        for axes in figure.axes:
+            rows.setdefault(round(axes.get_position().y0, 3), []).append(axes.get_position())
+        assert sorted(map(len, rows.values())) == [1, 4]
+        ends = {(round(row[0].x0, 3), round(row[-1].x1, 3)) for row in rows.values()}
+        assert len(ends) == 1  # the one panel of precise rows is as wide as the four above it
 
 
 def test_curves_against_imprecision_use_the_most_rows(results: pn.Results) -> None:
-    (axes,) = plots.learning_curves(results, against="imprecision").axes
+    figure = plots.learning_curves(results, against="imprecision")
+    (axes,) = figure.axes
     summaries = [
         s for s in results.summary("child_affinity") if s.rows == 400 and s.process == "traced" and s.learner == "em"
     ]
     assert lines(axes)["EM"] == ([0.5, 1.0], [s.mean for s in summaries])
-    assert "400 rows" in axes.get_xlabel()
+    assert any("400 rows" in text.get_text() for text in figure.texts)
 
 
-def test_everything_that_is_drawn_is_in_view(results: pn.Results) -> None:
+def test_everything_that_is_drawn_is_in_view_bands_too(results: pn.Results) -> None:
     for figure in (
         plots.learning_curves(results),
         plots.learning_curves(results, "mean_error"),
+        plots.overview_curves(results, "child_mean_error", columns=1),
         plots.error_split(results),
     ):
+        bands = 0
         for axes in figure.axes:
             low, high = axes.get_ylim()
             for label, (_, ys) in lines(axes).items():
-                assert all(low <= y <= high for y in ys if y > 0), label
+                assert all(low <= y <= high for y in ys if y > 0) or label == "_label", label
+            for band in axes.collections:
+                heights = np.concatenate([np.asarray(path.vertices)[:, 1] for path in band.get_paths()])
+                bands += 1
+                assert low <= heights.min()
+                assert heights.max() <= high
+        assert bands
 
 
-def test_bias_and_noise_are_those_of_the_limit(results: pn.Results) -> None:
+def test_no_line_hides_another_and_each_is_labelled_where_it_ends(results: pn.Results) -> None:
+    figure = plots.learning_curves(results)
+    assert not figure.legends
+    for axes in figure.axes:
+        drawn = [line for line in axes.get_lines() if line.get_label() in {"counting", "EM"}]
+        wide = [line.get_linewidth() for line in drawn]
+        size = [line.get_markersize() for line in drawn]
+        assert wide[0] > wide[1] + 0.5
+        assert size[0] > size[1] + 0.5
+        assert drawn[0].get_zorder() < drawn[1].get_zorder()
+    last = figure.axes[-1]
+    assert {text.get_text() for text in last.texts} == {"counting", "EM", "knowing nothing"}
+    places = sorted(text.get_position()[1] for text in last.texts)
+    assert min(np.diff(places)) * last.get_window_extent().height >= 8  # 72 dots an inch: text of 8 pt does not touch
+    figure.draw_without_rendering()
+    assert all(text.get_window_extent().x1 <= figure.bbox.x1 for text in last.texts)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 0.12)), min_size=1, max_size=8))
+def test_labels_spread_apart_do_not_touch_and_stay_inside(labels: list[tuple[float, float]]) -> None:
+    wanted, sizes = zip(*sorted(labels), strict=True)
+    places = spread_apart(wanted, sizes)
+    for k, (place, size) in enumerate(zip(places, sizes, strict=True)):
+        assert size / 2 - 1e-9 <= place <= 1 - size / 2 + 1e-9
+        assert k == 0 or place - places[k - 1] >= 0.9 * (size + sizes[k - 1]) / 2
+
+
+def test_the_overview_has_the_mean_over_networks_and_the_networks_behind_it() -> None:
+    two = small(["asia", "pump"], rows=[50, 200], learners="em")
+    (axes,) = plots.overview_curves(two).axes
+    summaries = two.summary("child_affinity")
+    means = [np.mean([s.mean for s in summaries if s.rows == rows]) for rows in (50, 200)]
+    assert lines(axes)["EM"][1] == pytest.approx(means)
+    thin = [line for line in axes.get_lines() if line.get_label() == "_background"]
+    assert [np.asarray(line.get_ydata()).tolist() for line in thin] == [
+        [s.mean for s in summaries if s.network == n] for n in ("asia", "pump")
+    ]
+    many = small({f"net {k}": pn.random_network(3, rng=k) for k in range(6)}, rows=[20, 60], learners="em")
+    (axes,) = plots.overview_curves(many).axes
+    (band,) = axes.collections
+    heights = np.concatenate([np.asarray(path.vertices)[:, 1] for path in band.get_paths()])
+    values = [s.mean for s in many.summary("child_affinity")]
+    assert (heights.min(), heights.max()) == pytest.approx((min(values), max(values)))
+
+
+def test_bias_and_noise_are_those_of_the_limit_of_their_own_learner(results: pn.Results) -> None:
     figure = plots.error_split(results)
-    axes = next(axes for axes in figure.axes if axes.get_title("left") == "traced rows, imprecision 1")
+    axes = next(axes for axes in figure.axes if axes.get_gid() == "panel-asia-traced-1-likelihood")
     net = pn.load_example("asia")
     limit = pn.sampling_limit(net, process="traced")
     bias = pn.compare(net, limit)["child_mean_error"].value
-    assert lines(axes)["bias: limit − truth"][1] == pytest.approx([bias, bias])
+    assert lines(axes)["bias"][1] == pytest.approx([bias, bias])
     noise = [s.mean for s in results.summary("child_noise") if s.process == "traced" and s.imprecision == 1]
-    assert lines(axes)["noise: learned − limit"][1] == noise
+    assert lines(axes)["noise"][1] == noise
+    colours = {line.get_color() for line in axes.get_lines() if line.get_label() in {"noise", "error"}}
+    assert colours == {plots.COLOURS[learner_style("likelihood", ["likelihood"]).colour][0]}
+    assert any(text.get_text() == "traced rows: counting" for text in figure.texts)
     with pytest.raises(pn.InputError, match="no limit is known for 'em'"):
         plots.error_split(results, "em")
+
+
+def test_figures_fill_one_or_two_columns_of_a_paper_with_text_of_8_points(results: pn.Results) -> None:
+    asia = pn.load_example("asia")
+    draws: list[Any] = [
+        lambda c: plots.learning_curves(results, columns=c),
+        lambda c: plots.error_split(results, columns=c),
+        lambda c: plots.variable_heatmap(results, "asia", columns=c),
+        lambda c: plots.context_heatmap(results, asia, columns=c),
+        lambda c: plots.bounds_figure(pn.identify_degrees(asia), columns=c),
+    ]
+    for draw in draws:
+        for columns, inches in ((1, 3.5), (2, 7.16)):
+            figure = draw(columns)
+            assert figure.get_figwidth() == inches
+            sizes = {text.get_fontsize() for text in figure.findobj(Text) if text.get_text()}
+            assert min(sizes) >= 8.0
+
+
+def test_markers_tell_their_values_and_the_figure_its_network(results: pn.Results) -> None:
+    figure = plots.learning_curves(results, network="asia")
+    assert any(text.get_text().startswith("asia: ") for text in figure.texts)
+    text = plots.svg_text(figure, "x", prefix="f1")
+    titles = {node.text for node in ET.fromstring(text).iter(f"{SVG}title")}  # noqa: S314
+    for s in results.summary("child_affinity"):
+        label = {"likelihood": "counting", "em": "EM"}[s.learner]
+        assert f"asia, {label}, {s.rows:,} rows: {s.mean:.3f} ± {s.interval:.3f}" in titles
+    names = re.findall(r' id="([^"]+)"', text)
+    assert len(names) == len(set(names))
+    assert all(name.startswith("f1-") for name in names)
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_graphics_stand_out_from_the_paper(theme: int) -> None:
+    paper = plots.COLOURS["paper"][theme]
+    drawn = {learner_style(name, list(LEARNERS)).colour for name in LEARNERS} | {"ignorance", "ink", "soft"}
+    for name in drawn:
+        assert contrast(rgb(plots.COLOURS[name][theme]), rgb(paper)) >= 3.0, name
+    shades = [plots.COLOURS[name][theme] for name in plots.COLOURS if name.startswith("heat")]
+    far = [contrast(rgb(shade), rgb(paper)) for shade in shades]
+    assert far == sorted(far)  # nothing is the nearest to the paper, light or dark
+    for k, shade in enumerate(shades):
+        number = plots.COLOURS["paper" if k >= 5 else "ink"][theme]
+        assert contrast(rgb(number), rgb(shade)) >= 4.5, k
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({int(colour[1:3], 16)}, {int(colour[3:5], 16)}, {int(colour[5:7], 16)})"
 
 
 def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
@@ -89,7 +211,7 @@ def test_a_network_without_a_limit_has_no_split_beside_one_that_has() -> None:
     ]
     partial = pn.Results(results.trials, tuple(outcomes))
     assert len(plots.error_split(partial, network="asia").axes) == len(plots.error_split(partial).axes) == 1
-    with pytest.raises(pn.InputError, match="no limit is known for 'likelihood'"):
+    with pytest.raises(pn.InputError, match="no limit is known for any learner"):
         plots.error_split(partial, network="survey")
 
 
@@ -239,28 +361,25 @@ def test_two_networks_over_each_other_show_both_marginals() -> None:
         pn.draw_difference(net, pn.load_example("clinic"))
 
 
-def test_legends_are_whole_and_titles_stay_in_their_panels() -> None:
+def test_labels_and_titles_stay_in_the_figure_with_many_learners() -> None:
     learners = ["likelihood", "histogram", "transform", "symmetric", "likelihood-corrected"]
     processes = ["traced-text", "alpha-cut-cuts"]
     many = small(rows=[30, 60], imprecision=[0.1, 0.3, 0.7, 1], process=processes, learners=learners)
-    few = small(rows=[30, 60])
-    for figure in (draw(results) for draw in (plots.learning_curves, plots.error_split) for results in (many, few)):
-        (legend,) = figure.legends
-        assert legend.get_window_extent().x1 <= figure.bbox.width
-        for axes in figure.axes:
-            if axes.get_visible():
-                title = next(
-                    text for text in axes.get_children() if getattr(text, "get_text", str)() == axes.get_title("left")
-                )
-                assert title.get_window_extent().x1 <= axes.get_window_extent().x1 + 25
+    for figure in (plots.learning_curves(many), plots.learning_curves(many, columns=1), plots.error_split(many)):
+        figure.draw_without_rendering()
+        for text in figure.findobj(Text):
+            if text.get_text() and text.get_visible():
+                box = text.get_window_extent()
+                assert box.x0 >= -2, text
+                assert box.x1 <= figure.bbox.width + 2, text
 
 
 def test_a_single_number_of_rows_shows_intervals_and_levels() -> None:
     one = small(rows=60, repeats=3)
     (axes,) = plots.learning_curves(one).axes
     assert len(axes.containers) == 2  # a bar with its interval for each learner
-    labels = axes.get_legend_handles_labels()[1]
-    assert {"ignorance", "limit of counting (endless rows)", "counting", "EM"} == set(labels)
+    assert {text.get_text() for text in axes.texts} == {"knowing nothing", "counting", "EM"}
+    assert "_limit of counting" in lines(axes)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["60"]
     plots.error_split(one)
 

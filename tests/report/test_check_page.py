@@ -69,7 +69,7 @@ def test_the_page_has_the_verdict_every_figure_and_how_it_was_made(result: pn.Ch
     table = re.findall(r'<td data-v="([^"]+)">', text)
     for cells in (*result.variables.values(), *result.resolved.values()):
         for share in (cells.accuracy, cells.baseline, *cells.coverage.values()):
-            assert f"{share:.10g}" in table
+            assert f"{share:.6g}" in table
     assert "rows left out of learning, fold by fold (2 folds); 400 rows" in text
     assert text == pn.write_check(result, tmp_path / "again.html").read_text("utf-8")
     assert "<title>A trial</title>" in pn.write_check(result, page, title="A trial").read_text("utf-8")

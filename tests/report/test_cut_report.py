@@ -11,7 +11,8 @@ import pytest
 import possnet as pn
 from possnet.experiment import TrialTask, read_experiment, repeat_learning
 from possnet.report import state_answer
-from possnet.report.narrative import repeat_command, state_question
+from possnet.report.narrative import list_settings, repeat_command
+from possnet.report.verdicts import judge_rows
 
 
 @pytest.fixture(scope="module")
@@ -39,25 +40,24 @@ def mean_of(results: pn.Results, metric: str, learner: str = "cut") -> float:
 
 def test_the_answer_says_what_is_identified_and_how_well(folder: Path) -> None:
     results = read_experiment(folder).results
-    closest, limits, told, gain = state_answer(results)
-    clause = closest.partition("the cut likelihood on alpha-cut rows (")[2].partition(")")[0]
-    assert f"{mean_of(results, 'child_affinity'):.2f}, against " in clause
-    assert f"{mean_of(results, 'child_affinity', 'em'):.2f} for EM" in clause
-    assert "would be better" not in clause
+    cuts, traced = state_answer(results)
+    assert f"the cut likelihood {mean_of(results, 'child_affinity'):.2f}" in cuts
+    (verdict, _) = judge_rows(results)
+    assert verdict.means["em"] == pytest.approx(mean_of(results, "child_affinity", "em"))
     bias = [s.limit for s in results.summary("child_mean_error") if s.learner == "cut" and s.rows == 2_000]
-    assert f"that of the cut likelihood would be {sum(b or 0 for b in bias) / 2:.3f} on alpha-cut rows" in limits
+    assert f"with endless rows it would be {sum(b or 0 for b in bias) / 2:.3f}" in cuts
     share, error = mean_of(results, "identified_share"), mean_of(results, "identified_error")
-    assert f"{100 * share:.0f} % of the degrees are identified; of those the error is {error:.3f}." in told
-    assert f"{100 * mean_of(results, 'bound_coverage'):.3g} % lie within the bounds" in told
-    assert "the error of the cut likelihood on alpha-cut rows is divided by" in gain
-    assert "that of EM on traced rows" in gain
+    assert f"{100 * share:.0f} % of the degrees exactly (identified; their mean error: {error:.3f})" in cuts
+    assert f"{100 * mean_of(results, 'bound_coverage'):.3g} % of all true degrees lie within" in cuts
+    assert "From 100 to 2,000 rows the mean error of the cut likelihood " in cuts
+    assert "the mean error of EM " in traced
 
 
 def test_the_cut_likelihood_is_run_on_alpha_cut_rows_alone_and_the_page_says_so(folder: Path) -> None:
     experiment = read_experiment(folder)
     assert {t.process for t in experiment.results.trials if t.learner == "cut"} == {"alpha-cut"}
     assert experiment.results.failed == []
-    assert state_question(experiment).endswith("by counting, by EM and by the cut likelihood (alpha-cut rows alone)?")
+    assert "by counting, EM and cut likelihood (alpha-cut rows alone)" in list_settings(experiment)
     assert "--learner likelihood,em,cut" in repeat_command(experiment)
 
 
@@ -65,14 +65,14 @@ def test_the_page_has_bounds_of_one_network_its_limit_and_its_metrics(folder: Pa
     text = (folder / "report.html").read_text()
     assert ">What the rows tell</h2>" in text
     assert "cut likelihood, 2,000 alpha-cut rows, imprecision 1" in text
-    assert "limit of the cut likelihood (endless rows)" in text
+    assert re.search(r"<title>limit of the cut likelihood: 0\.\d{3}</title>", text)
     assert (folder / "figures" / "bounds-clinic.pdf").exists()
     head = re.findall(r'<button type="button">([^<]*)</button>', text)
     assert {"identified degrees", "error of identified degrees", "coverage of the bounds"} <= set(head)
-    lines = re.findall(r"<tr><td.*?</tr>", text)
+    lines = re.findall(r"<tr(?: class=best)?><td.*?</tr>", text)
     assert {line.count("<td") for line in lines} == {len(head)}  # empty where a learner has no bounds
     for s in read_experiment(folder).results.summary("identified_share"):
-        assert f'data-v="{s.mean:.10g}"' in text
+        assert f'data-v="{s.mean:.6g}"' in text
 
 
 def test_what_a_trial_learned_is_learned_again(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shlex
@@ -16,7 +17,8 @@ import pytest
 import possnet as pn
 from possnet.experiment import read_experiment
 from possnet.plots import svg_text
-from possnet.report.narrative import repeat_command, state_answer, state_question
+from possnet.report.narrative import repeat_command, state_question
+from possnet.report.verdicts import judge_rows, state_answer
 from tests.browsing import contrast, luminance, watched
 from tests.commands import COMMAND, run
 
@@ -41,8 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures whose PDF is empty, which spares half the time; `folder` and tests/plots have whole ones."""
 
-    def save(figure: Any, stem: Path, title: str = "figure") -> str:
-        text = svg_text(figure, title)
+    def save(figure: Any, stem: Path, title: str = "figure", *, prefix: str = "") -> str:
+        text = svg_text(figure, title, prefix=prefix)
         (stem.parent / f"{stem.name}.svg").write_text(text)
         (stem.parent / f"{stem.name}.pdf").touch()
         return text
@@ -66,15 +68,19 @@ def test_the_report_is_readable_and_asks_nobody(browser: Browser, folder: Path, 
         assert [url for url in asked if not url.startswith("data:")] == [(folder / "report.html").as_uri()]
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         colours = page.evaluate(
-            "['h1', '.answer p', 'figcaption', 'td', 'dd', 'nav a'].map(s => getComputedStyle(document.querySelector(s)).color)"
+            "['h1', '.headline', '.scale', 'figcaption', 'td', 'dd', 'nav a'].map(s => getComputedStyle(document.querySelector(s)).color)"
         )
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (luminance(paper) < 0.1) == (scheme == "dark")
         assert all(contrast(colour, paper) >= 4.5 for colour in colours)
         smallest = page.evaluate(
-            "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))"
+            "Math.min(...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height).filter(Boolean))"
         )
         assert smallest >= 8
+        cut = "[...document.querySelectorAll('figure svg')].filter(s => s.getBoundingClientRect().right > innerWidth).length"
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        assert page.evaluate(cut) == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         inks = page.evaluate(
             "[...document.querySelectorAll('svg.plot text')].slice(0, 5).map(t => getComputedStyle(t).fill)"
         )
@@ -84,9 +90,10 @@ def test_the_report_is_readable_and_asks_nobody(browser: Browser, folder: Path, 
 @pytest.mark.needs("browser")
 def test_a_click_sorts_the_table(browser: Browser, folder: Path) -> None:
     with opened(browser, folder, 1400) as (page, _):
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         values = "[...document.querySelectorAll('table.sortable tbody tr')].map(r => Number(r.cells[5].dataset.v))"
         before = page.evaluate(values)
-        heading = page.get_by_role("button", name="affinity of children", exact=True)
+        heading = page.get_by_role("button", name="information affinity", exact=True)
         heading.click()
         assert page.evaluate(values) == sorted(before)
         heading.press("Enter")
@@ -106,7 +113,7 @@ def test_the_report_prints_in_light_colours_whatever_the_screen(browser: Browser
         assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
         printed = page.pdf(format="A4")
         assert printed.startswith(b"%PDF")
-        assert 3 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
+        assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 5  # what is folded is not printed
 
 
 def test_the_page_is_self_contained_and_small(folder: Path) -> None:
@@ -115,7 +122,7 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
     assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
     for section in (
-        "Learning curves",
+        "Overview",
         "Bias and noise",
         "What the rows tell",
         "Where the errors are",
@@ -126,16 +133,19 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
         assert f">{section}</h2>" in text
     experiment = read_experiment(folder)
     assert state_question(experiment) in text
-    assert all(sentence in text for sentence in state_answer(experiment.results))
+    plain = html.unescape(re.sub(r"</?dfn[^>]*>", "", text))
+    for verdict in judge_rows(experiment.results):
+        parts = re.split(r"(?<=\.) ", verdict.headline)
+        assert all(sentence in plain for sentence in (*parts, *verdict.sentences))
     assert repeat_command(experiment) in text
     for summary in experiment.results.summary("child_affinity"):
-        assert f'data-v="{summary.mean:.10g}"' in text
+        assert f'data-v="{summary.mean:.6g}"' in text
     assert all(f"{name} {number}" in text for name, number in experiment.versions.items())
 
 
 def test_every_figure_is_there_as_svg_and_pdf(folder: Path) -> None:
-    stems = ("curves-rows", "curves-imprecision", "split", "bounds", "variables", "contexts", "network")
-    expected = {f"{stem}-asia.{suffix}" for stem in stems for suffix in ("svg", "pdf")}
+    stems = ["overview", *(f"{stem}-asia" for stem in ("split", "bounds", "variables", "contexts", "network"))]
+    expected = {f"{stem}{width}.{suffix}" for stem in stems for width in ("", "-column") for suffix in ("svg", "pdf")}
     assert {file.name for file in (folder / "figures").iterdir()} == expected
 
 
@@ -145,7 +155,7 @@ def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: 
     done = subprocess.run([COMMAND, *words[1:]], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "Wrote again/report.html: the report" in done.stderr
     for file in [folder / "results.csv", folder / "report.html", *(folder / "figures").iterdir()]:
-        assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes()
+        assert (tmp_path / "again" / file.relative_to(folder)).read_bytes() == file.read_bytes(), file.name
 
 
 @pytest.mark.usefixtures("plain_figures")
@@ -160,23 +170,25 @@ def test_a_report_of_what_was_just_run_reads_nothing_again(tmp_path: Path, monke
 
 def test_the_answer_tells_what_the_numbers_say(folder: Path) -> None:
     results = read_experiment(folder).results
-    first, second, told, last_sentence = state_answer(results)
-    assert "of the degrees are identified; of those the error is" in told
-    for process, words in (("alpha-cut", "on alpha-cut rows"), ("traced", "on traced rows")):
+    answers = dict(zip(("alpha-cut", "traced"), state_answer(results), strict=True))
+    for process, answer in answers.items():
         last = [s for s in results.summary("child_affinity") if s.rows == 400 and s.process == process]
         learners = {s.learner for s in last}
         assert ("cut" in learners) == (process == "alpha-cut")
         means = {name: sum(s.mean for s in last if s.learner == name) / 2 for name in learners}
-        clause = first.partition(words)[2].partition(")")[0]
-        assert f"{max(means.values()):.2f}, against " in clause
-        assert f"{min(means.values()):.2f} for " in clause
-        assert f"{last[0].vacuous:.2f} for knowing nothing" in clause
-        assert ("would be better" in clause) == (max(means.values()) < last[0].vacuous)
-        errors = [s for s in results.summary("child_mean_error") if s.rows == 400 and s.process == process]
-        limits = [s.limit for s in errors if s.learner == "likelihood" and s.limit is not None]
-        assert f"{sum(limits) / len(limits):.3f} {words}" in second
-    assert "From 50 to 400 rows" in last_sentence
-    assert "about 2.8" in last_sentence  # the root of 8
+        best = max(means, key=means.__getitem__)
+        assert answer.startswith(f"{'Alpha-cut' if process == 'alpha-cut' else 'Traced'} rows (400): ")
+        assert f"{means[best]:.2f}" in answer
+        assert f"{last[0].vacuous:.2f}" in answer
+        assert ("earnable by these" in answer) == (means[best] <= last[0].vacuous + 0.005)
+        limits = [s.limit for s in last if s.learner == "likelihood" and s.limit is not None]
+        below = sum(limits) / len(limits) < last[0].vacuous and best != "likelihood"
+        assert ("Not learnable by counting" in answer) == (below and max(means.values()) > last[0].vacuous + 0.005)
+        errors = [s for s in results.summary("child_mean_error") if s.process == process and s.learner == best]
+        before, after = (sum(s.mean for s in errors if s.rows == rows) / 2 for rows in (50, 400))
+        change = "fell" if after < 0.95 * before else "grew" if after > 1.05 * before else "hardly changed"
+        assert f"{change}, from {before:.3f} to {after:.3f}" in answer
+        assert ("exactly (identified" in answer) == (process == "alpha-cut")
 
 
 @pytest.mark.usefixtures("plain_figures")
@@ -209,6 +221,7 @@ def test_without_matplotlib_the_report_has_its_table_and_says_so(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("possnet.report.report_files.has_matplotlib", lambda: False)
+    monkeypatch.setattr("possnet.report.report_pictures.has_matplotlib", lambda: False)
     monkeypatch.setattr("possnet.plots.figure_style.has_matplotlib", lambda: False)
     shutil.copytree(folder, tmp_path / "copy")
     text = pn.write_report(tmp_path / "copy").read_text()
@@ -243,22 +256,28 @@ def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     assert "--learner likelihood --learn given,mwst:chi2" in repeat_command(experiment)
     assert "counting on a structure by mwst, chi2" in text
     assert ">structural Hamming distance<" in text
-    assert (tmp_path / "run" / "figures" / "curves-structure-asia.svg").exists()
+    assert {"structure-asia.svg", "learned-asia.svg"} <= {
+        file.name for file in (tmp_path / "run" / "figures").iterdir()
+    }
+    own = [s for s in experiment.results.summary("hamming") if s.rows == 300 and "@" in s.learner]
+    assert (
+        f"edges to mend: {own[0].mean:.1f} after mwst, chi2, 8.0 for the empty graph"
+        in state_answer(experiment.results)[0]
+    )
+    assert "only in the true network" in text
 
 
 def test_the_answer_is_true_for_every_kind_of_grid() -> None:
-    single = state_answer(small(rows=50, learners="likelihood"))
-    assert single[0].startswith(
-        "With 50 rows, the closest to the truth is counting on traced rows (information affinity"
-    )
-    assert len(single) == 2  # nothing was varied
-    alike = state_answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))[0]
-    assert "are counting and counting, corrected for imprecision alike on precise rows" in alike
+    (single,) = state_answer(small(rows=50, learners="likelihood"))
+    assert single.startswith("Traced rows (50): ")
+    assert "From " not in single  # nothing was varied
+    (alike,) = state_answer(small(process="precise", learners=["likelihood", "likelihood-corrected"]))
+    assert "counting and counting, corrected for imprecision alike" in alike
     results = small(process="alpha-cut", learners="likelihood", rows=[50, 200], repeats=3)
     first, last = (s.mean for s in results.summary("child_mean_error"))
-    assert ("does not fall" in state_answer(results)[-1]) == (first / last < 1.05)
+    assert ("grew" in state_answer(results)[0]) == (last > 1.05 * first)
     thetas = state_answer(small(rows=60, imprecision=[0.2, 0.8], process=["precise", "traced"], learners="em"))
-    assert "From imprecision 0.2 to 0.8 the error of EM on traced rows" in thetas[-1]
+    assert "from imprecision 0.2 to 0.8 it " in thetas[-1]
 
 
 def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
@@ -267,10 +286,11 @@ def test_settings_in_which_a_learner_failed_are_left_out_and_counted() -> None:
         o._replace(metrics={}, error="MemoryError: no", contexts={}) if (c.learner, c.imprecision) == ("em", 1) else o
         for c, o in zip(results.trials, results.outcomes, strict=True)
     ]
-    text = state_answer(pn.Results(results.trials, tuple(outcomes)))[0]
-    assert "(1 setting with failed trials left out)" in text
-    shown = [s for s in results.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5]
-    assert all(f"{s.mean:.2f}" in text for s in shown)
+    partial = pn.Results(results.trials, tuple(outcomes))
+    assert state_answer(partial)[-1] == "Left out: 1 setting with failed trials."
+    (verdict,) = judge_rows(partial)
+    shown = {s.learner: s.mean for s in results.summary("child_affinity") if s.rows == 90 and s.imprecision == 0.5}
+    assert verdict.means == pytest.approx(shown)
 
 
 @pytest.mark.usefixtures("plain_figures")
@@ -285,7 +305,7 @@ def test_networks_of_your_own_are_kept_for_doing_it_again(tmp_path: Path) -> Non
     assert [pn.read_network(tmp_path / "run" / file) for file in files] == list(odd.values())
     assert words[words.index("--imprecision") + 1] == "0.1234567"
     figures = {file.name for file in (tmp_path / "run" / "figures").iterdir()}
-    assert len(figures) == 2 * 4 * 5  # no name hides another
+    assert len(figures) == 2 * 2 * (4 * 5 + 1)  # no name hides another
 
 
 @pytest.mark.usefixtures("plain_figures")
@@ -297,7 +317,7 @@ def test_a_network_too_large_for_marginals_is_drawn_all_the_same(
     def refuse(*_: Any, **__: Any) -> None:
         raise pn.TooLarge("too large")
 
-    monkeypatch.setattr("possnet.report.report_files.draw_network", refuse)
+    monkeypatch.setattr("possnet.report.report_pictures.draw_network", refuse)
     assert "no degrees: they would take too long" in pn.write_report(tmp_path / "run").read_text()
 
 

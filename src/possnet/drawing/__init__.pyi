@@ -20,6 +20,7 @@ from .svg import (
     Picture as Picture,
     css_colours as css_colours,
     escape_markup as escape_markup,
+    render_svg as render_svg,
     replace_forbidden as replace_forbidden,
 )
 from .text_metrics import clip_text as clip_text, measure_text as measure_text

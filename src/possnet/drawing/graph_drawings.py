@@ -29,10 +29,11 @@ _LEGEND: Final = 320.0  # the least width at which the legend is broken into lin
 _FILLS: Final = ("possible", "necessary")
 _MEANINGS: Final = ("possible (Π)", "certain (N)")
 _BAND_MEANINGS: Final = ("possible at least (Π)", "certain at least (N)")
+_SIDES: Final = ("the first", "the second")
 _EDGE_KINDS: Final[dict[EdgeKind, str]] = {
-    "added": "only in the second",
-    "removed": "only in the first",
-    "reversed": "reversed in the second",
+    "added": "only in {1}",
+    "removed": "only in {0}",
+    "reversed": "reversed in {1}",
 }
 _LINE_COLOUR: Final = "necessary"
 _DASHES: Final[dict[EdgeKind, tuple[float, ...]]] = {"removed": (6, 4), "reversed": (1.5, 3.5)}
@@ -107,6 +108,7 @@ def draw_graph(
     fills: Mapping[str, str] | None = None,
     other_word: str = "Π in the first network",
     mark_word: str = "known",
+    sides: tuple[str, str] = _SIDES,
 ) -> Drawing:
     """Draw a DAG in layers, every node a card with its states as bars.
 
@@ -125,6 +127,8 @@ def draw_graph(
         Colours that bars have of their own, and what they mean; those that occur are in the legend, in place of ``words``.
     other_word, mark_word
         What a tick and a marked frame mean.
+    sides
+        What the graph and the one over it are called in the legend.
 
     >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
     >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
@@ -140,7 +144,7 @@ def draw_graph(
     arrows = [_edge_arrow(edge, styles.get(edge, kind), layout, sizes) for edge, kind in edges.items()]
     nodes = [_card_group(name, card, layout.nodes[name], sizes[name]) for name, card in shown.items()]
     legend = [
-        *_legend_entries(list(shown.values()), set(edges.values()), words, fills, (other_word, mark_word)),
+        *_legend_entries(list(shown.values()), set(edges.values()), words, fills, (other_word, mark_word), sides),
         *meanings,
     ]
     return _with_legend([*arrows, *nodes], (layout.width, layout.height), title or "graph", legend)
@@ -273,6 +277,7 @@ def _legend_entries(
     words: tuple[str, ...],
     meanings: Mapping[str, str] | None = None,
     signs: tuple[str, str] = ("", "known"),
+    sides: tuple[str, str] = _SIDES,
 ) -> list[tuple[Rectangle | EdgeKind, str]]:
     """Signs, as they would be drawn at the origin, and their meanings."""
     bars = [bar for card in cards for bar in card.bars if bar.possible is not None]
@@ -289,7 +294,7 @@ def _legend_entries(
         entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), signs[0]))
     if any(card.marked for card in cards):
         entries.append((Rectangle(1.0, 3.0, 20.0, 11.0, 3, stroke="mark", thickness=2.0), signs[1]))
-    return [*entries, *((kind, meaning) for kind, meaning in _EDGE_KINDS.items() if kind in kinds)]
+    return [*entries, *((kind, meaning.format(*sides)) for kind, meaning in _EDGE_KINDS.items() if kind in kinds)]
 
 
 def _with_legend(

@@ -98,11 +98,11 @@ def _largest_gap(compared: ComparedNetwork, *, weighted: bool) -> float:
 
 
 for _metric in (
-    Metric("affinity", "information affinity", "information affinity of the rows of all tables",
+    Metric("affinity", "information affinity of all tables", "information affinity of the rows of all tables",
            lambda c: c.average(c.affinities), higher_is_better=True),
     Metric("affinity_weighted", "weighted affinity", "the same, contexts weighted by their possibility",
            lambda c: c.average(c.affinities, weighted=True), higher_is_better=True),
-    Metric("child_affinity", "affinity of children", "information affinity of the tables of variables with parents",
+    Metric("child_affinity", "information affinity", "information affinity of the tables of variables with parents",
            lambda c: c.average(c.affinities, children=True), "children", higher_is_better=True),
     Metric("mean_error", "mean error of a degree", "mean absolute difference of the degrees",
            lambda c: c.average(c.mean_gaps)),

@@ -2,7 +2,7 @@
 
 from .bounds_figures import bounds_figure as bounds_figure
 from .check_figures import accuracy_bars as accuracy_bars, reliability_curves as reliability_curves
-from .curves import error_split as error_split, learning_curves as learning_curves
+from .curves import error_split as error_split, learning_curves as learning_curves, overview_curves as overview_curves
 from .drawing_figures import drawing_figure as drawing_figure
 from .explanation_figures import (
     contribution_tornado as contribution_tornado,
@@ -10,6 +10,7 @@ from .explanation_figures import (
 )
 from .figure_style import (
     COLOURS as COLOURS,
+    Columns as Columns,
     NothingToShow as NothingToShow,
     has_matplotlib as has_matplotlib,
     learner_style as learner_style,

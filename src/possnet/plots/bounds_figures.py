@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from possnet.drawing import clip_text, measure_text
 from possnet.errors import InputError
 from possnet.network import Network, align_network
-from possnet.plots.figure_style import COLOURS, NothingToShow, add_legend, new_figure
+from possnet.plots.figure_style import COLOURS, WIDTHS, Columns, NothingToShow, add_legend, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +27,6 @@ _COLUMNS: Final = 3
 _SAME: Final = 1e-9
 _LINE: Final = 0.165
 _HEAD: Final = 3.0
-_WIDEST: Final = 9.2
 
 
 class _VariableBounds(NamedTuple):
@@ -49,7 +49,7 @@ class _VariableBounds(NamedTuple):
     def labels(self) -> list[str]:
         """The state of every entry, with its context where that begins."""
         return [
-            f"{clip_text(context, 44)}:\u2002{clip_text(state, 14)}" if context and not place else clip_text(state, 14)
+            f"{clip_text(context, 30)}:\u2002{clip_text(state, 12)}" if context and not place else clip_text(state, 12)
             for context in self.contexts
             for place, state in enumerate(self.states)
         ]
@@ -61,6 +61,7 @@ def bounds_figure(
     truth: Network | None = None,
     variables: str | Iterable[str] | None = None,
     title: str = "",
+    columns: Columns = 2,
 ) -> Figure:
     """Draw what is known of every degree: a point where it is identified, else the interval that it lies in.
 
@@ -74,6 +75,8 @@ def bounds_figure(
         The true network, drawn as ticks; those outside the bounds (by more than three standard errors) are marked.
     variables
         Which variables; by default those with parents, as many as fit a page.
+    columns
+        Of a paper, which the figure fills.
 
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
@@ -93,17 +96,18 @@ def bounds_figure(
         )
         for name in names
     ]
-    columns = _balance_columns(panels)
-    widths = [_column_width(column) for column in columns]
-    tallest = max(sum(panel.size + _HEAD for panel in column) for column in columns)
-    heading = "; ".join(filter(None, (title, remark)))
-    with new_figure(sum(widths) + 0.2, _LINE * tallest + 0.6 + 0.25 * bool(heading)) as figure:
-        parts: Any = figure.subfigures(1, len(columns), width_ratios=widths, squeeze=False)
-        for part, column in zip(parts[0], columns, strict=True):
-            _draw_column(part, column, tallest)
+    stacks = _balance_columns(panels, WIDTHS[columns])
+    widths = [_column_width(stack) for stack in stacks]
+    tallest = max(sum(panel.size + _HEAD for panel in stack) for stack in stacks)
+    heading = wrap("; ".join(filter(None, (title, remark))), 100 if columns == 2 else 46)
+    with new_figure(WIDTHS[columns], _LINE * tallest + 0.6 + 0.15 * len(heading)) as figure:
+        parts: Any = figure.subfigures(1, len(stacks), width_ratios=widths, squeeze=False)
+        for part, stack in zip(parts[0], stacks, strict=True):
+            _draw_column(part, stack, tallest)
         add_legend(figure)
         if heading:
-            figure.legends[0].set_title(heading)
+            bold: Any = {"weight": "bold", "size": 8}
+            figure.legends[0].set_title("\n".join(heading), prop=bold)
             figure.legends[0].set_alignment("left")
         return figure
 
@@ -160,7 +164,7 @@ def _collect_entries(
     return _VariableBounds(label, contexts[:most], states, lower, upper, point, deviation, true)
 
 
-def _balance_columns(panels: Sequence[_VariableBounds]) -> list[list[_VariableBounds]]:
+def _balance_columns(panels: Sequence[_VariableBounds], widest: float) -> list[list[_VariableBounds]]:
     """Panels in columns of about the same height, in their order within each, as many columns as fit a page."""
     most = min(_COLUMNS, len(panels), 1 + sum(panel.size for panel in panels) // 18)
     for count in range(most, 0, -1):
@@ -171,14 +175,14 @@ def _balance_columns(panels: Sequence[_VariableBounds]) -> list[list[_VariableBo
             columns[lowest].append(number)
             heights[lowest] += panels[number].size + _HEAD
         chosen = [[panels[k] for k in sorted(column)] for column in sorted(columns, key=min)]
-        if sum(map(_column_width, chosen)) <= _WIDEST:
+        if sum(map(_column_width, chosen)) <= widest:
             break
     return chosen
 
 
 def _column_width(column: Sequence[_VariableBounds]) -> float:
     """Inches for the widest label and the degrees."""
-    return max(measure_text(label, 8.0) for panel in column for label in panel.labels()) / 72.0 + 2.1
+    return max(measure_text(label, 8.0) for panel in column for label in panel.labels()) / 72.0 + 1.35
 
 
 def _draw_column(part: SubFigure, column: Sequence[_VariableBounds], tallest: float) -> None:

@@ -1,158 +1,180 @@
-"""Learning curves of an experiment, and their error split into bias and noise."""
+"""Learning curves of an experiment, of one network or of all at once, and their error split into bias and noise."""
 
 from __future__ import annotations
 
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from dataclasses import replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-import numpy as np
-
-from possnet.errors import require_known
-from possnet.learners import LEARNERS, label_learner, limit_of_counting
+from possnet.errors import count_noun, require_known
+from possnet.learners import LEARNERS, label_learner
 from possnet.metrics import METRICS
-from possnet.plots.figure_style import (
-    COLOURS,
-    NothingToShow,
-    add_legend,
-    learner_style,
-    new_figure,
-    tidy_axes,
-)
+from possnet.plots.figure_style import Columns, LineStyle, NothingToShow, learner_style
+from possnet.plots.panel_grid import IGNORANCE, Axis, Curve, Panel, Point, draw_grid
 from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from possnet.experiment import Results, Summary
 
 Against: TypeAlias = Literal["rows", "imprecision"]
-_COLUMNS: Final = 3
-
-
-class _CurveScale(NamedTuple):
-    """The axes that all panels share: the places that occur, the heights to keep in view, and logarithms for errors."""
-
-    against: Against
-    places: list[float]
-    heights: list[float]
-    errors: bool
-
-    @property
-    def is_single(self) -> bool:
-        """Whether there is only one place, so that there are no lines to draw."""
-        return len(self.places) == 1
-
-    def place_of(self, summary: Summary) -> float:
-        """Where a summary stands on the horizontal axis."""
-        return 0.0 if self.is_single else float(getattr(summary, self.against))
-
-    def apply_to(self, axes: Axes) -> None:
-        """Set scales and ticks of a panel."""
-        rows = self.against == "rows"
-        texts = [_format_count(x) if rows else f"{x:g}" for x in self.places]
-        if self.is_single:
-            axes.set_xticks([0.0], texts)
-            axes.set_xlim(-3.0, 3.0)
-        else:
-            if rows:
-                axes.set_xscale("log")
-            axes.set_xticks(self.places, texts)
-            axes.xaxis.minorticks_off()
-        low, high = min(self.heights), max(self.heights)
-        if self.errors and high > 0.0:
-            from matplotlib.ticker import LogLocator
-
-            low = min(y for y in self.heights if y > 0.0)
-            axes.set_yscale("log")
-            axes.set_ylim(low / 1.35, high * 1.35)
-            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
-            axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axes.yaxis.minorticks_off()
-        else:
-            pad = 0.06 * (high - low) or 0.05
-            axes.set_ylim(low - pad, high + pad)
+_MOST_OVERLAID: Final = 4  # more networks behind a mean would be a tangle: their range is shown instead
+_NOTHING: Final = "knowing nothing"
+_EMPTY: Final = "the empty graph"
 
 
 def learning_curves(
-    results: Results, metric: str = "child_affinity", *, against: Against = "rows", network: str | None = None
+    results: Results,
+    metric: str = "child_affinity",
+    *,
+    against: Against = "rows",
+    network: str | None = None,
+    columns: Columns = 2,
 ) -> Figure:
     """Draw a metric against the number of rows, or against imprecision at the most rows, with 95 % intervals.
 
-    Total ignorance is dotted; the limits of counting and of the cut likelihood, where they are known, are thin lines: what
-    endless rows would give.
+    A row of panels for every kind of rows (and network), a column for every imprecision. Knowing nothing (ignorance) is
+    dotted; the limits of counting and of the cut likelihood, where they are known, are open markers: what endless rows
+    would give.
+
+    Parameters
+    ----------
+    network
+        One network; by default all, below each other (see `overview_curves` for all at once).
+    columns
+        Of a paper, which the figure fills: 1 (3.5 inches) or 2 (7.16 inches), with text of 8 pt.
 
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
-    >>> [axes.get_xlabel() for axes in learning_curves(results).axes]
-    ['rows']
+    >>> [axes.get_title("left") for axes in learning_curves(results).axes]
+    ['traced rows, imprecision 1']
     """
     summaries = _select_summaries(results, metric, against, network)
-    heights = _heights_of(summaries)
-    if METRICS[metric].higher_is_better and min(heights) >= 0.0 and max(heights) <= 1.0:
-        heights.append(1.0)
-    errors = METRICS[metric].has_baselines and METRICS[metric].subject != "structure"
-    errors = errors and not METRICS[metric].higher_is_better
-    scale = _CurveScale(against, _places_of(summaries, against), heights, errors)
-
-    def draw_panel(axes: Axes, panel: list[Summary]) -> None:
-        known = {scale.place_of(s): s.vacuous for s in panel}
-        _draw_level(axes, known, color=COLOURS["ignorance"][0], ls=":", lw=1.6, label="ignorance")
-        _draw_limits(axes, panel, scale)
-        for learner in _learners_of(results):
-            _draw_learner(axes, panel, scale, learner, _learners_of(results), label_learner(learner))
-        scale.apply_to(axes)
-
-    most = max(trial.rows for trial in results.trials)
-    label = "rows" if against == "rows" else f"imprecision, at {most:,} rows"
-    return _draw_panels(_arrange_panels(summaries, against), draw_panel, xlabel=label, ylabel=METRICS[metric].label)
+    axis = _make_axis(results, summaries, against, errors=_is_error(metric))
+    names = list(dict.fromkeys(s.network for s in summaries))
+    panels = []
+    for group in _arrange_panels(summaries, against):
+        curves = [_ignorance_curve(group, axis, against)]
+        curves += [_learner_curve(group, against, learner, _learners_of(results)) for learner in _present(group)]
+        panels.append(_name_panel(group[0], curves, against, named=len(names) > 1))
+    heading = f"{names[0]}: {METRICS[metric].label}" if len(names) == 1 else METRICS[metric].label
+    return draw_grid(
+        _arrange_rows(panels), axis, heading=heading, ylabel=METRICS[metric].label, columns=columns,
+        whole=_reaches_one(metric, summaries),
+    )  # fmt: skip
 
 
-def error_split(results: Results, learner: str = "likelihood", *, network: str | None = None) -> Figure:
+def overview_curves(results: Results, metric: str = "child_affinity", *, columns: Columns = 2) -> Figure:
+    """Draw the mean of a metric over all networks: a row of panels for every kind of rows, a column for every imprecision.
+
+    Thin lines are single networks; of more than four, the shade goes from the least to the largest.
+
+    >>> import possnet as pn
+    >>> results = pn.evaluate(["asia", "pump"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
+    >>> len(overview_curves(results).axes)
+    1
+    """
+    against: Against = "rows" if len({trial.rows for trial in results.trials}) > 1 else "imprecision"
+    if against == "imprecision" and len({t.imprecision for t in results.trials if is_imprecise(t.process)}) < 2:
+        against = "rows"
+    summaries = _select_summaries(results, metric, against, None)
+    names = list(dict.fromkeys(s.network for s in summaries))
+    if len(names) == 1:
+        return learning_curves(results, metric, against=against, network=names[0], columns=columns)
+    axis = _make_axis(results, summaries, against, errors=_is_error(metric))
+    panels = []
+    for group in _arrange_panels([s._replace(network="") for s in summaries], against):
+        averages = _average(group, against)
+        curves = [_ignorance_curve(averages, axis, against)]
+        for learner in _present(group):
+            mean = _learner_curve(averages, against, learner, _learners_of(results))
+            own = [s for s in group if s.learner == learner]
+            if len(names) > _MOST_OVERLAID:
+                curves.append(_add_ranges(mean, own, against))
+            else:
+                curves += [*_thin_curves(own, axis, against, mean.style, len(names)), mean]
+        panels.append(_name_panel(group[0], curves, against, named=False))
+    several = names if len(", ".join(names)) < 60 else [*names[:3], f"{len(names) - 3} more"]
+    heading = f"{METRICS[metric].label}: mean over {count_noun(len(names), 'network')} ({', '.join(several)})"
+    return draw_grid(
+        _arrange_rows(panels), axis, heading=heading, ylabel=METRICS[metric].label, columns=columns,
+        whole=_reaches_one(metric, summaries),
+    )  # fmt: skip
+
+
+def error_split(
+    results: Results, learner: str | None = None, *, network: str | None = None, columns: Columns = 2
+) -> Figure:
     """Split the error of a learner whose limit is known into bias (limit - truth) and noise (learned - limit).
 
-    Bias stays whatever the number of rows; noise falls like 1/sqrt(rows). Where they cross, more rows stop helping.
+    Bias stays whatever the number of rows; noise falls like 1/sqrt(rows). Where they cross, more rows stop helping. A row
+    of panels for every kind of rows and learner; error and noise have the colour of the learner that they belong to.
+
+    Parameters
+    ----------
+    learner
+        Whose error; by default that of every learner whose limit is known.
 
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> sorted(error_split(results).axes[0].get_legend_handles_labels()[1])
-    ['bias: limit − truth', 'error of EM', 'error of counting', 'ignorance', 'noise: learned − limit']
+    ['bias', 'error', 'knowing nothing', 'noise']
     """
     summaries = _select_summaries(results, "child_mean_error", "rows", network)
-    settings = {s[:3] for s in summaries if s.learner == learner and s.limit is not None}
-    if not settings:
-        raise NothingToShow(f"error_split: no limit is known for {learner!r} in these results; expected one")
-    noise = {s[:4]: s.mean for s in results.summary("child_noise") if s.learner == learner}
-    shown = [s for s in summaries if s[:3] in settings]
-    compared = [name for name in _learners_of(results) if name in {learner, "em", "cut"}]
-    heights = _heights_of([s for s in shown if s.learner in compared])
-    heights += [noise[s[:4]] for s in shown if s[:4] in noise]
-    scale = _CurveScale("rows", _places_of(shown, "rows"), heights, errors=True)
+    shown = [s for s in summaries if s.limit is not None and learner in {None, s.learner}]
+    if not shown:
+        whom = repr(learner) if learner else "any learner"
+        raise NothingToShow(f"error_split: no limit is known for {whom} in these results; expected one")
+    noise = {s[:5]: s for s in results.summary("child_noise")}
+    axis = replace(_make_axis(results, shown, "rows", errors=True), endless=False, label="rows")
+    names = list(dict.fromkeys(s.network for s in shown))
+    panels: list[list[Panel]] = []
+    for group in _arrange_rows_of_split(shown):
+        panels.append([])
+        for part in _arrange_panels(group, "rows"):
+            curves = _split_curves(part, noise, axis)
+            panel = _name_panel(part[0], curves, "rows", named=len(names) > 1)
+            row = f"{panel.row}: {label_learner(part[0].learner)}"
+            panels[-1].append(replace(panel, key=f"{panel.key}-{part[0].learner}", row=row))
+    heading = f"{names[0]}: " if len(names) == 1 else ""
+    heading += "mean error of a degree, split into bias and noise"
+    return draw_grid(panels, axis, heading=heading, ylabel="mean error of a degree", columns=columns)
 
-    def draw_panel(axes: Axes, panel: list[Summary]) -> None:
-        own = [s for s in panel if s.learner == learner and s.limit is not None]
-        known = {scale.place_of(s): s.vacuous for s in own}
-        _draw_level(axes, known, color=COLOURS["ignorance"][0], ls=":", lw=1.4, label="ignorance")
-        for name in compared:
-            _draw_learner(axes, panel, scale, name, _learners_of(results), f"error of {label_learner(name)}")
-        limits = {scale.place_of(s): s.limit for s in own if s.limit is not None}
-        _draw_level(axes, limits, color=COLOURS["ink"][0], lw=1.5, label="bias: limit − truth")
-        points = [(scale.place_of(s), noise[s[:4]]) for s in own if s[:4] in noise]
-        look: dict[str, Any] = {"color": COLOURS["soft"][0], "lw": 1.5, "ls": "-.", "marker": "x", "ms": 4.5}
-        axes.plot([x for x, _ in points], [y for _, y in points], label="noise: learned − limit", **look)
-        scale.apply_to(axes)
 
-    return _draw_panels(_arrange_panels(shown, "rows"), draw_panel, xlabel="rows", ylabel="mean error of a degree")
+def _split_curves(
+    part: Sequence[Summary], noise: dict[tuple[str, str, float, int, str], Summary], axis: Axis
+) -> list[Curve]:
+    """Error and noise of the one learner of a panel in its colour, and its bias dashed over them."""
+    style = learner_style(part[0].learner, [part[0].learner])
+    ordered = sorted(part, key=lambda s: s.rows)
+    error = _learner_curve(part, "rows", part[0].learner, [part[0].learner], limit=False)
+    curves = [_ignorance_curve(part, axis, "rows"), replace(error, label="error", style=style._replace(dashes="-"))]
+    others = [noise[s[:5]] for s in ordered if s[:5] in noise]
+    points = tuple(Point(float(s.rows), s.mean, 0.0, f"noise at {s.rows:,} rows: {s.mean:.3f}") for s in others)
+    if points:
+        curves.append(Curve("noise", style._replace(dashes=(0, (1, 1.5)), marker="x"), points))
+    bias = tuple(Point(float(s.rows), s.limit or 0.0, 0.0, f"bias: {s.limit:.3f}") for s in ordered)
+    return [*curves, Curve("bias", LineStyle("ink", (0, (4, 2.5)), "_"), bias)]
+
+
+def _arrange_rows_of_split(summaries: Sequence[Summary]) -> list[list[Summary]]:
+    groups: dict[tuple[str, str, str], list[Summary]] = {}
+    for s in summaries:
+        groups.setdefault((s.network, s.process, s.learner), []).append(s)
+    return list(groups.values())
 
 
 def _select_summaries(results: Results, metric: str, against: Against, network: str | None) -> list[Summary]:
     """Everything that there is to draw; against imprecision, at the most rows."""
-    METRICS.require(metric, "plots")
+    structure = METRICS.require(metric, "plots").subject == "structure"
     if network is not None:
         require_known(network, dict.fromkeys(trial.network for trial in results.trials), "plots: network")
     summaries = [s for s in results.summary(metric) if network in {None, s.network}]
+    if structure and any("@" in s.learner for s in summaries):  # those that are given the structure have it
+        summaries = [s for s in summaries if "@" in s.learner]
     if against == "imprecision":
         most = max(trial.rows for trial in results.trials)
         summaries = [s for s in summaries if s.rows == most and is_imprecise(s.process)]
@@ -161,110 +183,152 @@ def _select_summaries(results: Results, metric: str, against: Against, network: 
     return summaries
 
 
+def _is_error(metric: str) -> bool:
+    """Whether a metric is an error, which logarithms suit."""
+    entry = METRICS[metric]
+    return entry.has_baselines and entry.subject != "structure" and not entry.higher_is_better
+
+
+def _reaches_one(metric: str, summaries: Iterable[Summary]) -> bool:
+    return METRICS[metric].higher_is_better and all(0.0 <= s.mean <= 1.0 for s in summaries)
+
+
+def _make_axis(results: Results, summaries: Sequence[Summary], against: Against, *, errors: bool) -> Axis:
+    places = tuple(sorted({float(getattr(s, against)) for s in summaries}))
+    if against == "rows":
+        endless = any(s.limit is not None for s in summaries)
+        label = "rows (∞: what endless rows would give)" if endless and len(places) > 1 else "rows"
+        return Axis(label, places, tuple(map(_format_count, places)), endless, log_places=True, log_heights=errors)
+    most = max(trial.rows for trial in results.trials)
+    label = f"imprecision, at {most:,} rows"
+    return Axis(label, places, tuple(f"{place:g}" for place in places), log_heights=errors)
+
+
 def _learners_of(results: Results) -> list[str]:
     return list(dict.fromkeys(trial.learner for trial in results.trials))
 
 
-def _heights_of(summaries: Sequence[Summary]) -> list[float]:
-    return [y for s in summaries for y in (s.mean, s.vacuous, s.limit) if y is not None]
+def _present(group: Iterable[Summary]) -> list[str]:
+    return list(dict.fromkeys(s.learner for s in group))
 
 
-def _places_of(summaries: Sequence[Summary], against: Against) -> list[float]:
-    return sorted({float(getattr(s, against)) for s in summaries})
-
-
-def _arrange_panels(summaries: Sequence[Summary], against: Against) -> list[list[list[Summary]]]:
-    """Rows of panels for every network and process, a panel for each imprecision (or, against that, each process)."""
-    groups: dict[tuple[str, ...], dict[object, list[Summary]]] = {}
+def _arrange_panels(summaries: Iterable[Summary], against: Against) -> list[list[Summary]]:
+    """Summaries by panel: each network, kind of rows and (against rows) imprecision."""
+    groups: dict[tuple[object, ...], list[Summary]] = {}
     for s in summaries:
-        row, panel = ((s.network,), s.process) if against == "imprecision" else (s[:2], s.imprecision)
-        groups.setdefault(row, {}).setdefault(panel, []).append(s)
-    rows = []
-    for group in groups.values():
-        panels = list(group.values())
-        across = -(-len(panels) // -(-len(panels) // _COLUMNS))  # rows of about the same length
-        rows += [panels[k : k + across] for k in range(0, len(panels), across)]
-    return rows
+        groups.setdefault(s[:3] if against == "rows" else s[:2], []).append(s)
+    return list(groups.values())
 
 
-def _panel_title(first: Summary, *, named: bool, imprecision: bool) -> str:
-    """What a panel shows, on two lines if need be."""
+def _name_panel(first: Summary, curves: Sequence[Curve], against: Against, *, named: bool) -> Panel:
+    """A panel with the title and the key of what it shows."""
     parts = [first.network] if named else []
     parts.append(label_process(first.process))
-    if imprecision and is_imprecise(first.process):
-        parts.append(f"imprecision {first.imprecision:g}")
-    return "\n".join(wrap(", ".join(parts), 40))
+    title = f"imprecision {first.imprecision:g}" if against == "rows" and is_imprecise(first.process) else ""
+    return Panel(_panel_key(first, against), ", ".join(parts), title, tuple(curves))
 
 
-def _draw_panels(
-    rows: Sequence[Sequence[list[Summary]]],
-    draw_panel: Callable[[Axes, list[Summary]], None],
-    *,
-    xlabel: str,
-    ylabel: str,
-) -> Figure:
-    """Panels in a grid with common scales, labels on the outer sides, and one legend above."""
-    panels = {(row, column): panel for row, across in enumerate(rows) for column, panel in enumerate(across)}
-    named = len({s.network for panel in panels.values() for s in panel}) > 1
-    columns = max(map(len, rows))
-    wide = min(3.1 * columns + 0.9, 11.0) if columns > 1 else 5.2
-    with new_figure(wide, 2.15 * len(rows) + 0.75) as figure:
-        grid = figure.subplots(len(rows), columns, sharex=True, sharey=True, squeeze=False)
-        for (row, column), axes in np.ndenumerate(grid):
-            if (row, column) not in panels:
-                axes.set_visible(False)
-                continue
-            panel = panels[row, column]
-            draw_panel(axes, panel)
-            axes.set_title(_panel_title(panel[0], named=named, imprecision=xlabel == "rows"))
-            tidy_axes(axes)
-            if (row + 1, column) not in panels:
-                axes.set_xlabel(xlabel)
-                axes.tick_params(labelbottom=True)
-            if column == 0:
-                axes.set_ylabel(ylabel)
-        add_legend(figure)
-        return figure
+def _panel_key(first: Summary, against: Against) -> str:
+    parts = [first.network, first.process, f"{first.imprecision:g}" if against == "rows" else ""]
+    return "".join(ch if ch.isalnum() or ch in "-." else "_" for ch in "-".join(filter(None, parts)))
 
 
-def _draw_level(axes: Axes, points: dict[float, float], **style: Any) -> None:
-    """Draw a line through some points; through a single one, right across."""
-    if len(points) == 1:
-        axes.axhline(*points.values(), **style)
-    elif points:
-        axes.plot(sorted(points), [points[x] for x in sorted(points)], **style)
+def _arrange_rows(panels: Sequence[Panel]) -> list[list[Panel]]:
+    """A row for each network and kind of rows, in which panels differ by imprecision."""
+    rows: dict[str, list[Panel]] = {}
+    for panel in panels:
+        rows.setdefault(panel.row, []).append(panel)
+    return list(rows.values())
 
 
-def _draw_limits(axes: Axes, panel: Sequence[Summary], scale: _CurveScale) -> None:
-    """Draw every limit that a learner of the panel has: that of counting in ink, others in their learner's colour."""
-    levels: dict[str, tuple[str, dict[float, float]]] = {}
-    for s in panel:
-        learner = LEARNERS.get(s.learner)
-        if learner is not None and s.limit is not None:
-            colour = "ink" if learner.limit is limit_of_counting else learner_style(s.learner, [s.learner]).colour
-            levels.setdefault(learner.limit_label, (colour, {}))[1][scale.place_of(s)] = s.limit
-    for label, (colour, points) in levels.items():
-        _draw_level(axes, points, color=COLOURS[colour][0], lw=1.1, label=f"{label} (endless rows)")
+def _place(s: Summary, against: Against) -> float:
+    return float(getattr(s, against))
 
 
-def _draw_learner(
-    axes: Axes, panel: Sequence[Summary], scale: _CurveScale, learner: str, among: Sequence[str], label: str
-) -> None:
-    """Draw mean and interval of one learner."""
-    own = sorted((s for s in panel if s.learner == learner), key=scale.place_of)
-    if not own:
-        return
-    style = learner_style(learner, among)
-    colour = COLOURS[style.colour][0]
-    xs, means = [scale.place_of(s) for s in own], np.array([s.mean for s in own])
-    half = np.array([s.interval or 0.0 for s in own])
-    look: dict[str, Any] = {"color": colour, "ls": style.dashes, "marker": style.marker, "ms": 4.5, "lw": 1.9}
-    if scale.is_single:  # learners beside each other, so that their bars can be told apart
-        shift = 4.0 * (among.index(learner) - (len(among) - 1) / 2) / len(among)
-        axes.errorbar([shift], means, yerr=half, capsize=3, label=label, **look)
-        return
-    axes.fill_between(xs, means - half, means + half, color=colour, alpha=min(0.16, 0.4 / len(among)), lw=0)
-    axes.plot(xs, means, label=label, **look)
+def _ignorance_curve(group: Sequence[Summary], axis: Axis, against: Against) -> Curve:
+    levels = {_place(s, against): s.vacuous for s in group}
+    label = _EMPTY if METRICS[group[0].metric].subject == "structure" else _NOTHING
+    points = [Point(place, levels[place]) for place in sorted(levels)]
+    if axis.endless and not axis.is_single and len(points) > 1:
+        points.append(Point(axis.infinity, points[-1].mean))
+    return Curve(label, IGNORANCE, tuple(points))
+
+
+def _learner_curve(
+    group: Iterable[Summary], against: Against, learner: str, among: Sequence[str], *, limit: bool = True
+) -> Curve:
+    """Means and intervals of a learner, and its limit."""
+    own = sorted((s for s in group if s.learner == learner), key=lambda s: _place(s, against))
+    label = label_learner(learner)
+    points = tuple(_make_point(s, against, label) for s in own)
+    last = own[-1]
+    known = last.limit if limit else None
+    entry = LEARNERS.get(learner)
+    words = f"{entry.limit_label if entry else 'limit'}: {known:.3f}" if known is not None else ""
+    return Curve(
+        label,
+        learner_style(learner, among),
+        points,
+        None if known is None else Point(_place(last, against), known, 0.0, words),
+    )
+
+
+def _make_point(s: Summary, against: Against, label: str) -> Point:
+    """A mean with its interval, which ends where the metric does."""
+    half, text = s.interval or 0.0, _describe(s, label, against)
+    ends = None
+    if half and METRICS[s.metric].higher_is_better and 0.0 <= s.mean <= 1.0:
+        ends = max(s.mean - half, 0.0), min(s.mean + half, 1.0)
+    elif METRICS[s.metric].subject == "structure":
+        ends = max(s.mean - half, 0.0), s.mean + half
+    return Point(_place(s, against), s.mean, half, text, ends)
+
+
+def _describe(s: Summary, label: str, against: Against) -> str:
+    """What the pointer is told of a point."""
+    spread = "" if s.interval is None else f" ± {s.interval:.3f}"
+    where = f"{s.rows:,} rows" if against == "rows" else f"imprecision {s.imprecision:g}"
+    return f"{f'{s.network}, ' if s.network else ''}{label}, {where}: {s.mean:.3f}{spread}"
+
+
+def _average(group: Iterable[Summary], against: Against) -> list[Summary]:
+    """Means over networks, without intervals."""
+    groups: dict[tuple[str, float], list[Summary]] = {}
+    for s in group:
+        groups.setdefault((s.learner, _place(s, against)), []).append(s)
+    averages = []
+    for own in groups.values():
+        means, limits = [s.mean for s in own], [s.limit for s in own if s.limit is not None]
+        limit = fmean(limits) if len(limits) == len(own) else None
+        ignorance = fmean(s.vacuous for s in own)
+        averages.append(own[0]._replace(mean=fmean(means), interval=None, vacuous=ignorance, limit=limit))
+    return averages
+
+
+def _add_ranges(curve: Curve, own: Sequence[Summary], against: Against) -> Curve:
+    """A curve of means, whose points have the least and the largest network as their ends."""
+    means: dict[float, list[float]] = {}
+    for s in own:
+        means.setdefault(_place(s, against), []).append(s.mean)
+    points = (replace(p, ends=(min(means[p.place]), max(means[p.place]))) for p in curve.points)
+    return replace(curve, points=tuple(points))
+
+
+def _thin_curves(own: Sequence[Summary], axis: Axis, against: Against, style: LineStyle, count: int) -> list[Curve]:
+    """The networks behind a mean, in the order of the summaries: each place has one of each."""
+    places: dict[float, list[Summary]] = {}
+    for s in own:
+        places.setdefault(_place(s, against), []).append(s)
+    if axis.is_single or any(len(group) != count for group in places.values()):
+        return []
+    return [
+        Curve(
+            "",
+            style._replace(dashes="-", marker=""),
+            tuple(Point(place, places[place][k].mean) for place in sorted(places)),
+        )
+        for k in range(count)
+    ]
 
 
 def _format_count(number: float) -> str:

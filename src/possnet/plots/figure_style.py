@@ -9,16 +9,20 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections import Counter
 from contextlib import contextmanager
+from functools import cache
+from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
 from possnet.errors import InputError
 from possnet.learners import LEARNERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -36,13 +40,29 @@ COLOURS: Final = {
     "purple": ("#7a4fb5", "#b796e8"),
     "ochre": ("#5f4700", "#f7e3a0"),
     "pink": ("#c2568f", "#eb94c0"),
-    "sky": ("#4a9fd1", "#94d3f7"),
+    "sky": ("#3b93c7", "#94d3f7"),
     "brick": ("#8f3a1c", "#d9906f"),
     "olive": ("#7d7a10", "#cfcb5e"),
     "steel": ("#3f5573", "#9fb4d6"),
     "moss": ("#4b6b2a", "#a9cf7f"),
+    "paper": ("#ffffff", "#131a21"),
+    "heat0": ("#f2f7fa", "#1a242d"),
+    "heat1": ("#dcebf3", "#1e3441"),
+    "heat2": ("#c1dcea", "#234657"),
+    "heat3": ("#9fcade", "#295a70"),
+    "heat4": ("#77b4cf", "#30708b"),
+    "heat5": ("#2f7da3", "#6aaecb"),
+    "heat6": ("#1a658b", "#8cc5dd"),
+    "heat7": ("#0c4d6f", "#b0dcee"),
+    "heat8": ("#063650", "#d6f1fb"),
 }
-"""Name -> the colour on light and on dark pages."""
+"""Name -> the colour on light and on dark pages; ``heat0`` to ``heat8`` go from the paper to the most."""
+HEAT: Final = tuple(name for name in COLOURS if name.startswith("heat"))
+Columns: TypeAlias = Literal[1, 2]
+"""How many columns of a paper a figure fills."""
+WIDTHS: Final[dict[Columns, float]] = {1: 3.5, 2: 7.16}
+"""Inches of one and of two columns of a paper."""
+_SCREEN: Final = 1.38  # on a page, text of 8 pt is shown as large as the text around it
 
 
 class LineStyle(NamedTuple):
@@ -99,15 +119,20 @@ class NothingToShow(InputError):
 
 
 @contextmanager
-def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """A new figure, in inches, in the look of all figures; it needs no window system and no global state."""
+def new_figure(width: float, height: float, *, placed: bool = False) -> Iterator[Figure]:
+    """A new figure, in inches, in the look of all figures; it needs no window system and no global state.
+
+    ``placed`` is for figures whose axes are put where they belong, which spares the search for a layout.
+    """
     if not has_matplotlib():
         raise InputError("plots: matplotlib is not installed; expected it. Install it: pip install 'possnet[plot]'")
     from matplotlib.figure import Figure
 
     with _styled():
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout=None if placed else "constrained")
         yield figure
+        if placed:
+            return
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything has its place now; saving need not find it again
 
@@ -127,7 +152,7 @@ def add_legend(figure: Figure) -> None:
     handles: dict[str, Artist] = {}
     for axes in figure.axes:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    widest = max(measure_text(label, 9.5) for label in handles) + 5.0 * 9.5
+    widest = max(measure_text(label, 8.0) for label in handles) + 5.0 * 8.0
     columns = max(1, int(72.0 * figure.get_figwidth() / widest))
     rows = -(-len(handles) // columns)
     figure.set_figheight(figure.get_figheight() + 0.2 * (rows - 1))
@@ -142,8 +167,10 @@ def tidy_axes(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
-def svg_text(figure: Figure, title: str) -> Picture:
+def svg_text(figure: Figure, title: str, *, prefix: str = "") -> Picture:
     """A figure as SVG text without outside references; its colours are CSS variables with the light colours behind them.
+
+    ``prefix`` keeps what is named in a figure apart from what others on the same page name.
 
     >>> with new_figure(2, 1) as figure:
     ...     _ = figure.subplots().plot([1, 2], color=COLOURS["blue"][0])
@@ -151,36 +178,136 @@ def svg_text(figure: Figure, title: str) -> Picture:
     >>> text.startswith("<svg"), "var(--blue,#0b6e99)" in text, "http" in text.replace("http://www.w3.org", "")
     (True, True, False)
     """
-    return _follow_page(_plain_svg(figure), title)
+    return _follow_page(_plain_svg(figure), title, prefix)
 
 
-def save_figure(figure: Figure, stem: Path, title: str = "figure") -> Picture:
+def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: str = "") -> Picture:
     """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
     from possnet.io import replace_file, write_text
 
     text = _plain_svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    with _styled(), replace_file(stem.parent / f"{stem.name}.pdf") as file:
+    import matplotlib as mpl
+
+    fonts: Any = {"font.sans-serif": [*_slim_fonts(), "DejaVu Sans"]}
+    with _styled(), mpl.rc_context(fonts), replace_file(stem.parent / f"{stem.name}.pdf") as file:
         figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
-    return _follow_page(text, title)
+    return _follow_page(text, title, prefix)
+
+
+@cache
+def _slim_fonts() -> tuple[str, ...]:
+    """The family of copies of the figures' font without its tables of ligatures and scripts, registered with matplotlib.
+
+    A PDF has the used part of its fonts. To find it, fontTools reads these tables anew for every figure, which took most
+    of the time of writing one; no text of a figure needs them. Where copies cannot be made, the font itself is used.
+    """
+    from matplotlib import font_manager
+
+    try:
+        from fontTools.ttLib import TTFont
+
+        for weight in ("normal", "bold"):
+            file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
+            slim = Path(_fonts_folder().name) / f"{weight}.ttf"
+            with TTFont(file, recalcTimestamp=False, lazy=True) as font:
+                for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
+                    del font[table]
+                for record in font["name"].names:
+                    if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
+                        record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
+                font.save(slim)
+            font_manager.fontManager.addfont(slim)
+    except (ImportError, OSError, KeyError, ValueError):
+        return ()
+    return (_SLIM,)
+
+
+@cache
+def _fonts_folder() -> TemporaryDirectory[str]:
+    """A folder that goes when the program ends."""
+    return TemporaryDirectory(prefix="possnet-fonts-")
+
+
+_SLIM: Final = "possnet Sans"
+
+
+def hover_id(texts: Sequence[str]) -> str:
+    """The identifier of a line whose markers say these texts, one each, when the pointer rests on them.
+
+    >>> hover_id(["50 rows: 0.91", "100 rows: 0.95"])
+    'hover:50 rows: 0.91|100 rows: 0.95'
+    """
+    return f"{_HOVER}{'|'.join(text.replace('|', ' ') for text in texts)}"
+
+
+_HOVER: Final = "hover:"
 
 
 def _plain_svg(figure: Figure) -> str:
-    """SVG text as matplotlib writes it, without its preface and metadata."""
+    """SVG text as matplotlib writes it, without its preface, metadata and needless names, with values for the pointer."""
     stream = io.StringIO()
     with _styled():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    return replace_forbidden(re.sub(r"\n\s*", "\n", text).strip())
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r' (?:d|x|y|transform|points)="[^"]*"', _round_numbers, text)
+    text = _add_hover(replace_forbidden(re.sub(r"\n\s*", "\n", text).strip()))
+    used = dict.fromkeys(re.findall(r"#([\w-]+)", text))
+    names = {
+        name: f"i{number}" for number, name in enumerate(used)
+    }  # matplotlib's own depend on the last digits of places
+    text = re.sub(r' id="([^"]*)"', lambda m: _name_element(m[1], names), text)
+    return re.sub(r"""(["(]#)([\w-]+)""", lambda m: f"{m[1]}{names[m[2]]}" if m[2] in names else m[0], text)
 
 
-def _follow_page(text: str, title: str) -> Picture:
+PANEL: Final = "panel-"
+"""What the names of panels in a figure begin with; links on a page may lead there."""
+
+
+def _name_element(name: str, names: Mapping[str, str]) -> str:
+    """The attribute of what is referred to, under its short name, or of a panel; nothing for all else."""
+    return f' id="{names.get(name, name)}"' if name in names or name.startswith(PANEL) else ""
+
+
+def _round_numbers(match: re.Match[str]) -> str:
+    """Places in hundredths of a point, which nobody can see."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", match[0])
+
+
+def _add_hover(text: str) -> str:
+    """SVG text in which every marker of a line with `hover_id` has its text as a title."""
+    first, *others = text.split(f'<g id="{_HOVER}')
+    parts = [first]
+    for other in others:
+        titles, _, rest = other.partition('">')
+        markers = iter(titles.split("|"))
+
+        def name_marker(match: re.Match[str], markers: Iterator[str] = markers) -> str:
+            return f"{match[1]}><title>{next(markers)}</title></use>"
+
+        parts.append(f"<g>{re.sub(r'(<use [^>]*?)/>', name_marker, rest, count=titles.count('|') + 1)}")
+    return "".join(parts)
+
+
+def _share_styles(text: str, prefix: str) -> str:
+    """SVG text in which styles that occur often are classes, which makes it about a third smaller."""
+    counts = Counter(re.findall(r' style="([^"]{24,})"', text))
+    classes = {style: f"{prefix}-{k}" for k, (style, count) in enumerate(counts.most_common()) if count > 2}
+    rules = "".join(f".{name}{{{unescape(style)}}}" for style, name in classes.items())
+    text = re.sub(r' style="([^"]*)"', lambda m: f' class="{classes[m[1]]}"' if m[1] in classes else m[0], text)
+    head, _, rest = text.partition(">")
+    return f"{head}><style>{rules}</style>{rest}" if rules else text
+
+
+def _follow_page(text: str, title: str, prefix: str) -> Picture:
     """The SVG text with a size that fits its page, a name, and colours that follow the page."""
-    width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3  # type: ignore[index]
+    width = float(re.search(r'width="([\d.]+)pt"', text)[1]) * 4 / 3 * _SCREEN  # type: ignore[index]
     size = f"--w:{width:.0f}px;width:{width:.0f}px;max-width:100%;height:auto"
     head = f'<svg class="plot" role="img" aria-label="{escape_markup(title)}" style="{size}"'
     text = re.sub(r'<svg|(?<=") (?:width|height)="[\d.]+pt"', lambda m: head if m[0] == "<svg" else "", text, count=3)
+    if prefix:
+        text = _share_styles(re.sub(r'( id="|="#|url\(#)', rf"\g<1>{prefix}-", text), prefix)
     for name, (light, _) in COLOURS.items():
         text = text.replace(light, f"var(--{name},{light})")
     return Picture(text.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'"))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from possnet.drawing import clip_text
+from possnet.drawing import clip_text, measure_text
 from possnet.errors import require_known
 from possnet.learners import label_learner
-from possnet.plots.figure_style import NothingToShow, new_figure
-from possnet.sampling import is_imprecise
+from possnet.plots.figure_style import COLOURS, HEAT, WIDTHS, Columns, NothingToShow, new_figure
+from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 _MOST: Final = 40
-_SHADES: Final = ("#f4f8fa", "#a9cfe0", "#3d8fb4", "#0a5576", "#062c40")
+_ENTRY: Final = 0.34  # inches of a column of numbers of two digits
 
 
 class _HeatmapColumn(NamedTuple):
@@ -35,7 +35,7 @@ class _HeatmapColumn(NamedTuple):
     learner: str
 
 
-def variable_heatmap(results: Results, network: str, *, rows: int | None = None) -> Figure:
+def variable_heatmap(results: Results, network: str, *, rows: int | None = None, columns: Columns = 2) -> Figure:
     """Draw the mean error of every variable's degrees, for every learner and setting, at the most rows (or those given).
 
     >>> import possnet as pn
@@ -43,17 +43,23 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None)
     >>> [axes.get_title("left") for axes in variable_heatmap(results, "asia").axes[:2]]
     ['counting', 'EM']
     """
-    rows, columns = _select_columns(results, network, rows)
-    errors = [{name: np.nanmean(e) for name, e in column.items()} for column in columns.values()]
+    rows, settings = _select_columns(results, network, rows)
+    errors = [{name: np.nanmean(e) for name, e in column.items()} for column in settings.values()]
     names = list(errors[0])
     values = np.array([[column.get(name, np.nan) for column in errors] for name in names])
     worst, remark = _select_worst(values, "variables")
-    title = f"mean error of a degree, {rows:,} rows" + (f", {remark}" if remark else "")
-    return _draw_heatmap(values[worst], [names[k] for k in worst], list(columns), title)
+    title = f"{network}: mean error of a degree, {rows:,} rows" + (f", {remark}" if remark else "")
+    return _draw_heatmap(values[worst], [names[k] for k in worst], list(settings), title, columns)
 
 
 def context_heatmap(
-    results: Results, network: Network, *, name: str = "", variable: str | None = None, rows: int | None = None
+    results: Results,
+    network: Network,
+    *,
+    name: str = "",
+    variable: str | None = None,
+    rows: int | None = None,
+    columns: Columns = 2,
 ) -> Figure:
     """Draw the mean error in every context of a variable; by default of the variable with the largest mean error.
 
@@ -71,10 +77,10 @@ def context_heatmap(
     """
     name = name or network.name
     chosen = network.variable(variable).name if variable else worst_variable(results, name, rows=rows)
-    rows, columns = _select_columns(results, name, rows)
+    rows, settings = _select_columns(results, name, rows)
     parents = network.dag.parents(chosen)
     contexts = list(product(*(network.variable(p).states for p in parents)))
-    errors = [column.get(chosen, []) for column in columns.values()]
+    errors = [column.get(chosen, []) for column in settings.values()]
     if max(map(len, errors)) != len(contexts):
         raise NothingToShow(
             f"context_heatmap: errors of {chosen!r} by context were not kept, as {name!r} has very many contexts; "
@@ -83,8 +89,8 @@ def context_heatmap(
     labels = [", ".join(f"{p} = {s}" for p, s in zip(parents, states, strict=True)) or chosen for states in contexts]
     values = np.array([column or [np.nan] * len(contexts) for column in errors]).T
     worst, remark = _select_worst(values, "contexts")
-    title = f"mean error of {clip_text(chosen, 30)} in {remark or 'each context'}, {rows:,} rows"
-    return _draw_heatmap(values[worst], [labels[k] for k in worst], list(columns), title)
+    title = f"{name}: mean error of {clip_text(chosen, 30)} in {remark or 'each context'}, {rows:,} rows"
+    return _draw_heatmap(values[worst], [labels[k] for k in worst], list(settings), title, columns)
 
 
 def worst_variable(results: Results, network: str, *, rows: int | None = None) -> str:
@@ -131,48 +137,93 @@ def _select_worst(values: Floats, noun: str) -> tuple[list[int], str]:
     return worst, f"the {_MOST} worst of {len(values):,} {noun}"
 
 
-def _draw_heatmap(values: Floats, labels: Sequence[str], columns: Sequence[_HeatmapColumn], title: str) -> Figure:
-    """A panel for each learner with a common scale, in rows that fit a page; every entry has its number too."""
-    learners = list(dict.fromkeys(column.learner for column in columns))
-    settings = list(dict.fromkeys(column[:2] for column in columns))
-    words = [f"{process}, imprecision {theta:g}" if is_imprecise(process) else process for process, theta in settings]
-    shown = [clip_text(label, 44) for label in labels]
-    across = max(1, min(len(learners), int(13 / len(settings))))
-    rows = -(-len(learners) // across)
-    wide = 0.5 + 0.072 * max(map(len, shown)) + max(len(settings) * 0.62, 1.6) * across + 1.0
-    with new_figure(max(wide, 4.6), 0.3 + rows * (1.25 + 0.245 * len(shown))) as figure:
-        grid = figure.subplots(rows, across, sharey=True, squeeze=False)
-        top = max(float(np.nanmax(values, initial=0.0)), 1e-6)
-        for axes in grid.flat[len(learners) :]:
-            axes.set_visible(False)
-        for learner, axes in zip(learners, grid.flat, strict=False):
-            panel = np.full((len(shown), len(settings)), np.nan)
-            for place, (process, theta) in enumerate(settings):
-                column = _HeatmapColumn(process, theta, learner)
-                if column in columns:
-                    panel[:, place] = values[:, columns.index(column)]
-            mesh = _draw_mesh(axes, panel, top)
-            axes.set_title("\n".join(wrap(label_learner(learner), max(12, 9 * len(settings)))))
-            axes.set_xticks(np.arange(len(settings)) + 0.5, words, rotation=40, ha="right", rotation_mode="anchor")
-            axes.set_yticks(np.arange(len(shown)) + 0.5, shown)
-            axes.tick_params(length=0, labelsize=8.5)
-        bar = figure.colorbar(mesh, ax=grid, shrink=min(1.0, 5.0 / len(shown) + 0.25) / rows, pad=0.02, aspect=16)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(length=0, labelsize=8.5)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=9.5)
+def _draw_heatmap(
+    values: Floats, labels: Sequence[str], settings: Sequence[_HeatmapColumn], title: str, columns: Columns
+) -> Figure:
+    """A panel for each learner with a common scale, below each other where they do not fit; every entry has its number."""
+    learners = list(dict.fromkeys(setting.learner for setting in settings))
+    own = {name: [setting for setting in settings if setting.learner == name] for name in learners}
+    shown = [clip_text(label, 44 if columns == 2 else 22) for label in labels]
+    left = 0.12 + max(measure_text(label, 8.0) for label in shown) / 72 * 1.08
+    entry = min(_ENTRY, (WIDTHS[columns] - left - 0.1) / max(map(len, own.values())))
+    bands = _pack_panels(learners, own, entry, WIDTHS[columns] - left - 0.1)
+    lines = wrap(title, 100 if columns == 2 else 46)
+    heads, height = 0.14 * len(lines) + 0.12, 0.165 * len(shown)
+    total = heads + sum(_BAND + 0.14 * _label_lines(own, band, entry) + height for band in bands) + 0.05
+    top = max(float(np.nanmax(values, initial=0.0)), 1e-6)
+    with new_figure(WIDTHS[columns], total, placed=True) as figure:
+        figure.text(0.06 / WIDTHS[columns], 1 - 0.06 / total, "\n".join(lines), va="top", ha="left", weight="bold")
+        bottom = total - heads
+        for band in bands:
+            bottom -= _BAND + 0.14 * _label_lines(own, band, entry) + height
+            x = left
+            for name in band:
+                width = entry * len(own[name])
+                axes = figure.add_axes((x / WIDTHS[columns], bottom / total, width / WIDTHS[columns], height / total))
+                _draw_mesh(axes, values[:, [settings.index(setting) for setting in own[name]]], top)
+                _label_mesh(axes, own[name], shown if name == band[0] else [], _title_lines(own, name, entry))
+                x += max(width, 0.5) + 0.16
         return figure
 
 
-def _draw_mesh(axes: Axes, panel: Floats, top: float) -> QuadMesh:
-    from matplotlib.colors import LinearSegmentedColormap
+_BAND: Final = 0.4  # inches above a panel: kinds of rows and imprecisions
 
-    shades = LinearSegmentedColormap.from_list("errors", _SHADES)
-    mesh = axes.pcolormesh(np.ma.masked_invalid(panel), cmap=shades, vmin=0.0, vmax=top, edgecolors="white", lw=1.2)
+
+def _title_lines(own: dict[str, list[_HeatmapColumn]], learner: str, entry: float) -> list[str]:
+    return wrap(label_learner(learner), max(8, int(entry * len(own[learner]) * 16)))
+
+
+def _label_lines(own: dict[str, list[_HeatmapColumn]], band: Sequence[str], entry: float) -> int:
+    return max(len(_title_lines(own, name, entry)) for name in band)
+
+
+def _pack_panels(
+    learners: Sequence[str], own: dict[str, list[_HeatmapColumn]], entry: float, room: float
+) -> list[list[str]]:
+    """Learners beside each other as far as there is room, then below."""
+    bands: list[list[str]] = []
+    used = room
+    for name in learners:
+        width = max(entry * len(own[name]), 0.5) + 0.16
+        if used + width > room + 0.16:
+            bands.append([])
+            used = 0.0
+        bands[-1].append(name)
+        used += width
+    return bands
+
+
+def _label_mesh(axes: Axes, settings: Sequence[_HeatmapColumn], labels: Sequence[str], title: Sequence[str]) -> None:
+    """Learner, kinds of rows and imprecisions above a panel, and what its lines are beside it."""
+    kinds = list(dict.fromkeys(setting.process for setting in settings))
+    axes.set_title("\n".join(title), pad=_BAND * 72 - 5, weight="bold")
+    thetas = [f"{s.imprecision:g}".removeprefix("0") or "0" if is_imprecise(s.process) else "" for s in settings]
+    axes.set_xticks(np.arange(len(settings)) + 0.5, thetas)
+    axes.xaxis.tick_top()
+    for kind in kinds:
+        first = next(k for k, setting in enumerate(settings) if setting.process == kind)
+        text = label_process(kind).removesuffix(" rows") if len(kinds) > 1 else label_process(kind)
+        axes.annotate(
+            text, (first, 1), (0, 15), xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=8
+        )
+    axes.set_yticks(np.arange(len(labels)) + 0.5 if labels else [], labels)
+    axes.tick_params(length=0, labelsize=8, pad=2)
+
+
+def _draw_mesh(axes: Axes, panel: Floats, top: float) -> QuadMesh:
+    """A shade and a number for every entry; the shades are colours that follow the page, from its paper away."""
+    from matplotlib.colors import ListedColormap
+
+    shades = ListedColormap([COLOURS[name][0] for name in HEAT])
+    paper, ink = COLOURS["paper"][0], COLOURS["ink"][0]
+    mesh = axes.pcolormesh(np.ma.masked_invalid(panel), cmap=shades, vmin=0.0, vmax=top, edgecolors=paper, lw=1.0)
     for (row, column), value in np.ndenumerate(panel):
-        text, colour = f"{value:.2f}".removeprefix("0"), "#fdfdfd" if value > 0.5 * top else "#10171e"
-        if np.isnan(value):
-            text, colour = "–", "#8a949e"
-        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8, color=colour)
+        text = "–" if np.isnan(value) else f"{value:.2f}".removeprefix("0")
+        strong = not np.isnan(value) and int(value / top * len(HEAT)) >= _STRONG
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=paper if strong else ink)
     axes.set_ylim(len(panel), 0)
     axes.spines[:].set_visible(False)
     return mesh
+
+
+_STRONG: Final = 5  # from this shade on, numbers have the colour of the paper

@@ -49,10 +49,18 @@ def draw_network(
     return draw_graph(_parents_of(network), cards, detail=detail, title=title or network.name or "network")
 
 
-def draw_difference(first: Network, second: Network, *, detail: Detail | None = None, title: str = "") -> Drawing:
+def draw_difference(
+    first: Network,
+    second: Network,
+    *,
+    detail: Detail | None = None,
+    title: str = "",
+    sides: tuple[str, str] = ("the first", "the second"),
+) -> Drawing:
     """Draw two networks over each other: edges that only one has or that the second reverses, and both marginals.
 
-    Bars are the second network's marginals; a tick marks the first one's possibility.
+    Bars are the second network's marginals; a tick marks the first one's possibility. ``sides`` is what both are called in
+    the legend.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -60,12 +68,20 @@ def draw_difference(first: Network, second: Network, *, detail: Detail | None = 
     ...     {v.name: [1] * len(v) for v in asia.variables}))
     True
     """
-    sides = ("the first network", "the second network")
-    second = align_network(second, first, owner="draw_difference", sides=sides)
+    owners = ("the first network", "the second network")
+    second = align_network(second, first, owner="draw_difference", sides=owners)
     marginals, others = (Inference(network).marginals() for network in (second, first))
     cards = {name: _marginal_card(marginal, other=others[name]) for name, marginal in marginals.items()}
     names = " and ".join(net.name or "network" for net in (first, second))
-    return draw_graph(_parents_of(first), cards, over=_parents_of(second), detail=detail, title=title or names)
+    return draw_graph(
+        _parents_of(first),
+        cards,
+        over=_parents_of(second),
+        detail=detail,
+        title=title or names,
+        sides=sides,
+        other_word=f"Π in {sides[0]}",
+    )
 
 
 def _parents_of(network: Network) -> Mapping[str, tuple[str, ...]]:

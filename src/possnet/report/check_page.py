@@ -9,7 +9,8 @@ from possnet.drawing import escape_markup
 from possnet.errors import InputError, count_noun
 from possnet.io import write_text
 from possnet.plots import accuracy_bars, has_matplotlib, reliability_curves, svg_text
-from possnet.report.html_page import ReportPicture, figure_markup, fill_template, number_entry, text_entry
+from possnet.report.html_page import ReportPicture, figure_markup, fill_template
+from possnet.report.results_table import number_entry, text_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,7 @@ def build_check_page(check: Check, title: str | None = None) -> str:
     sections["Method"] = [f"<dl>{methods}</dl>"]
     sentences = f"{check.verdict[0].upper()}{check.verdict[1:]}.".split("; ")
     answer = "".join(f"<p>{escape_markup(_as_sentence(words))}</p>" for words in sentences)
+    answer = f'<div class="answer">{answer}</div>'
     notes = [] if has_matplotlib() else [_NO_MATPLOTLIB]
     question = title or "How often are hidden cells completed rightly?"
     kind = f"a hold-out check of {_short_subject(check)}"

@@ -2,65 +2,122 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from possnet.drawing import css_colours, escape_markup
-from possnet.learners import label_learner
-from possnet.metrics import METRICS
 from possnet.plots import COLOURS
-from possnet.report.narrative import list_methods, repeat_command, state_answer, state_question
+from possnet.report.narrative import list_methods, list_settings, repeat_command, state_question
+from possnet.report.number_line import draw_number_line
+from possnet.report.results_table import count_lines, list_failures, results_table
+from possnet.report.terms import TermExplainer
+from possnet.report.verdicts import judge_rows, state_answer, title_process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from possnet.experiment import Experiment, Results, Summary
+    from possnet.experiment import Experiment
+    from possnet.report.verdicts import Verdict
 
-_MOST_TABLE_BYTES: Final = 400_000
-_MOST_FAILURES: Final = 20
-_WITH_BASELINES: Final = ("child_affinity", "child_mean_error")
-_TABLE_METRICS: Final = (*_WITH_BASELINES, "max_error", "rank_agreement")
-_BOUND_METRICS: Final = ("identified_share", "identified_error", "bound_coverage")
-_STRUCTURE_METRICS: Final = ("hamming", "skeleton_precision", "skeleton_recall", "essential_hamming")
+_MOST_OPEN_LINES: Final = 40
+_OPEN: Final = ("Overview", "Structure")
 
 
 class ReportPicture(NamedTuple):
-    """A picture of the report: which section it belongs to, SVG text, and a sentence about it."""
+    """A picture of the report.
+
+    ``section`` is where it belongs, ``picture`` SVG text, ``caption`` how it is read; ``narrow`` is the same for narrow
+    screens, ``message`` what the picture says, ``stem`` the name of its files in figures/.
+    """
 
     section: str
     picture: str
     caption: str
+    stem: str = ""
+    narrow: str = ""
+    message: str = ""
 
 
-def build_page(experiment: Experiment, pictures: Sequence[ReportPicture], notes: Sequence[str] = ()) -> str:
+def build_page(
+    experiment: Experiment, pictures: Sequence[ReportPicture], notes: Sequence[str] = (), left_out: str = ""
+) -> str:
     """The whole page as text."""
-    question, command = escape_markup(state_question(experiment)), escape_markup(repeat_command(experiment))
-    answer = "".join(f"<p>{escape_markup(sentence)}</p>" for sentence in state_answer(experiment.results))
-    methods = "".join(
-        f"<dt>{escape_markup(topic)}</dt><dd>{escape_markup(words)}</dd>" for topic, words in list_methods(experiment)
-    )
+    explainer = TermExplainer()
+    settings = explainer.explain(list_settings(experiment))
+    answer = f'<p class="settings">{settings}</p>{write_verdicts(experiment, explainer)}'
     sections: dict[str, list[str]] = {}
     for picture in pictures:
-        sections.setdefault(picture.section, []).append(figure_markup(picture))
-    sections |= {
-        "Table": [_results_table(experiment.results), _failed_trials(experiment.results)],
-        "Methods": [f"<dl>{methods}</dl>"],
-        "Do it again": [f"<pre>{command}</pre>", _repeat_notes(in_folder="networks/" in command)],
-    }
-    return fill_template("learning a network back from imprecise rows", question, answer, sections, notes)
+        sections.setdefault(picture.section, []).append(figure_markup(picture, explainer.explain))
+    folded = {name for name in sections if name not in _OPEN}
+    if left_out:
+        sections.setdefault("Overview", []).append(f"<p>{escape_markup(left_out)}</p>")
+    sections["Table"] = [results_table(experiment.results)]
+    if count_lines(experiment.results) > _MOST_OPEN_LINES:
+        folded.add("Table")
+    if failures := list_failures(experiment.results):
+        sections["Failed trials"] = [failures]
+    command = repeat_command(experiment)
+    methods = "".join(
+        f"<dt>{topic}</dt><dd>{explainer.explain(words)}</dd>" for topic, words in list_methods(experiment)
+    )
+    sections["Methods"] = [f"<dl>{methods}</dl>"]
+    sections["Do it again"] = [f"<pre>{escape_markup(command)}</pre>", _repeat_notes(in_folder="networks/" in command)]
+    title = escape_markup(state_question(experiment))
+    kind = "learning a network back from imprecise rows"
+    return fill_template(kind, title, answer, sections, notes, folded)
+
+
+def write_verdicts(experiment: Experiment, explainer: TermExplainer) -> str:
+    """A card for each kind of rows, or the one sentence that there is nothing to judge."""
+    results = experiment.results
+    verdicts = judge_rows(results) if results.summary("child_affinity") else []
+    if not verdicts:
+        return "".join(f'<div class="answer"><p>{escape_markup(words)}</p></div>' for words in state_answer(results))
+    cards = "".join(_write_card(verdict, experiment.grid.learners, explainer) for verdict in verdicts)
+    rest = state_answer(results)[len(verdicts) :]
+    return f'<div class="cards">{cards}</div>{"".join(f"<p>{escape_markup(words)}</p>" for words in rest)}'
+
+
+def _write_card(verdict: Verdict, learners: Sequence[str], explainer: TermExplainer) -> str:
+    sentences = "".join(f"<p>{explainer.explain(words)}</p>" for words in verdict.sentences)
+    first, *others = re.split(r"(?<=\.) ", verdict.headline)
+    headline = f'<p class="headline">{explainer.explain(first)}</p>'
+    headline += "".join(f'<p class="headline yes">{explainer.explain(words)}</p>' for words in others)
+    state = "yes" if first.startswith("Learnable") else "no"
+    scale = explainer.explain(
+        f"Information affinity, mean at {verdict.rows:,} rows; a ring is the limit with endless rows."
+    )
+    return (
+        f'<article class="card {state}"><h2>{escape_markup(title_process(verdict.process))}</h2>{headline}'
+        f'{draw_number_line(verdict, learners)}<p class="scale">{scale}</p>{sentences}</article>'
+    )
 
 
 def fill_template(
-    kind: str, title: str, answer: str, sections: Mapping[str, Sequence[str]], notes: Sequence[str] = ()
+    kind: str,
+    title: str,
+    answer: str,
+    sections: Mapping[str, Sequence[str]],
+    notes: Sequence[str] = (),
+    folded: Iterable[str] = (),
 ) -> str:
     """A page: what it is, its title (both as markup), the answer, and sections of markup that links lead to."""
     anchors = {name: "".join(ch if ch.isalnum() else "-" for ch in name.lower()) for name in sections}
     parts = [f'<p class="warn">{escape_markup(note)}</p>' for note in notes]
     for name, contents in sections.items():
-        parts += [f'<h2 id="{anchors[name]}">{escape_markup(name)}</h2>', *filter(None, contents)]
+        inner = "\n".join(filter(None, contents))
+        heading = f"<h2>{escape_markup(name)}</h2>"
+        if name in folded:
+            count = inner.count("<figure")
+            hint = f' <span class="hint">{count} figure{"s" * (count != 1)}</span>' if count else ""
+            parts.append(f'<details id="{anchors[name]}"><summary>{heading}{hint}</summary>{inner}</details>')
+        else:
+            parts.append(f'<section id="{anchors[name]}">{heading}{inner}</section>')
     light, dark = css_colours(COLOURS)
-    return Template((Path(__file__).parent / "report_page.html").read_text("utf-8")).substitute(
+    here = Path(__file__).parent
+    return Template((here / "report_page.html").read_text("utf-8")).substitute(
         kind=kind,
         question=title,
         answer=answer,
@@ -68,16 +125,47 @@ def fill_template(
         sections="\n".join(parts),
         light=light,
         dark=dark,
+        style=(here / "report_page.css").read_text("utf-8"),
+        script=(here / "report_page.js").read_text("utf-8"),
     )
 
 
-def figure_markup(picture: ReportPicture) -> str:
-    """A picture with its caption."""
-    label = escape_markup(picture.caption)
+def figure_markup(picture: ReportPicture, explain: Callable[[str], str] = escape_markup) -> str:
+    """A picture with its caption, its tools and, for narrow screens, its narrow form."""
+    words = " ".join(filter(None, (picture.message, picture.caption)))
+    shown = (
+        f'<div class="two">{picture.picture}</div><div class="one">{picture.narrow}</div>'
+        if picture.narrow
+        else picture.picture
+    )
+    name = f' id="figure-{picture.stem}"' if picture.stem else ""
+    tools = _figure_tools(picture.stem, words, narrow=bool(picture.narrow)) if picture.stem else ""
+    return f"<figure{name}>{shown}<figcaption>{explain(words)}{tools}</figcaption></figure>"
+
+
+def _figure_tools(stem: str, words: str, *, narrow: bool) -> str:
+    file = escape_markup(stem)
+    latex = f"\\includegraphics{{figures/{stem}.pdf}}\n\\caption{{{_escape_latex(words)}}}\n\\label{{fig:{stem}}}"
+    widths = f'<a href="figures/{file}.pdf">two columns</a>'
+    widths += f', <a href="figures/{file}-column.pdf">one column</a>' if narrow else ""
     return (
-        f'<figure><div class="wide" tabindex="0" role="group" aria-label="{label}">{picture.picture}</div>'
-        f"<figcaption>{label}</figcaption></figure>"
+        f'<span class="tools"><a href="#figure-{file}" title="address of this figure">link</a> '
+        '<button type="button" data-copy="figure">copy figure</button> '
+        f'<button type="button" data-copy="{escape_markup(latex)}">copy LaTeX caption</button> '
+        f"<span>for papers: {widths}</span></span>"
     )
+
+
+def _escape_latex(text: str) -> str:
+    r"""A text for LaTeX.
+
+    >>> print(_escape_latex("95 % of a_b ± 1"))
+    95 \% of a\_b $\pm$ 1
+    """
+    text = re.sub(r"([&%$#_{}])", r"\\\1", text.replace("\\", ""))
+    for sign, command in (("±", r"$\pm$"), ("∞", r"$\infty$"), ("−", "$-$"), ("Π", r"$\Pi$"), ("~", ""), ("^", "")):
+        text = text.replace(sign, command)
+    return text
 
 
 def _repeat_notes(*, in_folder: bool) -> str:
@@ -87,75 +175,3 @@ def _repeat_notes(*, in_folder: bool) -> str:
         "page, the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. Same seed, "
         "same numbers, whatever the number of workers.</p>"
     )
-
-
-def _results_table(results: Results) -> str:
-    """A line for every setting and learner, sorted by a click on a column's head."""
-    groups: dict[tuple[str, str, float, int, str], dict[str, Summary]] = {}
-    for s in results.summary():
-        groups.setdefault((s.network, s.process, s.imprecision, s.rows, s.learner), {})[s.metric] = s
-    learned = any(group["hamming"].mean > 0 for group in groups.values())
-    bounded = tuple(metric for metric in _BOUND_METRICS if any(metric in group for group in groups.values()))
-    metrics = _TABLE_METRICS + bounded + (_STRUCTURE_METRICS if learned else ())
-    heads = ["network", "process", "imprecision", "rows", "learner"]
-    for metric in metrics:
-        heads += [METRICS[metric].label, *(("ignorance", "limit") if metric in _WITH_BASELINES else ())]
-    head = "".join(f'<th scope="col"><button type="button">{escape_markup(text)}</button></th>' for text in heads)
-    lines: list[str] = []
-    used = 0
-    for (network, process, imprecision, rows, learner), group in groups.items():
-        if used > _MOST_TABLE_BYTES:
-            break
-        entries = [text_entry(network), text_entry(process)]
-        entries += [number_entry(imprecision, f"{imprecision:g}"), number_entry(rows, f"{rows:,}")]
-        entries.append(text_entry(label_learner(learner)))
-        entries += [entry for metric in metrics for entry in _metric_entries(metric, group.get(metric))]
-        lines.append(f"<tr>{''.join(entries)}</tr>")
-        used += len(lines[-1])
-    more = len(groups) - len(lines)
-    note = f"<p>… {more:,} more lines in <code>results.csv</code>.</p>" if more else ""
-    legend = "; ".join(f"{METRICS[metric].label}: {METRICS[metric].description}" for metric in metrics)
-    repeated = any(s.repeats > 1 for group in groups.values() for s in group.values())
-    return (
-        f"<p>{'Means over repeats with 95 % intervals' if repeated else 'One run of every setting'}. "
-        "A click on a heading sorts.</p>"
-        '<div class="wide" tabindex="0" role="group" aria-label="results"><table class="sortable">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-        f"{note}<p><small>{escape_markup(legend)}.</small></p>"
-    )
-
-
-def _metric_entries(metric: str, s: Summary | None) -> list[str]:
-    """A metric's mean, with ignorance and limit where they are shown; empty for a learner that does not have it."""
-    if s is None:
-        return [number_entry(-1.0, "")] * (3 if metric in _WITH_BASELINES else 1)
-    spread = "" if s.interval is None else f" ±{s.interval:.3f}"
-    entries = [number_entry(s.mean, f"{s.mean:.3f}{spread}")]
-    if metric in _WITH_BASELINES:
-        entries.append(number_entry(s.vacuous, f"{s.vacuous:.3f}"))
-        entries.append(number_entry(-1.0, "") if s.limit is None else number_entry(s.limit, f"{s.limit:.3f}"))
-    return entries
-
-
-def text_entry(text: str) -> str:
-    """A table entry of text."""
-    return f'<td class="text">{escape_markup(text)}</td>'
-
-
-def number_entry(value: float, text: str) -> str:
-    """A table entry of a number, sorted by its value."""
-    return f'<td data-v="{value:.10g}">{text}</td>'
-
-
-def _failed_trials(results: Results) -> str:
-    if not results.failed:
-        return ""
-    lines = [
-        f"{trial.network}, {trial.process}, imprecision {trial.imprecision:g}, {trial.rows:,} rows, "
-        f"{label_learner(trial.learner)}: {error}"
-        for trial, error in results.failed[:_MOST_FAILURES]
-    ]
-    more = len(results.failed) - len(lines)
-    rest = f"<li>… {more:,} more in <code>results.csv</code></li>" if more else ""
-    listed = "".join(f"<li>{escape_markup(line)}</li>" for line in lines)
-    return f'<p class="warn">{len(results.failed)} of {len(results.trials)} trials failed:</p><ul>{listed}{rest}</ul>'
