@@ -44,7 +44,7 @@ def test_experiments_refuse_structures_that_they_do_not_know(tmp_path: Path) -> 
     shown = run("evaluate", "asia", "--rows", 50, "--imprecision", 1, "--process", "precise", "--learner", "likelihood",
                 "--learn", "given,greedy:bic", "--repeats", 1, "--metric", "hamming", "--out", tmp_path / "run")  # fmt: skip
     assert shown.returncode == 0, shown.stderr
-    assert "likelihood@greedy:bic" in shown.stdout
+    assert "counting on a structure by greedy, bic" in " ".join(shown.stdout.split())
     assert "likelihood@greedy:bic" in (tmp_path / "run" / "results.csv").read_text()
 
 

@@ -102,7 +102,7 @@ for _metric in (
            lambda c: c.average(c.affinities), higher_is_better=True),
     Metric("affinity_weighted", "weighted affinity", "the same, contexts weighted by their possibility",
            lambda c: c.average(c.affinities, weighted=True), higher_is_better=True),
-    Metric("child_affinity", "information affinity", "information affinity of the tables of variables with parents",
+    Metric("child_affinity", "information affinity", "of the tables of variables with parents, 1 where they are equal",
            lambda c: c.average(c.affinities, children=True), "children", higher_is_better=True),
     Metric("mean_error", "mean error of a degree", "mean absolute difference of the degrees",
            lambda c: c.average(c.mean_gaps)),
