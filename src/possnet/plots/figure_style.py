@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
 from possnet.errors import InputError
 from possnet.learners import LEARNERS
@@ -190,9 +192,35 @@ def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: st
     import matplotlib as mpl
 
     fonts: Any = {"font.sans-serif": [*_slim_fonts(), "DejaVu Sans"]}
-    with _styled(), mpl.rc_context(fonts), replace_file(stem.parent / f"{stem.name}.pdf") as file:
+    with _styled(), mpl.rc_context(fonts), _rounded_numbers(), replace_file(stem.parent / f"{stem.name}.pdf") as file:
         figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
     return _follow_page(text, title, prefix)
+
+
+@contextmanager
+def _rounded_numbers() -> Iterator[None]:
+    """Write numbers of a PDF with four decimals, far finer than any printer.
+
+    matplotlib writes ten; the last of them hangs on how sums are rounded, which differs from run to run, and with it the
+    bytes of the file.
+    """
+    from matplotlib.backends import backend_pdf
+
+    represent = backend_pdf.pdfRepr
+
+    def represent_rounded(value: object) -> bytes:
+        given = round(float(value), _DECIMALS) if isinstance(value, float | np.floating) else value
+        written: bytes = represent(given)
+        return written
+
+    backend_pdf.pdfRepr = represent_rounded
+    try:
+        yield
+    finally:
+        backend_pdf.pdfRepr = represent
+
+
+_DECIMALS: Final = 4
 
 
 @cache
