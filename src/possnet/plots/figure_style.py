@@ -206,7 +206,7 @@ def _rounded_numbers() -> Iterator[None]:
     """
     from matplotlib.backends import backend_pdf
 
-    represent = backend_pdf.pdfRepr
+    represent: Any = backend_pdf.pdfRepr
 
     def represent_rounded(value: object) -> bytes:
         given = round(float(value), _DECIMALS) if isinstance(value, float | np.floating) else value
