@@ -136,7 +136,7 @@ def test_the_command_adds_a_missing_target_and_predicts_it(rows: Path) -> None:
     engine = pn.Inference(pn.load_example("asia"))
     best = [engine.query("bronc", {"smoke": a, "dysp": b}).core for a, b in (("yes", "no"), ("no", "yes"))]
     assert out.read_text() == f"smoke,dysp,bronc\nyes,no,{min(best[0])}\nno,yes,{min(best[1])}\n"
-    assert "2 rows, 2 ambiguous cells; 2 resolved to one state" in done.stdout
+    assert "2 rows, 2 ambiguous cells; 2 (100 %) resolved to one state" in done.stdout
     assert "ask for them with --target asia,tub,lung,either,xray." in done.stdout
 
 

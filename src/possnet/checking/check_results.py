@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from possnet.checking.check_text import list_tables, state_verdict
-from possnet.drawing import Curve, CurvePanel, draw_curves, draw_details, draw_table, escape_markup, text_table
+from possnet.drawing import CurvePanel, PlainCurve, draw_curves, draw_details, draw_table, escape_markup, text_table
 from possnet.errors import InputError, among, count_noun, listing
 
 if TYPE_CHECKING:
@@ -141,7 +141,10 @@ class Check:
         """How often the cuts hold the truth, over what they promise."""
         held = tuple(sorted((round(1.0 - level, 9), share) for level, share in self.coverage.items()))
         promised = tuple((share, share) for share, _ in held)
-        curves = (Curve("cuts hold the truth", held, "necessary"), Curve("promised", promised, "soft", dashed=True))
+        curves = (
+            PlainCurve("cuts hold the truth", held, "necessary"),
+            PlainCurve("promised", promised, "soft", dashed=True),
+        )
         return draw_curves([CurvePanel("reliability", curves)], title="reliability", x="promised", y="held")
 
     def list_tables(self) -> list[tuple[str, TableParts]]:

@@ -1,6 +1,6 @@
 """The names of `possnet.drawing`, each listed once: `possnet.drawing.__init__` loads them from here when first used."""
 
-from .curve_panels import Curve as Curve, CurvePanel as CurvePanel, draw_curves as draw_curves
+from .curve_panels import CurvePanel as CurvePanel, PlainCurve as PlainCurve, draw_curves as draw_curves
 from .graph_drawings import (
     Bar as Bar,
     Card as Card,

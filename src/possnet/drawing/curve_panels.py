@@ -28,7 +28,7 @@ _COLOURS: Final = ("mark", "necessary", "added", "reversed", "ink", "soft")
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PlainCurve:
     """A line through points (x, y), its label, and the colour of `possnet.drawing.COLOURS` that it has; dashed if asked."""
 
     label: str
@@ -42,7 +42,7 @@ class CurvePanel:
     """Curves over one pair of axes, and what stands above them."""
 
     title: str
-    curves: tuple[Curve, ...]
+    curves: tuple[PlainCurve, ...]
 
 
 def draw_curves(
@@ -59,7 +59,7 @@ def draw_curves(
     logarithmic
         Whether equal ratios of x, which then is positive, are equally far apart.
 
-    >>> picture = draw_curves([CurvePanel("traced rows", (Curve("EM", ((100, 0.9), (1000, 0.97))),))], title="affinity")
+    >>> picture = draw_curves([CurvePanel("rows", (PlainCurve("EM", ((100, 0.9), (1000, 0.97))),))], title="affinity")
     >>> picture.startswith("<svg"), "EM: 1000, 0.97" in picture
     (True, True)
     """
@@ -139,7 +139,9 @@ def _draw_panel(
     return shapes
 
 
-def _draw_curve(curve: Curve, colour: str, corner: Point, axes: _Axes, height: float) -> list[Label | Arrow | Group]:
+def _draw_curve(
+    curve: PlainCurve, colour: str, corner: Point, axes: _Axes, height: float
+) -> list[Label | Arrow | Group]:
     """A line, its points with their numbers, and its label at the height of its end."""
     places = [axes.place(point, corner) for point in curve.points]
     dashes = (4.0, 3.0) if curve.dashed else ()

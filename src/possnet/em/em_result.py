@@ -80,7 +80,7 @@ class EmResult:
 
     def _repr_html_(self) -> str:
         """The log-likelihood over the steps, and the support of every variable, folded, for notebooks."""
-        from possnet.drawing import Curve, CurvePanel, draw_curves, draw_details, draw_table, escape_markup
+        from possnet.drawing import CurvePanel, PlainCurve, draw_curves, draw_details, draw_table, escape_markup
 
         rows = []
         for name, support in self.support.items():
@@ -89,7 +89,7 @@ class EmResult:
                 [name, f"{support.size:,}", f"{support.min():,.1f}", *flags, f"{len(self.masses[name].cells):,}"]
             )
         head = ["variable", "contexts", "least expected rows", "unvisited", "confounded", "distinct cells"]
-        climb = Curve("log-likelihood", tuple(enumerate(self.log_likelihood)))
+        climb = PlainCurve("log-likelihood", tuple(enumerate(self.log_likelihood)))
         picture = draw_curves([CurvePanel("EM", (climb,))], title="EM", x="step", y="log-likelihood")
         table = draw_details("contexts and cells of every variable", draw_table(head, rows[:60]))
         return f"<div><p>{escape_markup(repr(self)[9:-1])}</p>{picture}{table}</div>"

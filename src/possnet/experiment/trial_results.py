@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from possnet.drawing import Curve, CurvePanel, draw_curves, draw_details, draw_table, text_table
+from possnet.drawing import CurvePanel, PlainCurve, draw_curves, draw_details, draw_table, text_table
 from possnet.errors import InputError
 from possnet.learners import LEARNERS, label_learner, resolve_learner
 from possnet.metrics import METRICS
@@ -200,7 +200,7 @@ class Results:
             CurvePanel(
                 title,
                 tuple(
-                    Curve(
+                    PlainCurve(
                         label, tuple(sorted(set(points))), "soft" if label == "ignorance" else "", label == "ignorance"
                     )
                     for label, points in curves.items()
