@@ -12,7 +12,7 @@ import pytest
 import possnet as pn
 from possnet.arrow import MaskColumn, ProblemReport
 from tests.commands import run
-from tests.io.hostile_files import ROWS, check_file, damage_bytes, write_samples
+from tests.hostile.parquet_files import ROWS, check_file, damage_bytes, write_samples
 from tests.refused import refused
 
 if TYPE_CHECKING:

@@ -1,16 +1,7 @@
-"""Small Parquet files of every layout, and what bad disks, cut transfers and wrong tools make of them.
-
-    python -m tests.io.hostile_files --seconds 600 --seed 1
-
-damages files for that long in processes of its own, so that a crash of the decoder is seen; each file that is accepted must
-be usable. What goes wrong is kept in ``build/hostile`` and named, and ends the run with exit code 1.
-"""
+"""Small Parquet files of every layout, and what bad disks, cut transfers and wrong tools make of them."""
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,10 +13,10 @@ import pyarrow.parquet as pq
 import possnet as pn
 from possnet.kernels import bitmaps
 from tests.commands import run
+from tests.hostile.section import Chunk, Section, keep_input
 
 ROWS = 40
-_CHUNK = 500  # files of one process
-_PATIENCE = 240.0  # seconds for one process
+_CHUNK = 500
 
 
 def write_samples(folder: Path) -> dict[str, bytes]:
@@ -97,47 +88,27 @@ def check_file(path: Path, *, commands: bool = False) -> bool:
     return True
 
 
-def _damage_files(seed: int, folder: Path) -> None:
-    """Check one process's share of damaged files; the one at hand is in ``folder`` if the process dies."""
-    samples = write_samples(folder)
-    names, rng = list(samples), np.random.default_rng(seed)
-    for number in range(_CHUNK):
-        name = names[rng.integers(len(names))]
+def damage_files(seed: int) -> Chunk:
+    """Check damaged files: each is refused, or usable."""
+    failures, slowest = [], 0.0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        samples = write_samples(folder)
+        names, rng = list(samples), np.random.default_rng([seed, 1])
         path = folder / "damaged.parquet"
-        path.write_bytes(damage_bytes(samples[name], rng))
-        check_file(path, commands=number % 50 == 0)
-
-
-def main() -> int:
-    """Damage files until the time is up; 1 if anything but an `InputError` came of it."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child is not None:
-        _damage_files(options.seed, options.child)
-        return 0
-    kept, seed, failures = Path("build/hostile"), options.seed, 0
-    end = time.monotonic() + options.seconds
-    while time.monotonic() < end:
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-m", "tests.io.hostile_files", "--seed", str(seed), "--child", folder]
+        for number in range(_CHUNK):
+            content = damage_bytes(samples[names[rng.integers(len(names))]], rng)
+            path.write_bytes(content)
+            start = time.perf_counter()
             try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
-                code, words = done.returncode, done.stderr[-2000:]
-            except subprocess.TimeoutExpired:
-                code, words = -1, f"no end after {_PATIENCE:.0f} seconds"
-            if code:
-                failures += 1
-                kept.mkdir(parents=True, exist_ok=True)
-                (kept / f"{seed}.parquet").write_bytes((Path(folder) / "damaged.parquet").read_bytes())
-                sys.stdout.write(f"seed {seed}: exit code {code}, kept as {kept / f'{seed}.parquet'}\n{words}\n")
-        seed += 1
-    files = (seed - options.seed) * _CHUNK
-    sys.stdout.write(f"{files:,} damaged files, {failures} processes that did not refuse or read them as they should\n")
-    return 1 if failures else 0
+                check_file(path, commands=number % 50 == 0)
+            except Exception as error:  # noqa: BLE001
+                kept = keep_input("parquet", f"{seed}-{number}.parquet", content)
+                failures.append(f"{type(error).__name__}: {str(error)[:200]}; kept as {kept}")
+            slowest = max(slowest, time.perf_counter() - start)
+    return Chunk(_CHUNK, tuple(failures), {"slowest, s": slowest})
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+PARQUET = Section(
+    "parquet", "damaged Parquet files of every layout, read, scanned, counted", damage_files, wanted=100_000
+)

@@ -1,0 +1,33 @@
+"""Defects that a hostile run brought to light, each with the test that would have found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A class of defects: what was found, and the tests that hold it mended (``file::test``, below ``tests/``)."""
+
+    label: str
+    finding: str
+    tests: tuple[str, ...] = ()
+
+
+DEFECTS = [
+    Defect(
+        "D1",
+        "one flipped bit in a Parquet file gave a column of no rows, and wrong tables without a word",
+        ("io/test_hostile_files.py::test_a_column_shorter_than_the_file_says_is_refused",),
+    ),
+    Defect("D2", "a file cut short while it was scanned ended the program (SIGBUS of a memory map)"),
+    Defect("D3", "out of memory: tracebacks, aborts of Arrow, half of free memory asked for at once"),
+    Defect("D4", "unbounded input: gzip bombs, devices, FIFOs, a million columns, cells of millions of characters"),
+    Defect("D5", "Ctrl-C lost while a large CSV file was read"),
+    Defect("D6", "any local account could read and edit in the explorer"),
+    Defect("D7", "a damaged trial or a full disk: tracebacks after results were rewritten"),
+    Defect("D8", "arguments of a wrong type ended in TypeError or AttributeError"),
+    Defect("D9", "messages of up to 2 MB"),
+    Defect("D10", "names with escape sequences or newlines reached the terminal raw"),
+    Defect("D11", "`.part` files were left behind; of two runs on one folder one died"),
+]

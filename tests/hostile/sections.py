@@ -1,0 +1,10 @@
+"""The sections of the hostile run, in the order of ``docs/hostile.md``. Register new ones here."""
+
+from __future__ import annotations
+
+from tests.hostile.parquet_files import PARQUET
+from tests.hostile.section import Section
+
+SECTIONS: list[Section] = [
+    PARQUET,
+]
