@@ -26,6 +26,7 @@ from possnet.io.format_registries import (
     select_options,
 )
 from possnet.io.passthrough_columns import PlainColumns
+from possnet.io.stream_parts import split_sources
 from possnet.measurements import Binning
 from possnet.threads import in_order
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from possnet.cells import CellReading
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
+    from possnet.io.stream_parts import StreamPart
     from possnet.variables import Variable
 
 
@@ -255,6 +257,23 @@ class DataStream:
         """Number of rows of all files, if all of them say so (Parquet does, CSV does not)."""
         counts = [source.rows for source in self._sources]
         return None if None in counts else sum(count for count in counts if count is not None)
+
+    def split_parts(self, rows: int = 1 << 20, size: int = 1 << 28) -> list[StreamPart]:
+        """Streams of parts of the files, in order: row groups of a Parquet file, or a whole CSV file.
+
+        Parameters
+        ----------
+        rows, size
+            Row groups are put together up to so many rows, and so many bytes before compression.
+
+        >>> import possnet as pn, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "a.parquet"
+        ...     pn.write_data(pn.sample_batches(pn.load_example("asia"), 150_000, rng=1), file)
+        ...     [part.stream.rows for part in pn.scan_data(file).split_parts(rows=131_072)]
+        [131072, 18928]
+        """
+        return split_sources(self._sources, rows, size, lambda source: DataStream([source], self._variables))
 
     def __iter__(self) -> Iterator[Dataset]:
         wanted = {variable.name for variable in self._variables}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,13 @@ class ColumnBatch:
 
     columns: Sequence[Callable[[], RawColumn]]
     weights: Weights | None = None
+
+
+class Block(NamedTuple):
+    """A piece of a file that can be read on its own: its rows and its bytes, as far as the file says."""
+
+    rows: int | None
+    size: int
 
 
 class DataSource(ABC):
@@ -98,6 +105,14 @@ class DataSource(ABC):
     def declared_variables(self) -> tuple[Variable, ...] | None:
         """Variables that the file itself declares, all of them, or None."""
         return None
+
+    def list_blocks(self) -> list[Block]:
+        """The pieces of the file that can be read on their own; a file that has none is one piece."""
+        return [Block(self.rows, self.path.stat().st_size)]
+
+    def take_blocks(self, first: int, stop: int) -> DataSource:  # noqa: ARG002
+        """The same file, with some of its pieces alone."""
+        return self
 
     @abstractmethod
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:

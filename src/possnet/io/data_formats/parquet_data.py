@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -23,7 +24,7 @@ import numpy as np
 from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, first_line, require_distinct
 from possnet.dataset import variables_of
 from possnet.errors import InputError, listing, require_known
-from possnet.io.data_source import ColumnBatch, DataSource, explicit_weights
+from possnet.io.data_source import Block, ColumnBatch, DataSource, explicit_weights
 from possnet.io.file_access import file_error, prefix_errors, replace_file
 from possnet.io.formats import DataFormat
 from possnet.io.json_files import decode_variables, encode_variables
@@ -60,12 +61,14 @@ class ParquetSource(DataSource):
             self._schema = schema = opened.schema_arrow
             self.rows = opened.metadata.num_rows
             self._group_rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
+            self._group_bytes = [opened.metadata.row_group(k).total_byte_size for k in range(opened.num_row_groups)]
             leaves = [opened.schema.column(leaf).path for leaf in range(len(opened.schema))]
         if sum(self._group_rows) != self.rows or min(self._group_rows, default=0) < 0:
             raise InputError(
                 f"{self.owner}: {self.rows} rows in all, and {sum(self._group_rows)} in its row groups; "
                 "the file is damaged"
             )
+        self._groups = range(len(self._group_rows))
         metadata = schema.metadata or {}
         has_index = b"pandas" in metadata and _KEY not in metadata
         self.header = [name for name in schema.names if not (has_index and name.startswith(_INDEX_PREFIX))]
@@ -96,12 +99,23 @@ class ParquetSource(DataSource):
         columns = super().needed_columns(name)
         return [*columns, self._degrees[name]] if name in self._degrees else columns
 
+    def list_blocks(self) -> list[Block]:
+        """The row groups: rows, and bytes before compression."""
+        return [Block(self._group_rows[k], self._group_bytes[k]) for k in self._groups]
+
+    def take_blocks(self, first: int, stop: int) -> ParquetSource:
+        """The same file, with some of its row groups alone."""
+        part = copy(self)
+        part._groups = self._groups[first:stop]
+        part.rows = sum(self._group_rows[k] for k in part._groups)
+        return part
+
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of the columns as they are written, a row group at a time."""
-        if not self._group_rows:
+        if not self._groups:
             yield self._schema.empty_table().select(names)
         with self._open() as opened:
-            for group in range(len(self._group_rows)):
+            for group in self._groups:
                 yield self._read_group(opened, group, names)
 
     def declared_variables(self) -> tuple[Variable, ...] | None:
@@ -123,9 +137,9 @@ class ParquetSource(DataSource):
                 handles[thread] = self._open(read_dictionary=leaves)
             return handles[thread]
 
-        first_row = 0
+        first_row = sum(self._group_rows[: self._groups.start])
         try:
-            for group in range(len(self._group_rows)):
+            for group in self._groups:
                 weights = None
                 if self.weight_column:
                     weights = self.read_weights(self._read_group(handle(), group, [self.weight_column]), first_row)
@@ -134,7 +148,7 @@ class ParquetSource(DataSource):
                 )
                 first_row += self._group_rows[group]
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
-            if not self._group_rows:
+            if not self._groups:
                 none = np.zeros(0, dtype=np.int64)
                 empty = [partial(TextColumn, name, none, []) for name in names]
                 yield ColumnBatch(empty, none if self.weight_column else None)
