@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from possnet.checking.cell_check import CellCheck
     from possnet.checking.check_text import TableParts
+    from possnet.drawing import Drawing
 
 _RESOLVED_TITLE: Final = "Ambiguous cells resolved among their candidates, against the truth in another column:"
 
@@ -135,10 +136,17 @@ class Check:
         folded = "".join(draw_details(title, table) for title, table in others)
         below = escape_markup(" ".join(self.method))
         verdict = f'<div style="font-weight:600">{escape_markup(self.sentence)}</div>'
-        return f"<div>{verdict}{self._draw_reliability()}{first[1]}{folded}<div>{below}</div></div>"
+        return f"<div>{verdict}{self.draw_reliability()}{first[1]}{folded}<div>{below}</div></div>"
 
-    def _draw_reliability(self) -> str:
-        """How often the cuts hold the truth, over what they promise."""
+    def draw_reliability(self) -> Drawing:
+        """How often the cuts hold the truth, over what they promise, as SVG text.
+
+        >>> import possnet as pn
+        >>> clinic = pn.load_example("clinic")
+        >>> picture = pn.check(clinic, pn.sample(clinic, 20, process="precise", rng=1)).draw_reliability()
+        >>> picture.startswith("<svg"), "cuts hold the truth" in picture
+        (True, True)
+        """
         held = tuple(sorted((round(1.0 - level, 9), share) for level, share in self.coverage.items()))
         promised = tuple((share, share) for share, _ in held)
         curves = (

@@ -13,8 +13,10 @@ from possnet.possibility import PRODUCT, Conjunction
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from possnet.aliases import Progress
     from possnet.dataset import Dataset
     from possnet.graph import Dag
+    from possnet.structure import LearnedStructure
 
 Learn: TypeAlias = "Callable[[Dataset], Any]"
 """From rows to a network, or to a result that has one as ``.network``."""
@@ -62,19 +64,48 @@ class Recipe:
         >>> Recipe("mwst", "mutual-information").learn(data).variables == data.variables
         True
         """
-        from possnet.structure import MEASURES, learn_structure  # a given structure need not load it
+        return self.learn_tables(data, self.search_structure(data))
 
+    def search_structure(self, data: Dataset, *, progress: Progress | None = None) -> LearnedStructure | None:
+        """The structure that the recipe learns from rows; None if it is given.
+
+        >>> import possnet as pn
+        >>> data = pn.sample(pn.load_example("pump"), 200, process="precise", rng=1)
+        >>> len(Recipe("mwst", "mutual-information").search_structure(data).edges)
+        6
+        """
+        if self.dag is not None:
+            return None
+        from possnet.structure import learn_structure  # a given structure need not load it
+
+        return learn_structure(data, self.method, measure=self.measure, conjunction=self.conjunction, progress=progress)
+
+    def learn_tables(
+        self, data: Dataset, structure: LearnedStructure | None, *, progress: Progress | None = None
+    ) -> Network:
+        """The network whose tables are learned for a structure that `search_structure` gave.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> Recipe(dag=asia.dag).learn_tables(pn.sample(asia, 100, rng=1), None).dag == asia.dag
+        True
+        """
         dag, learner, options = self.dag, self.learner, dict(self.options)
-        if dag is None:
-            structure = learn_structure(data, self.method, measure=self.measure, conjunction=self.conjunction)
+        if structure is not None:
+            from possnet.structure import MEASURES
+
             dag, score = structure.dag, MEASURES[structure.measure]
             if learner is None and score.prior != "none" and not options.keys() & {"prior", "pseudo"}:
                 options["prior"] = score.prior
             learner = learner or score.learner
+        if dag is None:
+            raise InputError("recipe: no structure; expected a dag, or what search_structure gave")
         chosen = LEARNERS[learner or "likelihood"]
         for odd in (option for option in self.options if option not in chosen.options):
             known = listing(sorted(chosen.options), len(chosen.options))
             raise InputError(f"recipe: option {odd!r} is not for learner {chosen.name!r}; expected one of {known}")
+        if progress is not None and "progress" in chosen.options:
+            options["progress"] = progress
         return take_network(chosen.fit(dag, data, conjunction=self.conjunction, **options))
 
     def describe(self) -> str:

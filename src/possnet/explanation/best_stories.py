@@ -154,17 +154,25 @@ def _find_change(asked: AskedQuestion, answer: Floats, number: int) -> SmallestC
 
 
 def _find_dropped(asked: AskedQuestion, number: int, leads: bool) -> tuple[str, ...] | None:  # noqa: FBT001
-    """The smallest set of findings without which the answer flips, of equal ones the first; sizes within a budget."""
+    """The smallest set of findings without which the answer flips, of equal ones the first; sizes within a budget.
+
+    Sizes share a batch of rows while they are few: a batch costs its schedule, whatever it holds.
+    """
     count = len(asked.findings)
+    batch: list[tuple[int, ...]] = []
     for size in range(1, count + 1):
         if comb(count, size) > _MOST_ROWS:
             return None
-        sets = list(combinations(range(count), size))
-        kept = np.ones((len(sets), count), dtype=np.int64)
-        kept[np.arange(len(sets))[:, np.newaxis], np.array(sets)] = 0
+        batch += combinations(range(count), size)
+        if size > 1 and size < count and len(batch) + comb(count, size + 1) <= _MOST_ROWS:
+            continue
+        kept = np.ones((len(batch), count), dtype=np.int64)
+        for row, dropped in enumerate(batch):
+            kept[row, list(dropped)] = 0
         flipped = np.flatnonzero((asked.answer_subsets(kept)[:, number] == 1.0) != leads)
         if len(flipped):
-            return tuple(asked.findings[k] for k in sets[flipped[0]])
+            return tuple(asked.findings[k] for k in batch[flipped[0]])
+        batch = []
     return None
 
 
