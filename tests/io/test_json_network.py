@@ -218,7 +218,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    monkeypatch.setattr("os.write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pn.write_network(pn.load_example("asia"), target)
     assert target.read_text() == "old"

@@ -235,9 +235,7 @@ def spool_input(expected: Literal["network", "data"]) -> str:
 
     If its first bytes do not say what it is, it is taken for what is expected.
     """
-    from tempfile import TemporaryDirectory
-
-    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, guess_suffix
+    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, guess_suffix, replace_file, temporary_folder
 
     context = click.get_current_context()
     root = context.find_root()
@@ -245,10 +243,10 @@ def spool_input(expected: Literal["network", "data"]) -> str:
         raise click.UsageError("- is given twice, and there is only one standard input; expected it once", context)
     if sys.stdin is None:
         raise InputError("standard input is closed; expected data or a network there, or a file's name instead of -")
-    folder = root.with_resource(TemporaryDirectory(prefix="possnet-"))
+    folder = root.with_resource(temporary_folder())
     head = sys.stdin.buffer.read(4096)
-    file = Path(folder) / f"input{guess_suffix(head, NETWORK_FORMATS if expected == 'network' else DATA_FORMATS)}"
-    with file.open("wb") as copy:
+    file = folder / f"input{guess_suffix(head, NETWORK_FORMATS if expected == 'network' else DATA_FORMATS)}"
+    with replace_file(file, durable=False) as copy:
         copy.write(head)
         copyfileobj(sys.stdin.buffer, copy)
     root.meta[_STDIN] = str(file)

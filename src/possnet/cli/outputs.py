@@ -29,16 +29,14 @@ def open_output(
 
     A file that could not be written is refused before any work.
     """
-    from tempfile import TemporaryDirectory
-
-    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, choose_format, known_suffixes
+    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, choose_format, known_suffixes, temporary_folder
 
     formats: Any = NETWORK_FORMATS if kind == "network" else DATA_FORMATS
     if name == "-":
         if sys.stdout is None:
             raise InputError("standard output is closed; expected a file's name instead of -")
-        with TemporaryDirectory(prefix="possnet-") as folder:
-            file = Path(folder) / f"output{known_suffixes(formats, ability)[0]}"
+        with temporary_folder() as folder:
+            file = folder / f"output{known_suffixes(formats, ability)[0]}"
             yield str(file)
             with file.open("rb") as written:
                 copyfileobj(written, sys.stdout.buffer)

@@ -1,5 +1,15 @@
 """The names of `possnet.io`, each listed once: `possnet.io.__init__` loads them from here when they are first used."""
 
+from .atomic_files import (
+    discard_unfinished as discard_unfinished,
+    make_folder as make_folder,
+    remove_file as remove_file,
+    replace_file as replace_file,
+    sync_folder as sync_folder,
+    temporary_folder as temporary_folder,
+    write_bytes as write_bytes,
+    write_text as write_text,
+)
 from .data_files import (
     DataStream as DataStream,
     column_domains as column_domains,
@@ -12,12 +22,7 @@ from .data_files import (
 )
 from .data_source import DataSource as DataSource
 from .examples import example_names as example_names, load_example as load_example
-from .file_access import (
-    file_error as file_error,
-    read_bytes as read_bytes,
-    replace_file as replace_file,
-    write_text as write_text,
-)
+from .file_access import file_error as file_error, read_bytes as read_bytes
 from .format_registries import (
     DATA_FORMATS as DATA_FORMATS,
     NETWORK_FORMATS as NETWORK_FORMATS,

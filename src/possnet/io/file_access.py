@@ -1,8 +1,7 @@
-"""Reading files, with an error that says why one cannot be read, and writing them atomically."""
+"""Reading files, with an error that says why one cannot be read."""
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,60 +82,6 @@ def prefix_errors(owner: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{owner}: {error}") from None
-
-
-@contextmanager
-def replace_file(path: str | Path) -> Iterator[Path]:
-    """Write a file atomically: gives the path of a temporary file in the same folder, which replaces ``path`` at the end.
-
-    If anything goes wrong, the temporary file is removed and ``path`` is as before.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = Path(folder) / "a.txt"
-    ...     with replace_file(target) as beside:
-    ...         _ = beside.write_text("all of it")
-    ...     target.read_text(), len(list(Path(folder).iterdir()))
-    ('all of it', 1)
-    """
-    import tempfile
-
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"{target}: the folder {target.parent} does not exist; make it first")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-        os.close(handle)
-    except (OSError, ValueError) as error:
-        raise file_error(target, error) from None
-    beside = Path(name)
-    try:
-        yield beside
-        beside.chmod(_file_mode(target))
-        with beside.open("rb+") as written:
-            os.fsync(written.fileno())
-        beside.replace(target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise file_error(target, error) from None
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def _file_mode(target: Path) -> int:
-    """Permissions of the file to be replaced, or those a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write a UTF-8 text file, whole or not at all."""
-    with replace_file(path) as beside:
-        beside.write_bytes(text.encode())
 
 
 def locate_offset(content: bytes, offset: int) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 from possnet.calibration import AMBIGUOUS, Calibration, ScoreRanks
 from possnet.errors import InputError, require_known, require_number
 from possnet.inference import SCORED_BY
-from possnet.io.file_access import prefix_errors, read_bytes, write_text
+from possnet.io.atomic_files import write_text
+from possnet.io.file_access import prefix_errors, read_bytes
 from possnet.io.json_files import convert_document, describe_bins, parse_object, require_format, restore_variables
 from possnet.io.network_formats.json_network import decode_network, encode_network
 

@@ -15,7 +15,8 @@ import numpy as np
 from possnet.counting import Counts, Focal
 from possnet.errors import InputError
 from possnet.graph import Dag
-from possnet.io.file_access import prefix_errors, read_bytes, write_text
+from possnet.io.atomic_files import write_text
+from possnet.io.file_access import prefix_errors, read_bytes
 from possnet.io.json_files import (
     choose_version,
     convert_document,

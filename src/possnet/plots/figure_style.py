@@ -6,15 +6,15 @@ marker of its own. In SVG text the colours become CSS variables, so that a figur
 
 from __future__ import annotations
 
+import atexit
 import io
 import re
 import warnings
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from html import unescape
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -185,15 +185,17 @@ def svg_text(figure: Figure, title: str, *, prefix: str = "") -> Picture:
 
 def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: str = "") -> Picture:
     """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
-    from possnet.io import replace_file, write_text
+    from possnet.io import write_bytes, write_text
 
     text = _plain_svg(figure)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
     import matplotlib as mpl
 
     fonts: Any = {"font.sans-serif": [*_slim_fonts(), "DejaVu Sans"]}
-    with _styled(), mpl.rc_context(fonts), _rounded_numbers(), replace_file(stem.parent / f"{stem.name}.pdf") as file:
-        figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
+    page = io.BytesIO()
+    with _styled(), mpl.rc_context(fonts), _rounded_numbers():
+        figure.savefig(page, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
+    write_bytes(stem.parent / f"{stem.name}.pdf", page.getvalue())
     return _follow_page(text, title, prefix)
 
 
@@ -232,19 +234,22 @@ def _slim_fonts() -> tuple[str, ...]:
     """
     from matplotlib import font_manager
 
+    from possnet.io import write_bytes
+
     try:
         from fontTools.ttLib import TTFont
 
         for weight in ("normal", "bold"):
             file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
-            slim = Path(_fonts_folder().name) / f"{weight}.ttf"
+            slim, content = _fonts_folder() / f"{weight}.ttf", io.BytesIO()
             with TTFont(file, recalcTimestamp=False, lazy=True) as font:
                 for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
                     del font[table]
                 for record in font["name"].names:
                     if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
                         record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
-                font.save(slim)
+                font.save(content)
+            write_bytes(slim, content.getvalue(), durable=False)
             font_manager.fontManager.addfont(slim)
     except (ImportError, OSError, KeyError, ValueError):
         return ()
@@ -252,9 +257,13 @@ def _slim_fonts() -> tuple[str, ...]:
 
 
 @cache
-def _fonts_folder() -> TemporaryDirectory[str]:
+def _fonts_folder() -> Path:
     """A folder that goes when the program ends."""
-    return TemporaryDirectory(prefix="possnet-fonts-")
+    from possnet.io import temporary_folder
+
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(temporary_folder())
 
 
 _SLIM: Final = "possnet Sans"

@@ -17,9 +17,10 @@ import numpy as np
 from possnet.arrow import first_line, require_distinct
 from possnet.cells import CellSyntax
 from possnet.errors import InputError, warn_user
+from possnet.io.atomic_files import replace_file
 from possnet.io.csv_dialect import CsvDialect, detect_dialect, fallback_encoding, is_utf8_file
 from possnet.io.data_source import DataSource, explicit_weights
-from possnet.io.file_access import file_error, replace_file
+from possnet.io.file_access import file_error
 from possnet.io.formats import DataFormat
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def write_csv(
     CsvDialect(delimiter)
     names = [*(v.name for v in variables), *([weight_column] if weight_column else [])]
     order = names if plain is None else plain.order_columns(names)
-    with replace_file(path) as beside, beside.open("wb") as out:
+    with replace_file(path) as out:
         out.write((delimiter.join(_quote_field(name, delimiter) for name in order) + "\n").encode())
         for batch in batches:
             for start in range(0, len(batch), _ROWS):
@@ -291,7 +292,7 @@ def write_csv_tables(tables: Iterable[Any], schema: Any, path: Path) -> None:
     import pyarrow.csv as arrow_csv
 
     style = arrow_csv.WriteOptions(quoting_style="needed", quoting_header="none")
-    with replace_file(path) as beside, arrow_csv.CSVWriter(beside, schema, write_options=style) as writer:
+    with replace_file(path) as out, arrow_csv.CSVWriter(out, schema, write_options=style) as writer:
         for table in tables:
             writer.write_table(table)
 

@@ -24,8 +24,9 @@ import numpy as np
 from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, first_line, require_distinct
 from possnet.dataset import variables_of
 from possnet.errors import InputError, listing, require_known
+from possnet.io.atomic_files import replace_file
 from possnet.io.data_source import Block, ColumnBatch, DataSource, explicit_weights
-from possnet.io.file_access import file_error, prefix_errors, replace_file
+from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.formats import DataFormat
 from possnet.io.json_files import decode_variables, encode_variables
 from possnet.kernels import bitmaps
@@ -375,7 +376,7 @@ def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None
     import pyarrow.parquet as pq
 
     options = {"compression": "zstd", "write_page_checksum": True}
-    with replace_file(path) as beside, pq.ParquetWriter(beside, schema, **options) as writer:
+    with replace_file(path) as out, pq.ParquetWriter(out, schema, **options) as writer:
         for table in tables:
             writer.write_table(table)
 

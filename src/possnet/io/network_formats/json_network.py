@@ -19,7 +19,8 @@ import numpy as np
 from possnet.errors import InputError, require_known
 from possnet.gates import restore_gate
 from possnet.graph import Dag
-from possnet.io.file_access import prefix_errors, write_text
+from possnet.io.atomic_files import write_text
+from possnet.io.file_access import prefix_errors
 from possnet.io.formats import NetworkFormat
 from possnet.io.json_files import (
     choose_version,

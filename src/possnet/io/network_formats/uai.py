@@ -24,7 +24,8 @@ import numpy as np
 
 from possnet.errors import InputError, TooLarge, require_known
 from possnet.graph import Dag
-from possnet.io.file_access import file_stem, is_gzipped, locate_offset, prefix_errors, read_bytes, write_text
+from possnet.io.atomic_files import write_text
+from possnet.io.file_access import file_stem, is_gzipped, locate_offset, prefix_errors, read_bytes
 from possnet.io.formats import NetworkFormat
 from possnet.io.json_files import decode_variables, encode_variables
 from possnet.io.probability_tables import convert_bayesian_network, parse_numbers, require_table_fits
