@@ -29,12 +29,26 @@ class Reply(NamedTuple):
 class Server(NamedTuple):
     process: subprocess.Popen[str]
     port: int
+    token: str
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def address(self) -> str:
+        """The address as it was printed."""
+        return f"{self.origin}?token={self.token}"
+
+    @property
+    def cookie(self) -> str:
+        return f"possnet-{self.port}={self.token}"
 
     def ask(self, path: str, body: Any = None, *, method: str | None = None, **headers: str) -> Reply:
-        """One request; a body is sent as JSON unless it is bytes."""
+        """One request with the cookie of the page; a body is sent as JSON unless it is bytes."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        head = {"Content-Type": "application/json"} if sent is not None else {}
+        head = {"Cookie": self.cookie} | ({"Content-Type": "application/json"} if sent is not None else {})
         head |= {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.request(method or ("GET" if sent is None else "POST"), path, sent, head)
@@ -59,17 +73,20 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(net: str | Path, *options: str, **environment: str) -> Iterator[Server]:
-    """The command itself, ended by its own process id."""
-    words = [str(COMMAND), "explore", str(net), "--port", "0", *(options or ("--no-browser",))]
+def serving(net: str | Path | None, *options: str, folder: Path | None = None, **environment: str) -> Iterator[Server]:
+    """The command itself, in a folder, ended by its own process id."""
+    given = [] if net is None else [str(net)]
+    words = [str(COMMAND), "explore", *given, "--port", "0", *(options or ("--no-browser",))]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **environment})
+    process = subprocess.Popen(
+        words, stdout=pipe, stderr=pipe, text=True, cwd=folder, env={**os.environ, **environment}
+    )
     try:
         assert process.stdout is not None
         address = process.stdout.readline()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", address)
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{64})\n", address)
         assert found, address
-        yield Server(process, int(found[1]))
+        yield Server(process, int(found[1]), found[2])
     finally:
         if process.poll() is None:
             process.terminate()

@@ -14,8 +14,10 @@ from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.explorer import explore
+from possnet.explorer.evidence_answers import answer_evidence
 from possnet.explorer.request_types import AnswerRequest, TableRequest
-from possnet.explorer.session import Session, answer_evidence, read_table_page
+from possnet.explorer.session import Session
+from possnet.explorer.table_pages import read_table_page
 from tests.serving import Server, serving
 
 
@@ -108,8 +110,8 @@ def test_edits_are_those_of_the_library_and_can_be_undone(tmp_path: Path) -> Non
         assert (summary["edited"], summary["touched"], summary["undo"], summary["redo"]) == (
             ["dysp"],
             ["dysp"],
-            True,
-            False,
+            "edit the table of dysp",
+            None,
         )
         assert now() == first
         given = {"xray": ["yes"]}
@@ -131,7 +133,9 @@ def test_edits_are_those_of_the_library_and_can_be_undone(tmp_path: Path) -> Non
             ("undo", None, asia.with_table("smoke", [0.5, 1])),
         ):
             revision = server.ask("/api/network").document["revision"]
-            assert server.ask("/api/history", {"step": step, "variable": variable, "revision": revision}).status == 200
+            body = {"step": step} if step != "reset" else {"variable": variable}
+            path = "/api/reset" if step == "reset" else "/api/history"
+            assert server.ask(path, {**body, "revision": revision}).status == 200
             assert now() == expected
     assert asia == pn.load_example("asia")
 
@@ -155,8 +159,8 @@ def test_edits_are_those_of_the_library_and_can_be_undone(tmp_path: Path) -> Non
         ("edit", {"variable": "fever", "rows": {}, "revision": 0}, "expected at least one"),
         ("normalise", {"variable": "fever", "rows": [[0, 0, 0]]}, "zero everywhere"),
         ("normalise", {"variable": "fever", "rows": [[1]]}, "expected 3 degrees in each"),
-        ("history", {"step": "undo", "revision": 0}, "no edit is left to undo"),
-        ("history", {"step": "redo", "revision": 0}, "no edit is left to redo"),
+        ("history", {"step": "undo", "revision": 0}, "no change is left to undo"),
+        ("history", {"step": "redo", "revision": 0}, "no change is left to redo"),
         ("history", {"step": "jump", "revision": 0}, "invalid enum value 'jump'"),
     ],
 )

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import possnet as pn
-from possnet.explorer.request_types import AnswerRequest, EditRequest, HistoryRequest
-from possnet.explorer.session import Session, answer_evidence, edit_table, step_history
+from possnet.explorer.evidence_answers import answer_evidence
+from possnet.explorer.request_types import AnswerRequest, EditRequest, HistoryRequest, ResetRequest
+from possnet.explorer.session import Session, step_history
+from possnet.explorer.table_pages import edit_table, reset_tables
 from tests.explorer.test_page import opened, settled, state
 from tests.serving import Server, serving
 
@@ -128,7 +130,7 @@ def test_an_edited_context_is_given_and_the_others_keep_their_bounds() -> None:
         assert end["flu"][0].tolist() == old["flu"][0].tolist()
         assert end["cough"].tolist() == old["cough"].tolist()
     again = edit_table(edited, EditRequest("season", {0: [1.0, 0.5]}, 1))
-    reset = step_history(again, HistoryRequest("reset", 2, "flu")).network.bounds
+    reset = reset_tables(again, ResetRequest(2, "flu")).network.bounds
     assert reset is not None
     assert reset.lower["flu"].tolist() == before.lower["flu"].tolist()
     assert reset.upper["season"].tolist() == [1.0, 0.5]

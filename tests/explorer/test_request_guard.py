@@ -10,13 +10,26 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from starlette.datastructures import Headers
 
 import possnet as pn
+from possnet.explorer.access_token import AccessToken
 from possnet.explorer.app import build_application
+from possnet.explorer.session import Session
 from tests.serving import Server
 
 SAFE = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:"
-FILES = ["/", "/style.css", "/panel.css", "/colours.css", "/app.js", "/graph.js", "/editor.js", "/view.js"]
+FILES = [
+    "/",
+    "/style.css",
+    "/panel.css",
+    "/colours.css",
+    "/app.js",
+    "/marks.css",
+    "/graph.js",
+    "/editor.js",
+    "/view.js",
+]
 
 
 @pytest.mark.parametrize("path", [*FILES, "/api/network", "/api/download", "/nothing"])
@@ -29,6 +42,61 @@ def test_every_reply_is_guarded(clinic: Server, path: str) -> None:
     assert reply.headers["referrer-policy"] == "no-referrer"
     assert reply.headers["cache-control"] == "no-store"
     assert not reply.headers.keys() & {"set-cookie", "server", "access-control-allow-origin"}
+
+
+@pytest.mark.parametrize("path", [*FILES, "/api/network", "/api/download", "/api/answer", "/nothing", "/api/edit"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        {},
+        {"Cookie": "possnet-{port}="},
+        {"Cookie": "possnet-{port}={wrong}"},
+        {"Cookie": "possnet={token}; possnet-1={token}; token={token}"},
+        {"Cookie": "x" * 4000},
+        {"Authorization": "token {token}"},
+        {"Referer": "http://127.0.0.1:{port}/?token={token}"},
+    ],
+)
+def test_without_the_token_there_is_nothing_to_see(clinic: Server, path: str, head: dict[str, str]) -> None:
+    wrong = clinic.token[:-1] + ("0" if clinic.token[-1] != "0" else "1")
+    sent = {name: text.format(port=clinic.port, token=clinic.token, wrong=wrong) for name, text in head.items()}
+    for method in ("GET", "POST", "HEAD", "OPTIONS"):
+        reply = clinic.ask(path, b"{}" if method == "POST" else None, method=method, **{"Cookie": ""} | sent)
+        assert reply.status == 403
+        assert "set-cookie" not in reply.headers
+        assert method == "HEAD" or reply.document["error"].startswith("request: no token; open the whole address")
+    assert clinic.ask(f"{path}?token={wrong}", Cookie="").status == 403
+    assert (
+        path == "/" or clinic.ask(f"{path}?token={clinic.token}", Cookie="").status == 403
+    )  # only the page is opened so
+
+
+def test_the_printed_address_opens_the_page_and_leaves_a_cookie(clinic: Server) -> None:
+    assert len(bytes.fromhex(clinic.token)) == 32
+    reply = clinic.ask(f"/?token={clinic.token}", Cookie="")
+    assert reply.status == 200
+    assert reply.headers["set-cookie"] == f"{clinic.cookie}; HttpOnly; SameSite=Strict; Path=/"
+    assert clinic.ask("/", Cookie=reply.headers["set-cookie"].partition(";")[0]).status == 200
+    assert clinic.ask("/", Cookie=f"other=1; {clinic.cookie}").status == 200
+
+
+def test_no_two_explorers_share_a_token() -> None:
+    tokens = [AccessToken(8642).text for _ in range(100)]
+    assert len(set(tokens)) == 100
+
+
+def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[bytes, bytes]] = []
+
+    def compare(first: bytes, second: bytes) -> bool:
+        compared.append((first, second))
+        return False
+
+    monkeypatch.setattr("possnet.explorer.access_token.secrets.compare_digest", compare)
+    token = AccessToken(8642)
+    assert not token.is_in_query(f"token={token.text}".encode())
+    assert not token.is_in_cookies(Headers({"cookie": f"possnet-8642={token.text}"}))
+    assert compared == [(token.text.encode(), token.text.encode())] * 2
 
 
 @pytest.mark.parametrize(
@@ -102,7 +170,8 @@ def test_only_its_own_page_may_ask(
     ],
 )
 def test_only_its_own_files_are_served(clinic: Server, path: str) -> None:
-    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{clinic.port}\r\nConnection: close\r\n\r\n"
+    host = f"Host: 127.0.0.1:{clinic.port}\r\nCookie: {clinic.cookie}\r\n"
+    head = f"GET {path} HTTP/1.1\r\n{host}Connection: close\r\n\r\n"
     reply = clinic.raw(head.encode())
     assert reply.startswith((b"HTTP/1.1 404 ", b"HTTP/1.1 400 ")), reply[:200]
     assert b"root:" not in reply
@@ -110,7 +179,7 @@ def test_only_its_own_files_are_served(clinic: Server, path: str) -> None:
 
 
 def test_sizes_are_bounded(clinic: Server) -> None:
-    host = f"Host: 127.0.0.1:{clinic.port}\r\nContent-Type: application/json\r\n"
+    host = f"Host: 127.0.0.1:{clinic.port}\r\nCookie: {clinic.cookie}\r\nContent-Type: application/json\r\n"
     for length in ((1 << 20) + 1, 10**12):
         reply = clinic.raw(f"POST /api/answer HTTP/1.1\r\n{host}Content-Length: {length}\r\n\r\n".encode())
         assert reply.startswith(b"HTTP/1.1 413 ")
@@ -152,6 +221,7 @@ _HEADS = st.sampled_from(
 _LINES = st.sampled_from(
     [
         b"Host: 127.0.0.1:%d\r\n",
+        b"Cookie: %c\r\n",
         b"Content-Type: application/json\r\n",
         b"Content-Length: 40\r\n",
         b"Content-Length: -1\r\n",
@@ -169,7 +239,7 @@ _LINES = st.sampled_from(
 @settings(max_examples=60)
 @given(st.lists(st.one_of(_HEADS, _LINES, st.binary(max_size=60)), max_size=8), st.booleans())
 def test_garbage_is_survived(clinic: Server, parts: list[bytes], close: bool) -> None:
-    content = b"".join(parts).replace(b"%d", str(clinic.port).encode())
+    content = b"".join(parts).replace(b"%d", str(clinic.port).encode()).replace(b"%c", clinic.cookie.encode())
     reply = clinic.raw(content, close=close, timeout=0.5)
     assert b"Traceback" not in reply
     assert clinic.ask("/api/network").document["revision"] == 0
@@ -198,7 +268,7 @@ def called(app: Any, path: str, host: str) -> tuple[int, Any]:
     async def receive() -> Any:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    head = [(b"host", host.encode())]
+    head = [(b"host", host.encode()), (b"cookie", f"{app.token.cookie}={app.token.text}".encode())]
     scope = {
         "type": "http",
         "method": "GET",
@@ -217,9 +287,9 @@ def test_a_mistake_of_ours_is_one_line_and_no_traceback(
     def broken(_: object) -> None:
         raise KeyError("oh\nno")
 
-    guarded = build_application(pn.load_example("clinic"), 80)
+    guarded = build_application(Session.from_network(pn.load_example("clinic")), 80, Path())
     assert called(guarded, "/api/network", "localhost")[1]["name"] == "clinic"
-    monkeypatch.setattr("possnet.explorer.session.summarise_session", broken)
+    monkeypatch.setattr("possnet.explorer.network_page.summarise_session", broken)
     status, document = called(guarded, "/api/network", "127.0.0.1:80")
     assert (status, document["error"][:22]) == (500, "possnet made a mistake")
     assert capsys.readouterr().err == "explore: '/api/network': KeyError: 'oh\\nno'\n"

@@ -15,6 +15,8 @@ import pytest
 
 import possnet as pn
 from possnet.explorer import explore, request_guard, serve, uvicorn_server
+from possnet.explorer.app import build_application
+from possnet.explorer.session import Session
 from tests.commands import readme_commands, run
 from tests.serving import serving
 
@@ -43,7 +45,7 @@ def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
     assert server.process.returncode == code
     assert out == ""
     assert err == f"Open this address in a browser on this machine; Ctrl-C ends it.\n{last}"
-    assert (tmp_path / "opened").read_text() == f"http://127.0.0.1:{server.port}/\n"
+    assert (tmp_path / "opened").read_text() == f"{server.address}\n"
 
 
 def test_a_port_in_use_is_told_and_the_default_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +66,7 @@ def test_a_port_in_use_is_told_and_the_default_gives_way(monkeypatch: pytest.Mon
         with pytest.raises(KeyboardInterrupt):
             explore(pn.load_example("clinic"), open_browser=False, announce=enough)
     assert addresses
-    assert not addresses[0].endswith(f":{port}/")
+    assert f":{port}/" not in addresses[0]
     assert run("explore", "clinic", "--port", "99999").returncode == 2
 
 
@@ -89,9 +91,11 @@ def test_half_a_request_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(request_guard, "_PATIENCE", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        thread = threading.Thread(target=uvicorn_server.serve_network, args=(pn.load_example("clinic"), listener))
+        guarded = build_application(Session.from_network(pn.load_example("clinic")), port, Path())
+        thread = threading.Thread(target=uvicorn_server.serve_application, args=(guarded, listener))
         thread.start()
         head = f"POST /api/answer HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n"
+        head += f"Cookie: {guarded.token.cookie}={guarded.token.text}\r\n"
         for content, reply in (
             (b"", b""),
             (b"GET /", b""),

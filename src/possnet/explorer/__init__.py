@@ -4,12 +4,14 @@
 ``possnet[web]``. The page asks the server for every number, and the server asks `possnet.Inference`: nothing is
 computed here.
 
-- ``session``: the current network, its engine and the edits, as values that replace each other;
-- ``card_layout``: where the cards are;
-- ``request_types``: what requests may hold;
-- ``app``: the paths; ``request_guard``: who may ask, and how much, and how errors are answered;
+- ``session``: the network, its engine and the steps so far, as values that replace each other;
+- ``evidence_answers``, ``table_pages``: what is asked of a session, and edits of its tables;
+- ``card_layout``, ``network_page``: where the cards are, and the network as the page draws it;
+- ``request_types``: what requests may hold; ``routes``: what a route is; ``core_routes``, ``file_routes``: tables of them;
+- ``app``: the paths; ``explorer_state``: what they share;
+- ``request_guard``, ``access_token``: who may ask, and how much, and how errors are answered;
 - ``serve`` and ``uvicorn_server``: sockets, time limits, signals and the end;
-- ``page``: the files that the browser gets.
+- ``page``: the files that the browser gets; a tab of its dock registers itself in ``tabs.js``.
 """
 
 from possnet.explorer.serve import explore

@@ -1,8 +1,12 @@
 """Who may ask, and how much: every request passes here first, and every reply leaves here.
 
+Another account on this machine must not reach a network that is not its own: the page is opened with a token, and
+everything else needs the cookie that the page was answered with (`possnet.explorer.access_token`).
+
 A page on the web must not reach a server on this machine. A name that is made to point here (DNS rebinding) shows in
 ``Host``; a form, a script or a picture on another site shows in ``Origin`` or ``Sec-Fetch-Site``. Only the page itself may
-be opened from anywhere, by a link. What comes in is bounded: the head by uvicorn and here, the body here, both in time.
+be opened from anywhere, by a link that holds the token. What comes in is bounded: the head by uvicorn and here, the
+body here, both in time.
 
 Starlette's ``TrustedHostMiddleware`` does not look at the port of ``Host``, and nothing in it bounds a body.
 """
@@ -24,9 +28,11 @@ from possnet.errors import ImpossibleEvidence, InputError, PossnetError, TooLarg
 from possnet.io import explain_mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from possnet.explorer.access_token import AccessToken
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 _MOST_BODY: Final = 1 << 20
@@ -53,8 +59,10 @@ _HEADERS: Final = {
 class RequestGuard:
     """An application that only its own page may ask, on this machine, a few requests at a time."""
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
+    def __init__(self, app: ASGIApp, port: int, token: AccessToken, close: Callable[[], None] | None = None) -> None:
         self.app = app
+        self.token = token
+        self.close = close or (lambda: None)
         self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         if port == 80:
             self.hosts |= {"127.0.0.1", "localhost"}
@@ -65,14 +73,18 @@ class RequestGuard:
         if scope["type"] != "http":
             return
 
+        opened = False
+
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
+                if opened:
+                    MutableHeaders(scope=message)["Set-Cookie"] = self.token.header
             await send(message)
 
         self.inside += 1
         try:
-            self._check_request(scope)
+            opened = self._check_request(scope)
             await self.app(scope, receive, send_guarded)
         except HTTPException as error:
             await error_response(error)(scope, receive, send_guarded)
@@ -81,8 +93,8 @@ class RequestGuard:
         finally:
             self.inside -= 1
 
-    def _check_request(self, scope: Scope) -> None:
-        """Refuse what no page of ours would send."""
+    def _check_request(self, scope: Scope) -> bool:
+        """Refuse what no page of ours would send; whether the page is opened with the token."""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEAD:
             raise HTTPException(431, f"more than {_MOST_HEAD} bytes of headers")
         if len(scope["raw_path"]) + len(scope["query_string"]) > _MOST_PATH:
@@ -91,8 +103,11 @@ class RequestGuard:
         host = headers.get("host", "")
         if host.lower() not in self.hosts:
             raise HTTPException(403, f"Host {host[:80]!r}; expected {' or '.join(sorted(self.hosts))}")
-        if scope["method"] == "GET" and scope["path"] == "/":
-            return
+        if scope["method"] in {"GET", "HEAD"} and scope["path"] == "/":
+            opened = self.token.is_in_query(scope["query_string"])
+            self._require_token(opened or self.token.is_in_cookies(headers))
+            return opened
+        self._require_token(self.token.is_in_cookies(headers))
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
         if origin is not None and origin.lower() not in {f"http://{name}" for name in self.hosts}:
             raise HTTPException(403, f"Origin {origin[:80]!r}; expected the explorer's own page")
@@ -100,6 +115,12 @@ class RequestGuard:
             raise HTTPException(403, f"from a page that is {site[:20]}; expected the explorer's own page")
         if self.inside > _MOST_AT_ONCE:
             raise HTTPException(503, f"{_MOST_AT_ONCE} others are being answered; try again", {"Retry-After": "1"})
+        return False
+
+    @staticmethod
+    def _require_token(present: bool) -> None:  # noqa: FBT001
+        if not present:
+            raise HTTPException(403, "no token; open the whole address that possnet explore printed")
 
 
 async def read_message(request: Request, kind: type[Struct]) -> Struct:
@@ -107,19 +128,28 @@ async def read_message(request: Request, kind: type[Struct]) -> Struct:
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise HTTPException(415, f"content type {content_type[:80]!r}; expected 'application/json'")
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > _MOST_BODY:
-        raise HTTPException(413, f"{length[:20]} bytes; expected at most {_MOST_BODY}", _CLOSE)
     body = bytearray()
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            async for part in request.stream():
-                body += part
-                if len(body) > _MOST_BODY:
-                    raise HTTPException(413, f"more than {_MOST_BODY} bytes", _CLOSE)
-    except TimeoutError:
-        raise HTTPException(408, f"not whole after {_PATIENCE:g} seconds", _CLOSE) from None
+    await receive_body(request, body.extend, most=_MOST_BODY, patience=_PATIENCE)
     return decode_message(bytes(body), kind)
+
+
+async def receive_body(
+    request: Request, keep: Callable[[bytes], object], *, most: int, patience: float = _PATIENCE
+) -> None:
+    """Hand the parts of a request's body to ``keep`` as they come, within a size in bytes and a time in seconds."""
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > most:
+        raise HTTPException(413, f"{length[:20]} bytes; expected at most {most}", _CLOSE)
+    received = 0
+    try:
+        async with asyncio.timeout(patience):
+            async for part in request.stream():
+                received += len(part)
+                if received > most:
+                    raise HTTPException(413, f"more than {most} bytes", _CLOSE)
+                keep(part)
+    except TimeoutError:
+        raise HTTPException(408, f"not whole after {patience:g} seconds", _CLOSE) from None
 
 
 def decode_message(body: bytes, kind: type[Struct]) -> Struct:

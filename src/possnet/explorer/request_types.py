@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-HistoryStep: TypeAlias = Literal["undo", "redo", "reset"]
+HistoryStep: TypeAlias = Literal["undo", "redo"]
 
 
 class AnswerRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,9 +53,15 @@ class EditRequest(msgspec.Struct, forbid_unknown_fields=True):
     revision: int
 
 
+class ResetRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The original table of a variable (of all, without a name), at a revision."""
+
+    revision: int
+    variable: str | None = None
+
+
 class HistoryRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """One edit back or forward, or the original table of a variable (of all, without a name), at a revision."""
+    """One step back or forward, at a revision."""
 
     step: HistoryStep
     revision: int
-    variable: str | None = None

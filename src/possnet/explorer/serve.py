@@ -6,9 +6,10 @@ import errno
 import socket
 import threading
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from possnet.errors import InputError, TooLarge
+from possnet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,22 +17,30 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 PORT: Final = 8642
-_MOST_STATES: Final = 20_000
 
 
 def explore(
-    network: Network,
+    network: Network | None = None,
     *,
+    file: str | Path | None = None,
+    folder: str | Path = ".",
     port: int | None = None,
     open_browser: bool = True,
     announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a page on which a network is explored, until it is interrupted. Needs ``possnet[web]``.
+    """Serve a page on which a network is explored and built, until it is interrupted. Needs ``possnet[web]``.
 
-    Only this machine can reach it, and nothing is written to disk.
+    Only this machine can reach it, and only those who have the address with its token. Nothing is written to disk unless
+    someone saves the network on the page.
 
     Parameters
     ----------
+    network
+        The network to begin with; without one the page offers what could be opened, and an empty canvas.
+    file
+        The file that the network comes from, to which it can be saved.
+    folder
+        The folder below which the page opens and saves files.
     port
         The port to use; 0 for any free one. By default 8642 if it is free, or else any free one.
     open_browser
@@ -47,15 +56,18 @@ def explore(
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise InputError("explore: starlette and uvicorn are not installed; expected both: pip install 'possnet[web]'")
-    states = sum(len(variable) for variable in network.variables)
-    if states > _MOST_STATES:
-        raise TooLarge(
-            f"explore: {states:,} states in all; a page holds at most {_MOST_STATES:,}; explore a part of the network"
-        )
-    with _open_listener(port) as listener:
-        from possnet.explorer.uvicorn_server import serve_network
+    from possnet.explorer.session import Session, require_page_size
 
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    session = Session.without_network()
+    if network is not None:
+        require_page_size(network)
+        session = Session.from_network(network, None if file is None else Path(file).resolve())
+    with _open_listener(port) as listener:
+        from possnet.explorer.app import build_application
+        from possnet.explorer.uvicorn_server import serve_application
+
+        application = build_application(session, listener.getsockname()[1], Path(folder).resolve())
+        address = application.token.address
         if announce is None:
             print(address, flush=True)  # noqa: T201
         else:
@@ -64,7 +76,7 @@ def explore(
             import webbrowser
 
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        serve_network(network, listener)
+        serve_application(application, listener)
 
 
 def _open_listener(port: int | None) -> socket.socket:

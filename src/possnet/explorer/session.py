@@ -1,4 +1,8 @@
-"""The network that is being explored: a value with its engine and its history, replaced as a whole by every edit.
+"""The network that is being explored: a value with its engine and its history, replaced as a whole by every change.
+
+Whatever changes the network (an edited table, a new variable, a moved card, a file that is opened, a network that was
+learned) is a new `Step`, and a function ``(session, message) -> session`` that `possnet.explorer.routes` names. So undo
+and redo go over everything, a reply never mixes two states, and a window that knows an earlier ``revision`` is told so.
 
 `Inference` keeps messages between questions and is not made for two threads at once; `possnet.explorer.app` lets one in
 at a time.
@@ -6,288 +10,232 @@ at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import log10, prod
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from possnet.errors import InputError
-from possnet.explanation import next_questions
+from possnet.errors import InputError, TooLarge
+from possnet.graph import Dag
 from possnet.inference import Inference
-from possnet.measurements import states_of_value
-from possnet.network import normalise_tables
-from possnet.possibility import necessities
+from possnet.network import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
-    from possnet.explorer.request_types import (
-        AnswerRequest,
-        EditRequest,
-        HistoryRequest,
-        NormaliseRequest,
-        QuestionsRequest,
-        ReadingRequest,
-        TableRequest,
-    )
-    from possnet.inference import Evidence
-    from possnet.network import Network
+    from possnet.explorer.card_layout import Arrangement
+    from possnet.explorer.request_types import HistoryRequest
 
-_PAGE_DEGREES: Final = 500
-_MOST_EDITS: Final = 200
-_EXACT: Final = 2**53  # the largest whole number up to which JavaScript counts exactly
+_MOST_STEPS: Final = 200
+_MOST_STATES: Final = 20_000
+
+
+def empty_network(name: str = "") -> Network:
+    """A network without variables, on which others are drawn; it cannot be queried or saved.
+
+    >>> len(empty_network().variables)
+    0
+    """
+    return Network.unchecked((), Dag({}), {}, name=name)
+
+
+def require_page_size(network: Network) -> None:
+    """Refuse a network with more states than a page holds."""
+    states = sum(len(variable) for variable in network.variables)
+    if states > _MOST_STATES:
+        raise TooLarge(
+            f"explore: {states:,} states in all; a page holds at most {_MOST_STATES:,}; explore a part of the network"
+        )
+
+
+@dataclass(frozen=True)
+class Step:
+    """What there is to see at one moment.
+
+    Attributes
+    ----------
+    network
+        The network; without variables, it is an empty canvas.
+    original
+        The network that edits are compared with: as it was opened, learned or begun.
+    title
+        What was done, as in "undo: edit the table of fever".
+    arrangement
+        Where the cards are, once someone has moved or added one; None leaves it to the layout.
+    file
+        Where the network is saved, below the folder of the explorer; None before it is.
+    """
+
+    network: Network
+    original: Network
+    title: str = ""
+    arrangement: Arrangement | None = None
+    file: Path | None = None
+
+    @cached_property
+    def engine(self) -> Inference:
+        """The engine of the network, made when it is first asked."""
+        return Inference(self.network)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A network, what it was before its edits, and the networks before and after each edit, ``place`` being the current.
+    """The steps so far, ``place`` being the current one.
 
-    Every step has a ``revision`` of its own; ``touched`` are the variables whose tables it changed.
+    Every change has a ``revision`` of its own; ``frame`` is the revision at which variables, edges or places of cards
+    last changed, and ``touched`` are the variables whose tables the last change made anew.
     """
 
-    original: Network
-    engine: Inference
-    history: tuple[Network, ...]
+    steps: tuple[Step, ...]
     place: int = 0
     revision: int = 0
+    frame: int = 0
     touched: tuple[str, ...] = ()
+    started: bool = field(default=True, kw_only=True)
 
     @classmethod
-    def from_network(cls, network: Network) -> Session:
+    def from_network(cls, network: Network, file: Path | None = None) -> Session:
         """The session of a network that nobody has edited yet.
 
         >>> import possnet as pn
         >>> Session.from_network(pn.load_example("clinic")).revision
         0
         """
-        return cls(network, Inference(network), (network,))
+        return cls((Step(network, network, file=file),))
+
+    @classmethod
+    def without_network(cls) -> Session:
+        """The session of an explorer that was started without a network: the page shows what could be opened.
+
+        >>> Session.without_network().started
+        False
+        """
+        empty = empty_network()
+        return cls((Step(empty, empty),), started=False)
+
+    @property
+    def step(self) -> Step:
+        """The current step."""
+        return self.steps[self.place]
 
     @property
     def network(self) -> Network:
         """The network as it is now."""
-        return self.history[self.place]
+        return self.step.network
 
-    def with_edit(self, network: Network) -> Session:
-        """The session after an edit; what was undone is forgotten."""
-        history = (*self.history[: self.place + 1], network)[-_MOST_EDITS - 1 :]
-        return replace(self, history=history).with_place(len(history) - 1, self.network)
+    @property
+    def original(self) -> Network:
+        """The network that edits are compared with."""
+        return self.step.original
 
-    def with_place(self, place: int, last: Network) -> Session:
-        """The session at another place of its history, after another network."""
-        network = self.history[place]
-        touched = tuple(_changed_tables(network, last))
-        return replace(self, engine=Inference(network), place=place, revision=self.revision + 1, touched=touched)
+    @property
+    def engine(self) -> Inference:
+        """The engine of the network as it is now."""
+        return self.step.engine
+
+    def with_edit(self, network: Network, title: str = "edit") -> Session:
+        """The session after an edit of the network; its original, file and arrangement stay.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> Session.from_network(asia).with_edit(asia.with_table("smoke", [1, 0.5])).touched
+        ('smoke',)
+        """
+        return self.with_step(Step(network, self.original, title, self.step.arrangement, self.step.file))
+
+    def with_opened(self, network: Network, title: str, file: Path | None = None) -> Session:
+        """The session after another network was opened, learned or begun; undo leads back to the one before.
+
+        >>> import possnet as pn
+        >>> session = Session.without_network().with_opened(pn.load_example("asia"), "open asia")
+        >>> session.started, session.revision, session.original.name
+        (True, 1, 'asia')
+        """
+        return self.with_step(Step(network, network, title, None, file))
+
+    def with_step(self, step: Step) -> Session:
+        """The session after a step; what was undone is forgotten."""
+        steps = (*self.steps[: self.place + 1], step)[-_MOST_STEPS - 1 :]
+        return replace(self, steps=steps)._move_to(len(steps) - 1, self.step)
+
+    def with_place(self, place: int) -> Session:
+        """The session at another place of its history."""
+        return self._move_to(place, self.step)
+
+    def _move_to(self, place: int, last: Step) -> Session:
+        step, revision = self.steps[place], self.revision + 1
+        touched = () if step.network is last.network else tuple(changed_tables(step.network, last.network))
+        return replace(
+            self,
+            place=place,
+            revision=revision,
+            touched=touched,
+            frame=self.frame if _same_frame(step, last) else revision,
+            started=True,
+        )
+
+
+def _same_frame(step: Step, other: Step) -> bool:
+    """Whether two steps have the same cards and edges at the same places, under the same name."""
+    one, two = step.network, other.network
+    return (one is two or (one.name == two.name and one.variables == two.variables and one.dag == two.dag)) and (
+        step.arrangement is other.arrangement and step.file == other.file
+    )
+
+
+def changed_tables(network: Network, other: Network) -> list[str]:
+    """Variables that another network lacks, or whose parents or degrees there are others.
+
+    >>> import possnet as pn
+    >>> asia = pn.load_example("asia")
+    >>> changed_tables(asia.with_table("smoke", [1, 0.5]), asia)
+    ['smoke']
+    """
+    if network is other:
+        return []
+    known = {variable.name: variable for variable in other.variables}
+    return [
+        v.name
+        for v in network.variables
+        if known.get(v.name) != v
+        or network.dag.parents(v.name) != other.dag.parents(v.name)
+        or (
+            network.table(v.name) is not other.table(v.name)
+            and not np.array_equal(network.table(v.name), other.table(v.name))
+        )
+    ]
 
 
 def summarise_session(session: Session) -> dict[str, Any]:
-    """What may be done next, and which tables differ from the original."""
+    """What may be done next, and what differs from the original."""
+    step, original = session.step, session.original
+    ahead = session.steps[session.place + 1 : session.place + 2]
     return {
         "revision": session.revision,
+        "frame": session.frame,
         "touched": session.touched,
-        "undo": session.place > 0,
-        "redo": session.place < len(session.history) - 1,
-        "edited": _changed_tables(session.network, session.original),
-        "normal": session.network.is_normalised,
+        "undo": step.title if session.place > 0 else None,
+        "redo": ahead[0].title if ahead else None,
+        "edited": changed_tables(step.network, original),
+        "missing": [v.name for v in original.variables if v.name not in step.network.dag.nodes],
+        "normal": step.network.is_normalised,
+        "file": None if step.file is None else step.file.name,
     }
-
-
-def _changed_tables(network: Network, other: Network) -> list[str]:
-    return [v.name for v in network.variables if not np.array_equal(network.table(v.name), other.table(v.name))]
-
-
-def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
-    """Marginals given evidence, how possible the evidence is and, on demand, the prior and the best configuration.
-
-    >>> import possnet as pn
-    >>> from possnet.explorer.request_types import AnswerRequest
-    >>> session = Session.from_network(pn.load_example("clinic"))
-    >>> answer = answer_evidence(session, AnswerRequest({"fever": ["mild", "high"], "rash": ["spots"]}))
-    >>> round(answer["marginals"]["measles"]["possibility"][0], 6), round(answer["degree"], 6)
-    (0.2625, 0.16)
-    """
-    engine = session.engine
-    evidence: dict[str, set[str]] = {name: set(states) for name, states in request.evidence.items()}
-    answer: dict[str, Any] = {
-        "marginals": _list_marginals(engine, evidence or None),
-        "revision": session.revision,
-        "degree": engine.possibility_of(evidence),  # from the same calibration as the marginals
-    }
-    if session.network.bounds is not None:
-        answer["bounds"] = _list_bounds(engine, evidence or None)
-        answer["degree_bounds"] = engine.evidence_bounds(evidence)
-    if request.explain:
-        best = engine.most_possible(evidence or None)
-        ties = best.ties if best.ties < _EXACT else f"about 10^{log10(best.ties):.0f}"
-        answer["best"] = {"configuration": best.configuration, "possibility": best.possibility, "ties": ties}
-    if request.before:
-        answer["before"] = _list_marginals(engine, None) if evidence else answer["marginals"]
-    return answer
-
-
-def _list_marginals(engine: Inference, evidence: Evidence | None) -> dict[str, dict[str, list[float] | None]]:
-    return {
-        name: {
-            "possibility": marginal.degrees.tolist(),
-            "necessity": necessities(marginal.degrees).tolist() if marginal.is_normalised else None,
-        }
-        for name, marginal in engine.marginals(evidence).items()
-    }
-
-
-def _list_bounds(engine: Inference, evidence: Evidence | None) -> dict[str, dict[str, list[float]]]:
-    """Name -> lower and upper possibility and necessity of every state."""
-    listed = {}
-    for name, bounds in engine.marginal_bounds(evidence).items():
-        least, most = bounds.necessities()
-        ends = {"lower": bounds.lower, "upper": bounds.upper, "least": least, "most": most}
-        listed[name] = {end: degrees.tolist() for end, degrees in ends.items()}
-    return listed
-
-
-def rank_questions(session: Session, request: QuestionsRequest) -> dict[str, Any]:
-    """The unknown variables, ranked by what asking them would settle of a target, and what each answer would make of it.
-
-    >>> import possnet as pn
-    >>> from possnet.explorer.request_types import QuestionsRequest
-    >>> session = Session.from_network(pn.load_example("clinic"))
-    >>> ranked = rank_questions(session, QuestionsRequest("measles", {"fever": ["high"]}))
-    >>> ranked["questions"][0]["names"], ranked["questions"][0]["answers"][2]["answer"]
-    (['rash'], 'widespread')
-    """
-    evidence: dict[str, set[str]] = {name: set(states) for name, states in request.evidence.items()}
-    ranked = next_questions(session.network, request.target, evidence or None)
-    return {**ranked.to_dict(), "revision": session.revision}
-
-
-def read_number(session: Session, request: ReadingRequest) -> dict[str, list[str]]:
-    """The states that a reading speaks of: the bins that it meets, all of them if it says nothing.
-
-    >>> import possnet as pn
-    >>> from possnet.explorer.request_types import ReadingRequest
-    >>> data = pn.Dataset.from_table({"age": pn.bin_measurements([17, 30, 50], edges=[20, 40])})
-    >>> session = Session.from_network(pn.fit(pn.Dag({"age": ()}), data))
-    >>> read_number(session, ReadingRequest("age", ">30"))
-    {'states': ['20..40', '>=40']}
-    """
-    variable = session.network.variable(request.variable)
-    try:
-        states = states_of_value(request.text, variable)
-    except InputError as error:
-        raise InputError(f"{variable.name!r}: {error}") from None
-    return {"states": list(variable.states if states is None else states)}
-
-
-def read_table_page(session: Session, request: TableRequest) -> dict[str, Any]:
-    """Some rows of a variable's table: contexts from ``start`` on, as many as hold about 500 degrees.
-
-    >>> import possnet as pn
-    >>> from possnet.explorer.request_types import TableRequest
-    >>> page = read_table_page(Session.from_network(pn.load_example("asia")), TableRequest("either", 2))
-    >>> page["contexts"], page["rows"]
-    (4, [{'number': 2, 'context': ['no', 'yes'], 'degrees': [1.0, 0.0], 'support': None}, ...])
-    """
-    network, name, start = session.network, request.variable, request.start
-    variable = network.variable(name)
-    parents = [network.variable(parent) for parent in network.dag.parents(name)]
-    sizes = tuple(len(parent) for parent in parents)
-    contexts = prod(sizes)
-    _require_context(name, start, contexts)
-    table = network.table(name).reshape(contexts, len(variable))
-    support = None if network.support is None else network.support[name].reshape(contexts)
-    stop = min(contexts, start + max(1, _PAGE_DEGREES // len(variable)))
-    rows = [
-        {
-            "number": number,
-            "context": [p.states[k] for p, k in zip(parents, np.unravel_index(number, sizes), strict=True)],
-            "degrees": table[number, :_PAGE_DEGREES].tolist(),
-            "support": None if support is None else float(support[number]),
-        }
-        for number in range(start, stop)
-    ]
-    return {
-        "variable": name,
-        "parents": [parent.name for parent in parents],
-        "contexts": contexts,
-        "start": start,
-        "rows": rows,
-        "whole": len(variable) <= _PAGE_DEGREES,
-        **summarise_session(session),
-    }
-
-
-def _require_context(name: str, number: int, contexts: int) -> None:
-    if not 0 <= number < contexts:
-        raise InputError(f"table of {name!r}: no context number {number}; expected 0 to {contexts - 1}")
-
-
-def normalise_rows(session: Session, request: NormaliseRequest) -> dict[str, Any]:
-    """Rows of a variable's table, each with its peak at 1, by the network's own conjunction.
-
-    >>> import possnet as pn
-    >>> from possnet.explorer.request_types import NormaliseRequest
-    >>> normalise_rows(Session.from_network(pn.load_example("asia")), NormaliseRequest("smoke", [[0.5, 0.2]]))
-    {'rows': [[1.0, 0.4]]}
-    """
-    name, rows, states = request.variable, request.rows, len(session.network.variable(request.variable))
-    if not rows or any(len(row) != states for row in rows):
-        raise InputError(f"table of {name!r}: rows of other lengths; expected {states} degrees in each")
-    return {"rows": normalise_tables({name: rows}, session.network.conjunction)[name].tolist()}
-
-
-def edit_table(session: Session, request: EditRequest) -> Session:
-    """The session with other degrees in some contexts of a variable's table.
-
-    >>> import possnet as pn
-    >>> from possnet.explorer.request_types import EditRequest
-    >>> edited = edit_table(Session.from_network(pn.load_example("asia")), EditRequest("smoke", {0: [1, 0.5]}, 0))
-    >>> edited.network.table("smoke"), edited.revision
-    (array([1. , 0.5]), 1)
-    """
-    network, name = session.network, request.variable
-    states, old = len(network.variable(name)), network.table(name)
-    table = old.reshape(-1, states).copy()
-    if not request.rows:
-        raise InputError(f"table of {name!r}: no context is edited; expected at least one")
-    for number, degrees in request.rows.items():
-        _require_context(name, number, len(table))
-        if len(degrees) != states:
-            raise InputError(f"table of {name!r}: {len(degrees)} degrees in context {number}; expected {states}")
-        table[number] = degrees
-    edited = network.with_table(name, table.reshape(old.shape))
-    return session.with_edit(_restore_bounds(edited, network, name, list(request.rows)))
-
-
-def _restore_bounds(network: Network, earlier: Network, name: str, edited: Sequence[int] = ()) -> Network:
-    """The network with the earlier bounds of a variable, if there are any, except in edited contexts, which are given."""
-    if network.bounds is None or earlier.bounds is None:
-        return network
-    ends = []
-    for now, before in zip(network.bounds, earlier.bounds, strict=True):
-        end = before[name].reshape(-1, before[name].shape[-1]).copy()
-        end[list(edited)] = now[name].reshape(end.shape)[list(edited)]
-        ends.append({**now, name: end.reshape(before[name].shape)})
-    return network.with_bounds(*ends)
 
 
 def step_history(session: Session, request: HistoryRequest) -> Session:
-    """The session one edit back or forward, or with the original table of a variable (of all, without a name).
+    """The session one step back or forward, or with the original table of a variable (of all, without a name).
 
     >>> import possnet as pn
-    >>> from possnet.explorer.request_types import EditRequest, HistoryRequest
-    >>> edited = edit_table(Session.from_network(pn.load_example("asia")), EditRequest("smoke", {0: [1, 0.5]}, 0))
+    >>> from possnet.explorer.request_types import HistoryRequest
+    >>> asia = pn.load_example("asia")
+    >>> edited = Session.from_network(asia).with_edit(asia.with_table("smoke", [1, 0.5]))
     >>> undone = step_history(edited, HistoryRequest("undo", 1))
     >>> undone.network == undone.original, step_history(undone, HistoryRequest("redo", 2)).network == edited.network
     (True, True)
     """
-    original, name = session.original, request.variable
-    if request.step == "reset":
-        reset = original
-        if name is not None:
-            reset = _restore_bounds(session.network.with_table(name, original.table(name)), original, name)
-        # the original has its support, which edits drop
-        return session.with_edit(reset if _changed_tables(reset, original) else original)
     place = session.place + (1 if request.step == "redo" else -1)
-    if not 0 <= place < len(session.history):
-        raise InputError(f"{request.step}: no edit is left to {request.step}")
-    return session.with_place(place, session.network)
+    if not 0 <= place < len(session.steps):
+        raise InputError(f"{request.step}: no change is left to {request.step}")
+    return session.with_place(place)

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from possnet.explorer.app import build_application
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from socket import socket
 
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
-    from possnet.network import Network
+    from possnet.explorer.request_guard import RequestGuard
 
 _PATIENCE: Final = 10.0
 _MOST_CONNECTIONS: Final = 64
@@ -91,11 +89,11 @@ class _QuietServer(uvicorn.Server):
         await super().startup(sockets)
 
 
-def serve_network(network: Network, listener: socket) -> None:
+def serve_application(application: RequestGuard, listener: socket) -> None:
     """Answer requests on a listening socket until a signal ends it."""
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     config = uvicorn.Config(
-        build_application(network, listener.getsockname()[1]),
+        application,
         http=_ImpatientProtocol,
         ws="none",
         lifespan="off",
@@ -110,4 +108,7 @@ def serve_network(network: Network, listener: socket) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=1,
     )
-    _QuietServer(config).run(sockets=[listener])
+    try:
+        _QuietServer(config).run(sockets=[listener])
+    finally:
+        application.close()

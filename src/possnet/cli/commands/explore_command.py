@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Explore a network in your browser.")
-@click.argument("net", metavar="NET", type=NET)
+@click.argument("net", metavar="[NET]", required=False, type=NET)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     help="The port to use; 0 for any free one. By default 8642 if it is free, or else any free one.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def explore_command(net: pn.Network, port: int | None, no_browser: bool) -> None:  # noqa: FBT001
-    """Explore a network in your browser: enter evidence by clicks, watch every bar move, edit its tables.
+def explore_command(net: pn.Network | None, port: int | None, no_browser: bool) -> None:  # noqa: FBT001
+    """Explore a network in your browser, or build one: enter evidence by clicks, watch every bar move, edit its tables.
 
-    A click on a state observes it; a click on a second one says that it is one or the other. The page is served to this
-    machine only, until Ctrl-C. Edits stay in memory: download the edited network from the page to keep it.
+    A click on a state observes it; a click on a second one says that it is one or the other. Without a network the page
+    offers the bundled ones, the files of this folder, and an empty canvas. The page is served to this machine only, and
+    only to those who have its address with the token, until Ctrl-C. Changes stay in memory: save or download the network
+    from the page to keep it.
 
     \b
     Examples:
+      possnet explore
       possnet explore clinic
       possnet explore alarm.bif.gz --port 8000 --no-browser
     """

@@ -5,8 +5,9 @@ import { ask } from "./server.js";
 import { count, rounded, typed } from "./words.js";
 
 export class Editor {
-  constructor(actions) {
+  constructor(actions, context) {
     this.actions = actions;
+    this.context = context;
     this.body = make("div", { class: "scroll", role: "region", "aria-label": "Conditional table", tabindex: 0 });
     this.note = make("p", { class: "soft" });
     this.wrong = make("p", { class: "wrong", role: "status" });
@@ -15,15 +16,13 @@ export class Editor {
       apply: button("Apply", () => this.apply(), "Use these degrees"),
       normalise: button("Normalise", () => this.normalise(), "Bring the peak of every edited context to 1"),
       discard: button("Discard", () => this.discard(), "Forget what was typed"),
-      undo: button("Undo", () => this.step("undo"), "Undo the last edit that was applied"),
-      redo: button("Redo", () => this.step("redo"), "Apply it again"),
-      reset: button("Reset", () => this.step("reset", this.variable.name), "The original table of this variable"),
-      first: button("Reset all", () => this.step("reset"), "The original tables of all variables"),
+      reset: button("Reset", () => this.reset(this.variable.name), "The original table of this variable"),
+      first: button("Reset all", () => this.reset(null), "The network as it was opened"),
     };
-    const { apply, normalise, discard, undo, redo, reset, first } = this.buttons;
+    const { apply, normalise, discard, reset, first } = this.buttons;
     this.pages = make("p", { class: "pages" });
     this.element = make("section", { class: "editor" }, make("h3", {}, "Conditional table"), this.note, this.body, this.pages,
-      this.wrong, make("p", { class: "row" }, apply, normalise, discard), make("p", { class: "row" }, undo, redo, reset, first));
+      this.wrong, make("p", { class: "row" }, apply, normalise, discard), make("p", { class: "row" }, reset, first));
   }
 
   open(variable) {
@@ -142,12 +141,10 @@ export class Editor {
         set(input, { "aria-invalid": !(value >= 0 && value <= 1) ? "true" : null });
       }
     }
-    const { apply, normalise, discard, undo, redo, reset, first } = this.buttons;
+    const { apply, normalise, discard, reset, first } = this.buttons;
     apply.disabled = !this.draft.size || Boolean(degree ?? peak);
     normalise.disabled = !peak || Boolean(degree);
     discard.disabled = !this.draft.size;
-    undo.disabled = !this.page?.undo;
-    redo.disabled = !this.page?.redo;
     reset.disabled = !this.page?.edited.includes(this.variable.name);
     first.disabled = !this.page?.edited.length;
   }
@@ -170,13 +167,13 @@ export class Editor {
     this.render();
   }
 
-  async step(step, variable = null) {
-    await this.done(await ask("/api/history", { step, variable, revision: this.page.revision }));
+  async reset(variable) {
+    await this.done(await ask("/api/reset", { variable, revision: this.page.revision }));
   }
 
   async done(summary) {
     this.draft.clear();
-    this.actions.noticed(summary);
+    await this.actions.changed(summary);
     if (!summary.touched.includes(this.variable.name)) this.actions.tell(`This changed the table of ${summary.touched.join(", ") || "nothing"}.`);
   }
 }

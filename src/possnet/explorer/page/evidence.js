@@ -16,6 +16,17 @@ export function without(evidence, name) {
   return next;
 }
 
+export function sameEvidence(one, other) {
+  return one.size === other.size && [...one].every(([name, states]) => other.get(name)?.size === states.size
+    && [...states].every((state) => other.get(name).has(state)));
+}
+
+// What of some evidence a network knows.
+export function fitting(evidence, variables) {
+  const known = [...evidence].map(([name, states]) => [name, new Set((variables.get(name)?.states ?? []).filter((state) => states.has(state)))]);
+  return new Map(known.filter(([, states]) => states.size));
+}
+
 // States in the order of the domain.
 export function inOrder(states, variable) {
   return variable.states.filter((state) => states.has(state));

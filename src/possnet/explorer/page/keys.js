@@ -1,17 +1,22 @@
 // The keyboard: cards by Tab and the arrows to the side, states by the arrows up and down.
 
-export function useKeys(graph, view, stage, close) {
+export function useKeys(bench, stage) {
   stage.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const done = pressed(event.key, event.target, graph, view);
+    const done = pressed(event.key, event.target, bench.graph, bench.view);
     if (done) event.preventDefault();
   });
   stage.addEventListener("focusin", (event) => {
-    const card = cardOf(event.target, graph);
-    if (card && event.target.matches(":focus-visible")) view.reveal(card.place);
+    const card = cardOf(event.target, bench.graph);
+    if (card && event.target.matches(":focus-visible")) bench.view.reveal(card.place);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") close();
+    if (event.key === "Escape") bench.close();
+    const step = (event.ctrlKey || event.metaKey) && !event.altKey
+      && { z: event.shiftKey ? "redo" : "undo", y: "redo" }[event.key.toLowerCase()];
+    if (!step || event.target.matches?.("input, textarea")) return; // a field has an undo of its own
+    event.preventDefault();
+    bench.step(step);
   });
 }
 

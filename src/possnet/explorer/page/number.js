@@ -27,7 +27,7 @@ export class NumberField {
       const { states } = await ask("/api/reading", { variable: name, text });
       write(this.wrong, "");
       this.input.removeAttribute("aria-invalid");
-      this.actions.say(name, states, text);
+      this.actions.assume(name, states, text);
     } catch (problem) {
       write(this.wrong, problem.message);
       this.input.setAttribute("aria-invalid", "true");

@@ -10,11 +10,17 @@ import { between, bounded, count, three } from "./words.js";
 const MOST_STATES = 2000;
 
 export class Panel {
-  constructor(element, actions) {
+  constructor(element, actions, context) {
     this.element = element;
     this.actions = actions;
-    this.editor = new Editor(actions);
+    this.editor = new Editor(actions, context);
     this.rows = [];
+    this.tab = { name: "variable", title: "Variable", element, mount: () => this.variable || this.invite() };
+  }
+
+  // Nothing is selected.
+  invite() {
+    this.element.replaceChildren(make("p", { class: "soft" }, "Click the name of a variable to see its states and its table."));
   }
 
   open(variable) {
@@ -28,9 +34,7 @@ export class Panel {
     const body = make("tbody", {}, ...this.rows.map((row) => row.element));
     const head = make("tr", {}, ...["State", "", "Π", "N"].map((text) => make("th", { scope: "col" }, text)));
     this.element.replaceChildren(...[
-      make("div", { class: "panel-head" },
-        make("h2", { tabindex: -1 }, variable.name),
-        make("button", { type: "button", class: "close", "aria-label": "Close the panel", click: () => actions.close() }, "×")),
+      make("h2", { tabindex: -1 }, variable.name),
       make("p", { class: "soft" }, count(variable.states.length, variable.ordered ? "ordered state" : "state")),
       make("div", { class: "states-scroll" }, make("table", { class: "states" }, make("thead", {}, head), body)),
       cut > 0 ? make("p", { class: "soft" }, `... and ${count(cut, "more state")}`) : null,
@@ -41,8 +45,7 @@ export class Panel {
       this.neighbours("Children", variable.children),
       this.editor.element,
     ].filter(Boolean));
-    this.element.hidden = false;
-    this.element.scrollTop = 0;
+    this.element.parentElement.scrollTop = 0;
     this.editor.open(variable);
   }
 
@@ -52,9 +55,8 @@ export class Panel {
   }
 
   close() {
-    this.element.hidden = true;
-    this.element.replaceChildren();
     this.variable = undefined;
+    this.invite();
   }
 
   // The network was edited; the table is looked at again if it is older.

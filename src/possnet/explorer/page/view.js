@@ -6,11 +6,14 @@ const FAR = 0.48;
 const MARGIN = 18;
 const BUTTONS = 34;
 
+// Whether a window is wide or tall, as pictures are laid out.
+export function shapeOf({ innerWidth, innerHeight }) {
+  return innerWidth < 0.9 * innerHeight ? "tall" : "wide";
+}
+
 export class View {
-  constructor(stage, world, size) {
+  constructor(stage) {
     this.stage = stage;
-    this.world = world;
-    this.size = size;
     this.scale = 1;
     this.x = 0;
     this.y = 0;
@@ -24,6 +27,14 @@ export class View {
     new ResizeObserver(() => this.resized()).observe(stage);
   }
 
+  // Another picture: the view stays where it is, unless it fits the picture into the window.
+  show(world, size) {
+    this.world = world;
+    this.size = size;
+    if (this.fitted) this.fit();
+    else this.apply();
+  }
+
   get room() {
     return { width: this.stage.clientWidth, height: this.stage.clientHeight };
   }
@@ -31,10 +42,10 @@ export class View {
   fit() {
     const { width, height } = this.room;
     const high = height - 2 * MARGIN - (width < 760 ? BUTTONS : 0);
-    const scale = Math.min((width - 2 * MARGIN) / this.size.width, high / this.size.height, 1.35);
+    const scale = Math.min((width - 2 * MARGIN) / Math.max(this.size.width, 1), high / Math.max(this.size.height, 1), 1.35);
     this.scale = Math.max(scale, LEAST);
-    this.x = (width - this.size.width * this.scale) / 2;
-    this.y = MARGIN + Math.max(0, (high - this.size.height * this.scale) / 2);
+    this.x = (width - this.size.width * this.scale) / 2 - this.size.x * this.scale;
+    this.y = MARGIN + Math.max(0, (high - this.size.height * this.scale) / 2) - this.size.y * this.scale;
     this.fitted = true;
     this.apply();
   }
@@ -88,7 +99,7 @@ export class View {
   }
 
   down(event) {
-    if (event.button !== 0 || event.target.closest(".zoom, #banner, #notice")) return;
+    if (event.button !== 0 || event.target.closest("#banner, #notice, button, input")) return;
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.pointers.size === 1) {
       this.dragged = false;

@@ -1,0 +1,6 @@
+// The tabs of the dock, in their order. A tab is a module that exports
+//   { name, title, mount(element, context), update(context), shown?(context), hidden?(context) }:
+// `mount` is called once with an empty element, `update` whenever something has changed while the tab is open, `shown` and
+// `hidden` when it is opened and left. What a context is stands in context.js.
+
+export const TABS = [];
