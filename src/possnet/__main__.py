@@ -1,18 +1,42 @@
-"""``possnet`` and ``python -m possnet``: an interrupt ends quietly, even while the command is still being loaded."""
+"""``possnet`` and ``python -m possnet``: an interrupt ends quietly, even while the command is still being loaded.
+
+So does too little memory, with a sentence.
+"""
 
 import sys
 
 __all__ = ["run"]
 
+_LOADED = 110 << 20  # address space that numpy, click and the commands take, measured
+
 
 def run() -> None:
     """Run the command line."""
     try:
+        from possnet.limits import require_address_space, spare_address_space
+
+        if spare_address_space():
+            require_address_space(_LOADED, "possnet")
         from possnet.cli import main
 
         main(prog_name="possnet")
     except KeyboardInterrupt:
         sys.exit(130)
+    except (MemoryError, ImportError, OSError, RuntimeError) as error:
+        sys.exit(_explain_shortage(error))
+
+
+def _explain_shortage(error: Exception) -> str:
+    """One sentence for too little memory to load the commands; other errors are raised again."""
+    from possnet.errors import PossnetError
+    from possnet.limits import describe_shortage
+
+    if isinstance(error, PossnetError):
+        return f"Error: {error}"
+    finding = describe_shortage(error)
+    if finding is None:
+        raise error
+    return f"Error: {finding}; allow more memory (free it, or ulimit -v)"
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["cores", "in_order"]
+__all__ = ["cores", "in_order", "use_one_thread", "uses_threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+_ALONE: list[bool] = []  # not empty where threads would take more address space than there is
 
 
 def cores() -> int:
@@ -29,13 +30,27 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
+def use_one_thread() -> None:
+    """From now on, do without threads."""
+    _ALONE.append(True)
+
+
+def uses_threads() -> bool:
+    """Whether work may be shared among threads.
+
+    >>> uses_threads()
+    True
+    """
+    return not _ALONE
+
+
 def in_order(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
     """Results of the work on every item, in order; threads are at most as many items ahead as there are threads.
 
     >>> list(in_order(abs, [-1, 2, -3], 2))
     [1, 2, 3]
     """
-    if threads < 2 or len(items) < 2:
+    if threads < 2 or len(items) < 2 or not uses_threads():
         yield from map(work, items)
         return
     with ThreadPoolExecutor(threads, thread_name_prefix="possnet") as pool:

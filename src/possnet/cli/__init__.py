@@ -23,9 +23,11 @@ from possnet.cli.inputs import name_input
 from possnet.cli.notes import catch_notes
 from possnet.cli.terminal import keep_colour, show_line
 from possnet.errors import PossnetError
+from possnet.limits import describe_shortage
 
 __all__ = ["main"]
 
+_SMALLER = "take fewer rows, columns, states or parents, or allow more memory (free it, or ulimit -v)"
 _COMMANDS = (
     *("info", "query", "ask", "explore", "sample", "fit", "learn", "complete"),
     *("check", "classify", "score", "compare", "evaluate", "report", "convert", "completion"),
@@ -63,6 +65,11 @@ class _Program(click.Group):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             where = f"{error.filename}: " if error.filename else ""
             raise _Refusal(f"{where}{(error.strerror or str(error)).lower()}", ctx) from None
+        except (MemoryError, RecursionError, RuntimeError, ImportError) as error:
+            finding = describe_shortage(error)
+            if finding is None:
+                raise
+            raise _Refusal(f"{finding}; {_SMALLER}", ctx) from None
         except KeyboardInterrupt:
             show_line("Stopped.")
             sys.exit(130)

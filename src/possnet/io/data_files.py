@@ -28,7 +28,7 @@ from possnet.io.format_registries import (
 from possnet.io.passthrough_columns import PlainColumns
 from possnet.io.stream_parts import split_sources
 from possnet.measurements import Binning
-from possnet.threads import in_order
+from possnet.threads import in_order, uses_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -469,6 +469,9 @@ def _to_bitmaps(
 
 def _prefetch(batches: Iterator[Dataset]) -> Iterator[Dataset]:
     """The same batches, each read by a thread while the one before is in use."""
+    if not uses_threads():
+        yield from batches
+        return
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="possnet-prefetch") as pool:
         coming = pool.submit(next, batches, None)
         while (batch := coming.result()) is not None:
