@@ -1,9 +1,11 @@
-"""``possnet`` and ``python -m possnet``: an interrupt ends quietly, even while the command is still being loaded.
+"""``possnet`` and ``python -m possnet``: a signal ends it quietly, also while the command is loaded or ends.
 
-So does too little memory, with a sentence.
+Too little memory ends it with a sentence.
 """
 
 import sys
+
+from possnet.signals import received_signal, stop_watching, watch_signals
 
 __all__ = ["run"]
 
@@ -13,6 +15,7 @@ _LOADED = 110 << 20  # address space that numpy, click and the commands take, me
 def run() -> None:
     """Run the command line."""
     try:
+        watch_signals()
         from possnet.limits import require_address_space, spare_address_space
 
         if spare_address_space():
@@ -24,6 +27,11 @@ def run() -> None:
         sys.exit(130)
     except (MemoryError, ImportError, OSError, RuntimeError) as error:
         sys.exit(_explain_shortage(error))
+    finally:
+        number = received_signal()
+        stop_watching()
+        if number is not None:  # also if the exception that it raised was lost on its way
+            sys.exit(128 + number)
 
 
 def _explain_shortage(error: Exception) -> str:

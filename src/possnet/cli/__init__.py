@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
-import threading
 from contextlib import suppress
 from importlib import import_module
 from typing import IO, Any
@@ -52,7 +50,6 @@ class _Program(click.Group):
     """A group of commands that turns an error of possnet into one line and exit code 1, and its warnings into notes."""
 
     def invoke(self, ctx: click.Context) -> object:
-        _end_on_signals()
         try:
             with catch_notes(ctx):
                 return super().invoke(ctx)
@@ -78,15 +75,6 @@ class _Program(click.Group):
         """Commands in the order in which a newcomer needs them."""
         del ctx
         return list(self.commands)
-
-
-def _end_on_signals() -> None:
-    """Exit in order on SIGHUP and SIGTERM, so that files begun are removed and nothing is left half-written."""
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGHUP", "SIGTERM"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 @click.group(

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from possnet.errors import InputError
 from possnet.io.file_access import file_error
+from possnet.signals import act_last
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -321,3 +322,6 @@ def _remove_temporary_folders() -> None:
                 own = _TEMPORARY.fullmatch(entry.name) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
                 if own and entry.is_dir(follow_symlinks=False):
                     _remove_abandoned(entry.path)
+
+
+act_last(discard_unfinished)
