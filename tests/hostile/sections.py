@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from tests.hostile.bit_flips import BITS
 from tests.hostile.parquet_files import PARQUET
 from tests.hostile.section import Section
 
 SECTIONS: list[Section] = [
+    BITS,
     PARQUET,
 ]

@@ -39,6 +39,7 @@ from .json_files import (
     explain_mismatch as explain_mismatch,
     parse_object as parse_object,
     require_format as require_format,
+    seal_json as seal_json,
 )
 from .network_files import read_network as read_network, write_network as write_network
 from .network_formats.json_network import decode_network as decode_network, encode_network as encode_network

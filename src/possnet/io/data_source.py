@@ -194,3 +194,10 @@ class DataSource(ABC):
 def explicit_weights(data: Dataset) -> Weights:
     """Weights of rows to be written, 1 each if they have none."""
     return np.ones(len(data), dtype=np.int64) if data.weights is None else data.weights
+
+
+def changed_file(owner: str) -> InputError:
+    """`InputError` for a file that is not what it was when its reading began."""
+    return InputError(
+        f"{owner}: the file was changed or replaced while it was read; read it again when nobody writes to it"
+    )

@@ -12,7 +12,14 @@ from possnet.errors import InputError, require_known, require_number
 from possnet.inference import SCORED_BY
 from possnet.io.atomic_files import write_text
 from possnet.io.file_access import prefix_errors, read_bytes
-from possnet.io.json_files import convert_document, describe_bins, parse_object, require_format, restore_variables
+from possnet.io.json_files import (
+    convert_document,
+    describe_bins,
+    parse_object,
+    require_format,
+    restore_variables,
+    seal_json,
+)
 from possnet.io.network_formats.json_network import decode_network, encode_network
 
 if TYPE_CHECKING:
@@ -51,7 +58,7 @@ def write_calibration(calibration: Calibration, path: str | Path) -> None:
     }
     if len(calibration.scorers) == 1 and calibration.network is calibration.scorers[0]:
         document["network"] = None  # it is the one that gives the scores
-    write_text(path, json.dumps(document, ensure_ascii=False) + "\n")
+    write_text(path, seal_json(json.dumps(document, ensure_ascii=False)))
 
 
 def read_calibration(path: str | Path) -> Calibration:

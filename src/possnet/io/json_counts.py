@@ -1,7 +1,8 @@
 """Counts as JSON: exact integers, or floats where rows have fractional weights or degrees; only what occurs.
 
 One object per variable: its states, its parents in table order, the contexts that occur (states of the parents as numbers),
-N_ijk and N_ij; and, if they were counted, the distinct combinations of cells as hexadecimal masks with their counts.
+N_ijk and N_ij; and, if they were counted, the distinct combinations of cells as hexadecimal masks with their counts. The
+last member is a checksum of the file.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from possnet.io.json_files import (
     parse_object,
     require_format,
     restore_variables,
+    seal_json,
 )
 from possnet.kernels.tally import Tally
 
@@ -70,7 +72,7 @@ def write_counts(counts: Counts, path: str | Path) -> None:
         entries.append("    " + json.dumps(entry, ensure_ascii=False))
     version = choose_version(counts.variables) if counts.is_exact else _VERSION
     head = f'  "format": "{_NAME}",\n  "version": {version},\n  "rows": {counts.rows},\n'
-    write_text(path, "{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n")
+    write_text(path, seal_json("{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n"))
 
 
 def read_counts(path: str | Path) -> Counts:

@@ -1,7 +1,13 @@
-"""JSON files: syntax errors with their place, and documents that say what they are."""
+"""JSON files: syntax errors with their place, documents that say what they are, and checksums of those that nobody edits.
+
+Counts, calibrations and the files of experiments end with a member ``checksum``: the SHA-256 of all bytes before its name.
+It is verified wherever it stands, so that a changed digit is an error and not another number. Networks, which people write
+and edit, have none; nor does a file need one that somebody else wrote.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +21,8 @@ if TYPE_CHECKING:
     from possnet.io.json_schema import FamilyCountsJson, TargetJson, VariableJson
 
 Document = TypeVar("Document")
+
+_CHECKSUM = "checksum"
 
 _DESCRIPTIONS = {
     "possnet-calibration": "a calibration",
@@ -51,7 +59,43 @@ def parse_object(content: bytes, owner: str, expected: str) -> dict[str, Any]:
         raise InputError(
             f"{owner}: holds one {type(document).__name__}; expected an object with 'format' and 'variables'"
         )
+    if isinstance(document.get(_CHECKSUM), str):  # an object of this name may be a network of an experiment
+        _verify_checksum(content, document.pop(_CHECKSUM), owner)
     return document
+
+
+def seal_json(text: str) -> str:
+    r"""The text of a JSON object with the checksum of its bytes as a last member, which `parse_object` verifies.
+
+    >>> seal_json('{"rows": 3}\n')[:32]
+    '{"rows": 3, "checksum": "sha256:'
+    >>> parse_object(seal_json('{"rows": 3}').encode(), "a.json", "counts")
+    {'rows': 3}
+    >>> parse_object(seal_json('{"rows": 3}').replace("3", "7", 1).encode(), "a.json", "counts")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: a.json: its content does not have its checksum; the file is damaged, ...
+    """
+    body = text.rstrip()
+    if not (body.startswith("{") and body.endswith("}")):
+        raise InputError(f"{body[:40]!r} is no JSON object; only objects carry a checksum")
+    last = body[:-1].rstrip()
+    space = body[len(last) : -1] or " "
+    head = f"{last}{'' if last == '{' else ','}{space if space == ' ' else space + '  '}"
+    head = "{" if head == "{ " else head
+    return f'{head}"{_CHECKSUM}": "{_compute_checksum(head.encode())}"{"" if space == " " else space}}}\n'
+
+
+def _compute_checksum(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _verify_checksum(content: bytes, checksum: str, owner: str) -> None:
+    if _compute_checksum(content[: content.rfind(f'"{_CHECKSUM}"'.encode())]) != checksum:
+        raise InputError(
+            f"{owner}: its content does not have its checksum; the file is damaged, or was changed by hand: then delete "
+            f"the member {_CHECKSUM!r}"
+        )
 
 
 def _undecodable(content: bytes) -> bytes:

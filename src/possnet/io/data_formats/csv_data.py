@@ -19,7 +19,7 @@ from possnet.cells import CellSyntax
 from possnet.errors import InputError, warn_user
 from possnet.io.atomic_files import replace_file
 from possnet.io.csv_dialect import CsvDialect, detect_dialect, fallback_encoding, is_utf8_file
-from possnet.io.data_source import DataSource, explicit_weights
+from possnet.io.data_source import DataSource, changed_file, explicit_weights
 from possnet.io.file_access import file_error
 from possnet.io.formats import DataFormat
 
@@ -112,6 +112,29 @@ class CsvSource(DataSource):
         return header
 
     def read_tables(self, names: Sequence[str]) -> Iterator[Any]:
+        """Arrow tables of dictionary-encoded text; a file that changes meanwhile is an `InputError`."""
+        before = self._describe_state()
+        try:
+            for table in self._parse_tables(names):
+                self._require_state(before)
+                yield table
+        except InputError:
+            self._require_state(before)  # what is wrong with a file that is being written will pass
+            raise
+        self._require_state(before)
+
+    def _describe_state(self) -> tuple[int, ...]:
+        """What changes when somebody writes to the file or replaces it; nothing where that cannot be seen."""
+        with suppress(OSError, ValueError):
+            status = self.path.stat()
+            return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+        return ()
+
+    def _require_state(self, before: tuple[int, ...]) -> None:
+        if self._describe_state() != before:
+            raise changed_file(self.owner) from None
+
+    def _parse_tables(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow tables of dictionary-encoded text: one for every piece of whole lines.
 
         From the first quote on, where lines may break inside a field, one for every block, or one for all if the file is

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from possnet.io.data_source import Block, ColumnBatch, DataSource, explicit_weig
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.formats import DataFormat
 from possnet.io.json_files import decode_variables, encode_variables
+from possnet.io.parquet_seal import FileIdentity, ParquetBytes, SealingFile
 from possnet.kernels import bitmaps
 from possnet.variables import check_text
 
@@ -58,7 +59,8 @@ class ParquetSource(DataSource):
         self._domains: dict[str, Variable] | None = None
         self._layout = ""
         self._degrees: dict[str, str] = {}  # columns of masks -> columns of their degrees
-        with self._open() as opened, self._decoding_errors("", "expected a Parquet file of states"):
+        self._identity: FileIdentity | None = None
+        with self._open_file() as opened, self._decoding_errors("", "expected a Parquet file of states"):
             self._schema = schema = opened.schema_arrow
             self.rows = opened.metadata.num_rows
             self._group_rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
@@ -91,6 +93,10 @@ class ParquetSource(DataSource):
                 )
         self.require_weights()
 
+    def __getstate__(self) -> dict[str, Any]:
+        identity = self._identity  # another machine may have a copy of the file, of another age
+        return {**self.__dict__, "_identity": identity and identity.without_age()}
+
     def state_columns(self) -> list[str]:
         """Names of the columns of states: those of the domains in the metadata, if there are any."""
         return super().state_columns() if self._domains is None else list(self._domains)
@@ -115,7 +121,7 @@ class ParquetSource(DataSource):
         """Arrow tables of the columns as they are written, a row group at a time."""
         if not self._groups:
             yield self._schema.empty_table().select(names)
-        with self._open() as opened:
+        with self._open_file() as opened:
             for group in self._groups:
                 yield self._read_group(opened, group, names)
 
@@ -131,15 +137,16 @@ class ParquetSource(DataSource):
         # text is handed over as dictionaries, so that no string is hashed twice
         leaves = [leaf for name in names if name in self._texts for leaf in self._leaves[name]]
         handles: dict[int, Any] = {}
+        files = ExitStack()
 
         def handle() -> Any:
             thread = threading.get_ident()
             if thread not in handles:
-                handles[thread] = self._open(read_dictionary=leaves)
+                handles[thread] = files.enter_context(self._open_file(read_dictionary=leaves))
             return handles[thread]
 
         first_row = sum(self._group_rows[: self._groups.start])
-        try:
+        with files:
             for group in self._groups:
                 weights = None
                 if self.weight_column:
@@ -153,9 +160,6 @@ class ParquetSource(DataSource):
                 none = np.zeros(0, dtype=np.int64)
                 empty = [partial(TextColumn, name, none, []) for name in names]
                 yield ColumnBatch(empty, none if self.weight_column else None)
-        finally:
-            for opened in handles.values():
-                opened.close()
 
     def _read_column(self, handle: Callable[[], Any], group: int, name: str, first_row: int) -> RawColumn:
         table = self._read_group(handle(), group, self.needed_columns(name))
@@ -172,18 +176,27 @@ class ParquetSource(DataSource):
             return column
         return replace(column, states=None, ordered=False)
 
-    def _open(self, **options: Any) -> Any:
+    @contextmanager
+    def _open_file(self, **options: Any) -> Iterator[Any]:
+        """The file as Arrow sees it, read through `ParquetBytes`; always the same file in the same state."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        try:
-            # read into memory, because a mapped file that is cut short meanwhile ends the program; as quick
-            return pq.ParquetFile(self.path, page_checksum_verification=True, **options)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
-                raise file_error(self.path, error) from None
-            finding = "the file is empty" if _is_empty(self.path) else first_line(error)
-            raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
+        with ExitStack() as stack:
+            try:
+                content = stack.enter_context(ParquetBytes(self.path, self.owner, self._identity))
+                # the checksums of the seal cover those of pages
+                opened = pq.ParquetFile(content, page_checksum_verification=not content.is_sealed, **options)
+                content.expect_chunks(opened.metadata)
+            except InputError:
+                raise
+            except (pa.ArrowException, OSError, ValueError) as error:
+                if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
+                    raise file_error(self.path, error) from None
+                finding = "the file is empty" if _is_empty(self.path) else first_line(error)
+                raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
+            self._identity = content.identity
+            yield opened
 
     @contextmanager
     def _decoding_errors(self, place: str, expected: str) -> Iterator[None]:
@@ -376,9 +389,13 @@ def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None
     import pyarrow.parquet as pq
 
     options = {"compression": "zstd", "write_page_checksum": True}
-    with replace_file(path) as out, pq.ParquetWriter(out, schema, **options) as writer:
-        for table in tables:
-            writer.write_table(table)
+    with replace_file(path) as out:
+        sealed = SealingFile(out)
+        with pq.ParquetWriter(sealed, schema, **options) as writer:
+            for table in tables:
+                writer.write_table(table)
+            sealed.hold_back()  # all that follows is the footer
+        sealed.write_seal()
 
 
 def _layout_schema(
