@@ -191,7 +191,7 @@ def trials_in(out: Path) -> set[str]:
     return {file.name for file in (out / "trials").glob("*.json")}
 
 
-def wait_for(condition: Any, seconds: float = 30.0) -> bool:
+def wait_for(condition: Any, seconds: float = 120.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

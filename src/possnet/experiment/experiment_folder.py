@@ -1,7 +1,8 @@
 """The folder of an experiment: what is asked, every finished trial, and what comes out.
 
 ``experiment.json`` says what is asked; ``trials/`` has a file for every finished trial,
-written beside and renamed, so that a run that is killed at any moment goes on where it was.
+written beside and renamed, so that a run that is killed at any moment goes on where it was. Both carry checksums: a damaged
+trial is run again, and a damaged ``experiment.json`` is an error before anything is written.
 ``results.csv`` and ``results.parquet`` are made of the trials alone: the same whatever interrupted the run, and however
 many workers there were. ``networks.json`` keeps the networks, so that `read_experiment` finds everything in the folder;
 ``timings.json`` what ran, and how long.
@@ -10,30 +11,42 @@ many workers there were. ``networks.json`` keeps the networks, so that `read_exp
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import platform
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from possnet.errors import InputError
+from possnet.errors import InputError, count_noun, listing, warn_user
 from possnet.experiment.trial import Outcome
 from possnet.experiment.trial_grid import Grid
 from possnet.experiment.trial_results import Experiment, Results
 from possnet.io import (
+    LOCK,
     decode_network,
+    encode_network,
     file_error,
+    lock_folder,
+    make_folder,
     parse_object,
     read_bytes,
+    remove_file,
     require_format,
+    seal_json,
+    sync_folder,
     write_result_table,
     write_text,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from possnet.experiment.trial import Trial
+    from possnet.network import Network
 
 COLUMNS: dict[str, type] = {
     "network": str,
@@ -72,6 +85,7 @@ def read_experiment(folder: str | Path) -> Experiment:
             name: decode_network(json.dumps(document).encode(), f"{kept}, {name!r}")
             for name, document in documents.items()
         }
+        _require_networks(networks, description["networks"], kept)
         asked_for = ("processes", "imprecision", "rows", "learners", "repeats", "seed")
         grid = Grid.from_options(networks, *(description[name] for name in asked_for))
     except InputError as error:
@@ -94,6 +108,12 @@ def read_experiment(folder: str | Path) -> Experiment:
     return Experiment(grid, results, _read_versions(path / "timings.json"), path)
 
 
+def _require_networks(networks: dict[str, Network], hashes: dict[str, str], file: Path) -> None:
+    """Refuse networks that are not those of the experiment."""
+    if {name: hashlib.sha256(encode_network(n).encode()).hexdigest() for name, n in networks.items()} != hashes:
+        raise InputError(f"{file} holds other networks; it is damaged, or of another experiment")
+
+
 def _read_versions(file: Path) -> dict[str, str]:
     try:
         return {str(k): str(v) for k, v in json.loads(file.read_text(encoding="utf-8"))["versions"].items()}
@@ -111,17 +131,48 @@ def list_versions() -> dict[str, str]:
 
 
 def load_outcomes(folder: Path, trials: list[Trial]) -> dict[Trial, Outcome]:
-    """What came of the finished trials; a file damaged from outside counts as not finished."""
-    outcomes = {}
+    """What came of the finished trials; a damaged file counts as not finished, and that is told."""
+    outcomes, damaged = {}, []
     names = {file.stem for file in (folder / "trials").glob("*.json")}
     for trial in (trial for trial in trials if trial.key in names):
+        file = folder / "trials" / f"{trial.key}.json"
         try:
-            document = json.loads((folder / "trials" / f"{trial.key}.json").read_text(encoding="utf-8"))
-            metrics = {name: tuple(measured) for name, measured in document["metrics"].items()}
-            outcomes[trial] = Outcome(metrics, document["error"], document["seconds"], document["contexts"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue
+            outcomes[trial] = _decode_outcome(read_bytes(file), file, trial)
+        except InputError:
+            damaged.append(file.name)
+    if damaged:
+        warn_user(
+            f"{folder}: {count_noun(len(damaged), 'trial')} of {len(names)} cannot be read, as the file is damaged "
+            f"({listing(damaged[:3])}{', ...' if len(damaged) > 3 else ''}); possnet evaluate runs such trials again"
+        )
     return outcomes
+
+
+def _decode_outcome(content: bytes, file: Path, trial: Trial) -> Outcome:
+    """What came of a trial; an `InputError` if the file is damaged, or is that of another trial."""
+    import msgspec
+
+    document = parse_object(content, str(file), "what came of a trial")
+    if document.pop("trial", None) != asdict(trial):
+        raise InputError(f"{file}: of another trial")
+    try:
+        # the words of possnet's own values: another kind, or another name, is damage
+        if set(document) != set(Outcome._fields):
+            raise InputError(f"{file}: {listing(sorted(document))}; expected {listing(Outcome._fields)}")
+        return msgspec.convert(tuple(document[name] for name in Outcome._fields), Outcome)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+@contextmanager
+def hold_folder(path: str | Path, grid: Grid) -> Iterator[ExperimentFolder]:
+    """The folder of an experiment, new or begun, kept to this process; checked before anything is written."""
+    folder = ExperimentFolder(path, grid)
+    folder.require_same_grid()
+    make_folder(folder.path)
+    with lock_folder(folder.path):
+        folder.prepare()
+        yield folder
 
 
 class ExperimentFolder:
@@ -132,44 +183,58 @@ class ExperimentFolder:
         if not isinstance(given, str | Path):
             raise InputError(f"evaluate: out {path!r}; expected the name of a folder")
         self.path = Path(path)
-        try:
-            self._open_folder(grid)
-        except OSError as error:
-            raise file_error(self.path, error) from None
+        self._grid = grid
 
-    def _open_folder(self, grid: Grid) -> None:
-        description = grid.describe()
+    def require_same_grid(self) -> bool:
+        """Refuse a folder that holds anything but this experiment; gives whether it holds it already."""
         asked = self.path / "experiment.json"
+        try:
+            if not asked.exists():
+                if self.path.exists() and (not self.path.is_dir() or any(map(_is_foreign, self.path.iterdir()))):
+                    raise InputError(
+                        f"{self.path} is not empty and holds no experiment; expected a new or an empty folder"
+                    )
+                return False
+        except (OSError, ValueError) as error:
+            raise error if isinstance(error, InputError) else file_error(self.path, error) from None
+        try:
+            known = parse_object(read_bytes(asked), str(asked), "an experiment of possnet")
+        except InputError as error:
+            raise InputError(
+                f"{error}. Nothing was written; delete the folder, or put a copy of the file there"
+            ) from None
+        if known != json.loads(json.dumps(self._grid.describe())):
+            raise InputError(
+                f"{self.path} holds another experiment; expected an empty folder, or the same options to go on with it"
+            )
+        return True
+
+    def prepare(self) -> None:
+        """Write what is asked, as far as it is not there; remove what a killed run left behind."""
+        begun = self.require_same_grid()  # again, now that nobody else writes here
         for folder in (self.path, self.path / "trials"):
             if folder.is_dir():
-                for begun in folder.glob(".*.part"):  # of a run that was killed while it wrote
-                    begun.unlink(missing_ok=True)
-        if asked.exists():
-            try:
-                known = json.loads(asked.read_text(encoding="utf-8"))
-            except ValueError:
-                known = None
-            if known != description:
-                raise InputError(
-                    f"{self.path} holds another experiment; expected an empty folder, or the same options to go on with it"
-                )
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise InputError(f"{self.path} is not empty and holds no experiment; expected a new or an empty folder")
-        else:
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_text(asked, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
-        if not (self.path / "networks.json").exists():
-            documents = {name: json.loads(text) for name, text in grid.texts.items()}
-            write_text(self.path / "networks.json", json.dumps(documents, ensure_ascii=False) + "\n")
-        (self.path / "trials").mkdir(exist_ok=True)
+                for part in folder.glob(".*.part"):
+                    remove_file(part)
+        if not begun:
+            asked = json.dumps(self._grid.describe(), indent=2, ensure_ascii=False)
+            write_text(self.path / "experiment.json", seal_json(asked))
+        documents = {name: json.loads(text) for name, text in self._grid.texts.items()}
+        networks = json.dumps(documents, ensure_ascii=False) + "\n"
+        file = self.path / "networks.json"
+        if not file.exists() or read_bytes(file) != networks.encode():
+            write_text(file, networks)
+        make_folder(self.path / "trials")
 
     def save_outcome(self, trial: Trial, outcome: Outcome) -> None:
-        """Keep what came of a trial, whole or not at all."""
+        """Keep what came of a trial, whole or not at all; after a power failure it may have to be run again."""
         document = {"trial": asdict(trial), **outcome._asdict()}
-        write_text(self.path / "trials" / f"{trial.key}.json", json.dumps(document, ensure_ascii=False) + "\n")
+        text = seal_json(json.dumps(document, ensure_ascii=False))
+        write_text(self.path / "trials" / f"{trial.key}.json", text, durable=False)
 
     def write_results(self, results: Results, *, ran: bool) -> dict[str, str]:
         """Write ``results.csv``, ``results.parquet`` and, if anything ``ran`` now, ``timings.json``; gives the versions."""
+        sync_folder(self.path / "trials")  # once for all trials, before what is made of them
         listed = list(zip(results.trials, results.outcomes, strict=True))
         rows = [row for trial, outcome in listed for row in _list_rows(trial, outcome)]
         text = io.StringIO()
@@ -184,6 +249,11 @@ class ExperimentFolder:
         timings = {"versions": list_versions(), "trials": seconds}
         write_text(self.path / "timings.json", json.dumps(timings, indent=1, ensure_ascii=False) + "\n")
         return list_versions()
+
+
+def _is_foreign(entry: Path) -> bool:
+    """Whether something in a folder is not what a run leaves there that was killed in its first instant."""
+    return not (entry.name == LOCK or (entry.name.startswith(".") and entry.name.endswith(".part")))
 
 
 def _list_rows(trial: Trial, outcome: Outcome) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from possnet.errors import InputError, require_whole
 from possnet.executors import completed, workers as pool_of
-from possnet.experiment.experiment_folder import ExperimentFolder, load_outcomes
+from possnet.experiment.experiment_folder import hold_folder, load_outcomes
 from possnet.experiment.trial import Outcome, TrialTask, describe_failure, run_trial
 from possnet.experiment.trial_grid import Grid
 from possnet.experiment.trial_results import Results
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from possnet.aliases import Progress
+    from possnet.experiment.experiment_folder import ExperimentFolder
 
 DEFAULT_NETWORKS: Final = ("clinic", "pump")
 _ALONE: Final = 4
@@ -88,8 +89,21 @@ def evaluate(
         require_whole(workers, 1, "evaluate: workers")
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"evaluate: executor {executor!r}; expected one of concurrent.futures")
+    if out is None:
+        return _run_grid(grid, None, workers, executor, progress)
+    with hold_folder(out, grid) as folder:
+        return _run_grid(grid, folder, workers, executor, progress)
+
+
+def _run_grid(
+    grid: Grid,
+    folder: ExperimentFolder | None,
+    workers: int | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> Results:
+    """Run the trials that are not in the folder yet, keep them there, and write the results."""
     trials = grid.list_trials()
-    folder = None if out is None else ExperimentFolder(out, grid)
     outcomes = {} if folder is None else load_outcomes(folder.path, trials)
     tasks = [TrialTask(t, grid.texts[t.network], grid.seed) for t in trials if t not in outcomes]
     if progress is not None:

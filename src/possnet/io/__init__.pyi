@@ -23,6 +23,7 @@ from .data_files import (
 from .data_source import DataSource as DataSource
 from .examples import example_names as example_names, load_example as load_example
 from .file_access import file_error as file_error, read_bytes as read_bytes
+from .folder_lock import LOCK as LOCK, lock_folder as lock_folder
 from .format_registries import (
     DATA_FORMATS as DATA_FORMATS,
     NETWORK_FORMATS as NETWORK_FORMATS,

@@ -141,6 +141,17 @@ def sync_folder(path: str | Path) -> None:
             raise
 
 
+def begin_file(place: str) -> None:
+    """Note that this process has a file there that must not outlast it."""
+    _begun[place] = os.getpid()
+
+
+def end_file(place: str) -> None:
+    """Remove a file that must not outlast this process."""
+    _begun.pop(place, None)
+    _remove_part(place)
+
+
 def remove_strays(folder: Path) -> None:
     """Remove the parts that killed processes left behind in a folder; looks once in a process at every folder."""
     place = os.path.abspath(folder)  # noqa: PTH100 - links need not be followed
@@ -244,7 +255,7 @@ def _open_part(part: str, target: Path) -> int:
     while True:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         handle = os.open(part, flags, 0o666 if mode is None else mode)
-        if _try_lock(handle) is not False and os.fstat(handle).st_nlink:
+        if try_lock(handle) is not False and os.fstat(handle).st_nlink:
             break
         os.close(handle)  # another process took it for abandoned in the instant before it was locked
         with suppress(OSError):
@@ -258,7 +269,7 @@ def _open_part(part: str, target: Path) -> int:
     return handle
 
 
-def _try_lock(handle: int) -> bool | None:
+def try_lock(handle: int) -> bool | None:
     """Whether an open file could be locked; None where there are no locks."""
     if not _HAS_LOCKS:  # pragma: no cover - not on every system
         return None
@@ -281,7 +292,7 @@ def _lock_folder(place: str) -> int | None:
         return None
     except OSError:  # pragma: no cover - not on every system
         return -1
-    if _try_lock(handle) is False or not Path(place).is_dir():
+    if try_lock(handle) is False or not Path(place).is_dir():
         os.close(handle)
         return None
     return handle
@@ -302,7 +313,7 @@ def _remove_abandoned(place: str) -> None:
         is_folder = stat.S_ISDIR(os.lstat(place).st_mode)
         handle = os.open(place, (os.O_RDONLY if is_folder else os.O_RDWR) | getattr(os, "O_NOFOLLOW", 0))
         try:
-            lock = _try_lock(handle)
+            lock = try_lock(handle)
             if lock or (lock is None and time.time() - os.fstat(handle).st_mtime > _DAY):
                 if is_folder:
                     shutil.rmtree(place, ignore_errors=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from possnet.drawing import Drawing
 from possnet.errors import count_noun
 from possnet.experiment import Experiment, read_experiment
-from possnet.io import encode_network, file_error, write_text
+from possnet.io import encode_network, file_error, lock_folder, make_folder, remove_file, write_text
 from possnet.plots import NothingToShow, drawing_figure, has_matplotlib, save_figure
 from possnet.report.html_page import ReportPicture, build_page
 from possnet.report.narrative import file_names, network_files
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from possnet.report.report_pictures import PicturePlan
 
 _MOST_BYTES: Final = 1_450_000
+_ENDINGS: Final = (".svg", ".pdf", "-column.svg", "-column.pdf")
+_PATIENCE: Final = 10.0  # seconds, for another run in the same folder that writes its report
 _NO_MATPLOTLIB: Final = (
     "Curves and heat maps need matplotlib: pip install 'possnet[plot]', then run possnet report again."
 )
@@ -51,14 +53,22 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
     """
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment)
+    with lock_folder(experiment.folder, patience=_PATIENCE):
+        return _write_files(experiment, progress)
+
+
+def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
+    """Write figures and networks, then the page that shows them; only then remove the figures of an earlier report."""
     folder = experiment.folder
-    _prepare_folders(folder, experiment.grid.networks)
+    _write_networks(folder, experiment.grid.networks)
+    earlier = _list_figures(folder)
     advance = progress or (lambda _done, _total: None)
     notes = [] if has_matplotlib() else [_NO_MATPLOTLIB]
     shown, left_out = choose_networks(experiment)
     plans = list(list_pictures(experiment, shown))
     stems = file_names(plan.stem for plan in plans)
     pictures: list[ReportPicture] = []
+    drawn: set[str] = set()
     used = too_many = 0
     for number, (plan, stem) in enumerate(zip(plans, stems, strict=True)):
         advance(number, len(plans))
@@ -66,6 +76,7 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
             picture = _save_picture(plan, folder / "figures" / stem, f"f{number}")
         except NothingToShow:
             continue
+        drawn.update(f"{stem}{ending}" for ending in _ENDINGS if has_matplotlib())
         if used + len(picture.picture) + len(picture.narrow) > _MOST_BYTES:
             too_many += 1
             continue
@@ -75,22 +86,27 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
         notes.append(f"{count_noun(too_many, 'more figure')} in figures/; this page is kept small.")
     pictures.sort(key=lambda picture: SECTIONS.index(picture.section))
     write_text(folder / "report.html", build_page(experiment, pictures, notes, left_out))
+    for name in earlier - drawn:
+        remove_file(folder / "figures" / name)
     advance(len(plans), len(plans))
     return folder / "report.html"
 
 
-def _prepare_folders(folder: Path, networks: dict[str, Network]) -> None:
-    """Folders for figures, without those of an earlier report, and for networks that have no name of their own."""
-    files = network_files(networks)
+def _list_figures(folder: Path) -> set[str]:
+    """Names of the figures of an earlier report, in the folder of figures, which is made if it is not there."""
+    make_folder(folder / "figures")
     try:
-        (folder / "figures").mkdir(exist_ok=True)
-        for old in (folder / "figures").iterdir():
-            if old.suffix in {".svg", ".pdf"} and old.name.startswith(PREFIXES):
-                old.unlink()
-        if files:
-            (folder / "networks").mkdir(exist_ok=True)
+        names = {file.name for file in (folder / "figures").iterdir() if file.suffix in {".svg", ".pdf"}}
     except OSError as error:
         raise file_error(folder, error) from None
+    return {name for name in names if name.startswith(PREFIXES)}
+
+
+def _write_networks(folder: Path, networks: dict[str, Network]) -> None:
+    """Networks that have no name of their own, in a folder beside the page."""
+    files = network_files(networks)
+    if files:
+        make_folder(folder / "networks")
     for name, file in files.items():
         write_text(folder / "networks" / file, encode_network(networks[name]))
 
