@@ -17,8 +17,8 @@ import click
 
 import possnet as pn
 from possnet.cli.help_pages import HelpContext
-from possnet.cli.inputs import name_input
 from possnet.cli.notes import catch_notes
+from possnet.cli.spooling import name_input
 from possnet.cli.terminal import keep_colour, show_line
 from possnet.errors import PossnetError
 from possnet.limits import describe_shortage

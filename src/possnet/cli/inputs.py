@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
-from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import click
 
 import possnet as pn
+from possnet.cli.spooling import label_input, spool_stream
 from possnet.errors import InputError, among, count_noun, listing, warn_user
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     Variables: TypeAlias = pn.Network | Sequence[pn.Variable]
 
-_STDIN = "possnet.standard-input"
 _CELLS = "possnet.cells"
 _BIN_ERROR = "possnet.bin-error"
 _FEW_COLUMNS = 12  # whose bins are told one by one
@@ -76,13 +74,13 @@ def read_net(name: str, transform: Transform = "optimal") -> pn.Network:
 
 def find_data(name: str) -> DataFile:
     """The file of data of a name or of standard input; an `InputError` if it holds something else."""
-    return DataFile(_label_input(name), _find_file(name, "data"))
+    return DataFile(label_input(name), _find_file(name, "data"))
 
 
 def find_source(name: str) -> DataFile | str:
     """The file of data of a name, or the name of a network."""
-    path = spool_input("data") if name == "-" else name
-    return find_data(path)._replace(name=_label_input(name)) if guess_kind(path) == "data" else path
+    path = spool_stream(name, "data")
+    return find_data(path)._replace(name=label_input(name)) if guess_kind(path) == "data" else path
 
 
 def guess_kind(name: str) -> FileKind | None:
@@ -100,22 +98,18 @@ def _find_file(name: str, expected: Literal["network", "data"]) -> str:
     """The path of a file, or of standard input; an `InputError` if it holds something else, or its name does not tell."""
     from possnet.io import DATA_FORMATS, NETWORK_FORMATS, has_suffix, join_suffixes, known_suffixes
 
-    path = spool_input(expected) if name == "-" else name
+    path = spool_stream(name, expected)
     kind = guess_kind(path)
     formats: Any = {"network": NETWORK_FORMATS, "data": DATA_FORMATS}.get(kind or "")
     misnamed = formats is not None and Path(path).is_file() and not has_suffix(path, formats)
     rename = f"rename it to {join_suffixes(known_suffixes(formats))}" if misnamed else ""
     if kind is not None and kind != expected:
         remedy = f"{rename}, and possnet info shows it" if rename else _REMEDIES[kind].format(name=name)
-        raise InputError(f"{_label_input(name)} looks like {_KINDS[kind]}; expected {_KINDS[expected]}. {remedy}")
+        raise InputError(f"{label_input(name)} looks like {_KINDS[kind]}; expected {_KINDS[expected]}. {remedy}")
     if rename:
         remedy = "unpack it first" if path.lower().endswith(".gz") else rename
         raise InputError(f"{name} looks like {_KINDS[expected]}, but its name does not say so; {remedy}")
     return path
-
-
-def _label_input(name: str) -> str:
-    return "standard input" if name == "-" else name
 
 
 def keep_cells(ctx: click.Context, option: str, value: object) -> None:
@@ -228,32 +222,3 @@ def match_columns(given: Sequence[str], names: Sequence[str]) -> list[str]:
             raise InputError(f"--without {text}: no such column{among(text, names)}")
         matched += listed
     return matched
-
-
-def spool_input(expected: Literal["network", "data"]) -> str:
-    """The file that holds standard input while the command runs, as it may be read twice.
-
-    If its first bytes do not say what it is, it is taken for what is expected.
-    """
-    from possnet.io import DATA_FORMATS, NETWORK_FORMATS, guess_suffix, replace_file, temporary_folder
-
-    context = click.get_current_context()
-    root = context.find_root()
-    if _STDIN in root.meta:
-        raise click.UsageError("- is given twice, and there is only one standard input; expected it once", context)
-    if sys.stdin is None:
-        raise InputError("standard input is closed; expected data or a network there, or a file's name instead of -")
-    folder = root.with_resource(temporary_folder())
-    head = sys.stdin.buffer.read(4096)
-    file = folder / f"input{guess_suffix(head, NETWORK_FORMATS if expected == 'network' else DATA_FORMATS)}"
-    with replace_file(file, durable=False) as copy:
-        copy.write(head)
-        copyfileobj(sys.stdin.buffer, copy)
-    root.meta[_STDIN] = str(file)
-    return str(file)
-
-
-def name_input(text: str, ctx: click.Context) -> str:
-    """A message that says ``standard input`` instead of the file that stands for it."""
-    file = ctx.find_root().meta.get(_STDIN)
-    return text.replace(file, "standard input") if file else text

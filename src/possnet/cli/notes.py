@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from possnet.cli.inputs import name_input
+from possnet.cli.spooling import name_input
 from possnet.cli.terminal import show_line
 from possnet.errors import PossnetWarning
 

@@ -52,4 +52,5 @@ from .network_formats.uai import (
 from .passthrough_columns import PlainColumns as PlainColumns
 from .result_tables import write_long_form as write_long_form, write_result_table as write_result_table
 from .sniff import FileKind as FileKind, guess_suffix as guess_suffix, sniff_kind as sniff_kind
+from .special_files import describe_special as describe_special, open_input as open_input
 from .stream_parts import StreamPart as StreamPart

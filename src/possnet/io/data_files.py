@@ -26,6 +26,7 @@ from possnet.io.format_registries import (
     select_options,
 )
 from possnet.io.passthrough_columns import PlainColumns
+from possnet.io.special_files import require_plain
 from possnet.io.stream_parts import split_sources
 from possnet.measurements import Binning
 from possnet.threads import in_order, uses_threads
@@ -342,6 +343,7 @@ def _report_progress(data: Dataset | Batches, progress: Progress | None) -> Iter
 
 def _open_source(path: str | Path, weights: str | None, options: Mapping[str, object]) -> DataSource:
     entry = choose_format(path, DATA_FORMATS)
+    require_plain(path)
     return entry.open(Path(path), weights, **select_options(options, entry, DATA_FORMATS, str(path)))
 
 

@@ -135,7 +135,7 @@ class DataSource(ABC):
         if name not in self.certainty:
             return column
         beside, scale = self.certainty[name]
-        (numbers,) = columns_of_table(table, [beside], {beside: number_reader(beside)})
+        (numbers,) = columns_of_table(table.select([beside]), [beside], {beside: number_reader(beside)})
         return discount_column(column, numbers, scale, self.owner)
 
     def _read_cells(self, name: str, table: Any, first_row: int) -> RawColumn:
@@ -166,7 +166,7 @@ class DataSource(ABC):
 
     def decode_column(self, name: str, table: Any) -> RawColumn:
         """A column of cells: a text, which has a grammar, a list of states, or null where nothing is known."""
-        return columns_of_table(table, [name])[0]
+        return columns_of_table(table.select([name]), [name])[0]  # of a wide table no other column is touched
 
     def _parse_texts(self, column: TextColumn | GradedColumn, first_row: int) -> WrittenColumn:
         """The texts of a column, parsed; texts are remembered, up to a number that costs a few megabytes."""
@@ -187,7 +187,8 @@ class DataSource(ABC):
         """The weights of the rows of a table, if the file has any."""
         if not self.weight_column:
             return None
-        columns = columns_of_table(table, [self.weight_column], {self.weight_column: number_reader(self.weight_column)})
+        alone = table.select([self.weight_column])
+        columns = columns_of_table(alone, [self.weight_column], {self.weight_column: number_reader(self.weight_column)})
         return weights_of_column(columns, self.weight_column, self.owner, first_row)
 
 

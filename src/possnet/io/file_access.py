@@ -1,22 +1,29 @@
-"""Reading files, with an error that says why one cannot be read."""
+"""Reading files, whole and bounded, with an error that says why one cannot be read."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from possnet.errors import InputError
-from possnet.limits import memory_limit, readable_bytes
+from possnet.errors import InputError, TooLarge
+from possnet.io.special_files import open_input
+from possnet.limits import LIMITS, current_limit, explain_shortage, readable_bytes, refuse_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from gzip import GzipFile
+
+_PIECE = 1 << 20
+_ANY_RATIO = 1 << 26  # what unpacks to less may do so from any size
 
 
 def read_bytes(path: str | Path, *, unpack: bool = False) -> bytes:
-    """Content of a file; a missing or unreadable one is an `InputError` that names it.
+    """Content of a file, or of a pipe; a missing, unreadable or too large one is an error that names it.
 
-    With ``unpack``, a file whose name ends in ``.gz`` is unpacked, and refused if it unpacks to more than memory allows.
+    With ``unpack``, a file whose name ends in ``.gz`` is unpacked, piece by piece, as far as the limits of
+    `possnet.limits` allow.
 
     >>> read_bytes("nowhere.json")
     Traceback (most recent call last):
@@ -24,9 +31,31 @@ def read_bytes(path: str | Path, *, unpack: bool = False) -> bytes:
     possnet.errors.InputError: nowhere.json: no such file; check the name
     """
     try:
-        return _unpack_file(path) if unpack and is_gzipped(path) else Path(path).read_bytes()
+        with explain_shortage(str(path), "free some memory, or allow more"), open_input(path) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            refuse_above("network_bytes", size, str(path))
+            if unpack and is_gzipped(path):
+                return _unpack_stream(opened, size, str(path))
+            return opened.read() if size else _read_pieces(opened, str(path))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, InputError) else file_error(path, error) from None
+
+
+def _read_pieces(stream: IO[bytes] | GzipFile, owner: str, packed: int = 0) -> bytes:
+    """All bytes of a stream, refused as soon as they are too many; ``packed`` is the size of the file they unpack from."""
+    pieces, total = [], 0
+    ratio = current_limit("gzip_ratio")
+    while piece := stream.read(_PIECE):
+        total += len(piece)
+        if total > current_limit("network_bytes"):
+            refuse_above("network_bytes", total, owner, at_least=True)
+        if packed and total > max(_ANY_RATIO, ratio * packed):
+            raise TooLarge(
+                f"{owner}: unpacks to more than {ratio} times its {readable_bytes(packed)}, which no network needs; "
+                f"unpack it first if it is what it should be, or raise the limit: {LIMITS['gzip_ratio'].variable}=1100"
+            )
+        pieces.append(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def is_gzipped(path: str | Path) -> bool:
@@ -43,19 +72,15 @@ def file_stem(path: str | Path) -> str:
     return Path(path).name.split(".")[0]
 
 
-def _unpack_file(path: str | Path) -> bytes:
+def _unpack_stream(packed: IO[bytes], size: int, owner: str) -> bytes:
     import gzip
     import zlib
 
-    limit = memory_limit()
     try:
-        with gzip.open(path) as packed:
-            content = packed.read(limit + 1)
+        with gzip.GzipFile(fileobj=packed) as unpacked:
+            return _read_pieces(unpacked, owner, size)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: {str(error) or 'cannot be unpacked'}; expected a gzipped file, whole") from None
-    if len(content) > limit:
-        raise InputError(f"{path}: unpacks to more than {readable_bytes(limit)}; expected less")
-    return content
+        raise InputError(f"{owner}: {str(error) or 'cannot be unpacked'}; expected a gzipped file, whole") from None
 
 
 def file_error(path: str | Path, error: OSError | ValueError) -> InputError:

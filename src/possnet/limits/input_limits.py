@@ -63,13 +63,20 @@ LIMITS = {
             "columns", 1_000_000, "columns", "a data file", "keep the columns that are needed, or write rows as columns"
         ),
         InputLimit(
+            "stream_bytes",
+            1 << 40,
+            "bytes",
+            "what a command copies from standard input or a pipe, if half of the free disk is not less",
+            "give the name of a file",
+        ),
+        InputLimit(
             "cell", 1_000_000, "characters", "a cell or a name of a column, in a CSV file", "leave the column out"
         ),
         InputLimit(
             "wait",
-            60,
+            10,
             "seconds",
-            "how long a pipe that nobody writes to is waited for",
+            "how long a pipe that nobody has opened for writing is waited for",
             "start what writes to it first",
         ),
     )
