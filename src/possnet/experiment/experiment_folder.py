@@ -189,14 +189,17 @@ class ExperimentFolder:
         """Refuse a folder that holds anything but this experiment; gives whether it holds it already."""
         asked = self.path / "experiment.json"
         try:
-            if not asked.exists():
-                if self.path.exists() and (not self.path.is_dir() or any(map(_is_foreign, self.path.iterdir()))):
-                    raise InputError(
-                        f"{self.path} is not empty and holds no experiment; expected a new or an empty folder"
-                    )
-                return False
+            names = {file.name for file in self.path.iterdir()}  # in one look: another process may be about to write
+        except FileNotFoundError:
+            return False
+        except NotADirectoryError:
+            raise InputError(f"{self.path}: not a folder; expected a new or an empty folder") from None
         except (OSError, ValueError) as error:
-            raise error if isinstance(error, InputError) else file_error(self.path, error) from None
+            raise file_error(self.path, error) from None
+        if asked.name not in names:
+            if any(map(_is_foreign, names)):
+                raise InputError(f"{self.path} is not empty and holds no experiment; expected a new or an empty folder")
+            return False
         try:
             known = parse_object(read_bytes(asked), str(asked), "an experiment of possnet")
         except InputError as error:
@@ -251,9 +254,13 @@ class ExperimentFolder:
         return list_versions()
 
 
-def _is_foreign(entry: Path) -> bool:
-    """Whether something in a folder is not what a run leaves there that was killed in its first instant."""
-    return not (entry.name == LOCK or (entry.name.startswith(".") and entry.name.endswith(".part")))
+def _is_foreign(name: str) -> bool:
+    """Whether a file in a folder is not what a run leaves there that was killed in its first instant.
+
+    >>> _is_foreign("thesis.tex"), _is_foreign(LOCK)
+    (True, False)
+    """
+    return not (name == LOCK or (name.startswith(".") and name.endswith(".part")))
 
 
 def _list_rows(trial: Trial, outcome: Outcome) -> list[tuple[Any, ...]]:
