@@ -15,6 +15,7 @@ from .data_files import (
     column_domains as column_domains,
     column_names as column_names,
     fraction_columns as fraction_columns,
+    number_columns as number_columns,
     plain_columns as plain_columns,
     read_data as read_data,
     scan_data as scan_data,

@@ -49,7 +49,7 @@ def expand_binnings(
         columns = [v.name for v in variables if v.bins is not None]
     else:
         columns = [name for name in sources[0].state_columns() if name not in {*named, *beside}]
-        columns = [name for name in columns if _is_numeric(name, sources)]
+        columns = [name for name in columns if is_numeric(name, sources)]
     if not columns and not named:
         raise InputError(
             f"{sources[0].owner}: no column of numbers to bin; expected one whose cells are all readings, of more than "
@@ -58,7 +58,8 @@ def expand_binnings(
     return named | {name: usual for name in columns if name not in named}
 
 
-def _is_numeric(name: str, sources: Sequence[DataSource]) -> bool:
+def is_numeric(name: str, sources: Sequence[DataSource]) -> bool:
+    """Whether a column of files holds numbers; see `expand_binnings`."""
     numbers, ends, rows, states_too = np.zeros(0), np.zeros(0), 0, True
     for source in sources:
         if name not in source.header or source.declared_variables() is not None:

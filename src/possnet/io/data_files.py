@@ -13,7 +13,7 @@ from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells,
 from possnet.cells import CellOptions
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, among, listing
-from possnet.io.automatic_bins import has_fractions
+from possnet.io.automatic_bins import has_fractions, is_numeric
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.file_domains import infer_domain, known_domain, settle_binnings
@@ -193,6 +193,19 @@ def fraction_columns(paths: str | Path | Iterable[str | Path], **options: object
     return [
         name for name in sources[0].state_columns() if any(has_fractions(name, s) for s in sources if name in s.header)
     ]
+
+
+def number_columns(paths: str | Path | Iterable[str | Path], **options: object) -> list[str]:
+    r"""Names of the columns of data files that hold numbers: those that the name ``*`` of binnings stands for.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("age,ward\n" + "".join(f"{age},north\n" for age in range(20, 40)))
+    ...     number_columns(Path(folder) / "a.csv")
+    ['age']
+    """
+    sources = [_open_source(path, None, options) for path in _list_files(paths)]
+    return [name for name in sources[0].state_columns() if is_numeric(name, sources)]
 
 
 def column_domains(
