@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 
-class _SameNetwork:
+class SameNetwork:
     """A network as a key: itself, not what it equals, so that nothing is compared table by table."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _SameNetwork) and other.network is self.network
+        return isinstance(other, SameNetwork) and other.network is self.network
 
     def __hash__(self) -> int:
         return id(self.network)
@@ -42,7 +42,7 @@ def engine_after(session: Session, do: Mapping[str, str], evidence: Collection[s
     both = [name for name in do if name in evidence]
     if both:
         raise InputError(f"{both[0]!r} is set and has evidence on it; expected one of the two")
-    return _keep_engine(_SameNetwork(session.network), tuple(do.items()))
+    return _keep_engine(SameNetwork(session.network), tuple(do.items()))
 
 
 def network_after(session: Session, do: Mapping[str, str], evidence: Collection[str] = ()) -> Network:
@@ -58,5 +58,5 @@ def network_after(session: Session, do: Mapping[str, str], evidence: Collection[
 
 
 @lru_cache(maxsize=4)
-def _keep_engine(key: _SameNetwork, do: tuple[tuple[str, str], ...]) -> Inference:
+def _keep_engine(key: SameNetwork, do: tuple[tuple[str, str], ...]) -> Inference:
     return Inference(key.network.do(dict(do)))
