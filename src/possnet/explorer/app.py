@@ -14,7 +14,7 @@ from starlette.routing import Route as Path_
 
 from possnet.drawing import COLOURS, css_colours
 from possnet.errors import PossnetError
-from possnet.explorer import core_routes, file_routes
+from possnet.explorer import core_routes, data_routes, file_routes, insight_routes
 from possnet.explorer.access_token import AccessToken
 from possnet.explorer.explorer_state import Explorer
 from possnet.explorer.request_guard import RequestGuard, error_response
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from possnet.explorer.routes import Route
     from possnet.explorer.session import Session
 
-TABLES: Final[tuple[tuple[Route, ...], ...]] = (core_routes.ROUTES, file_routes.ROUTES)
+TABLES: Final[tuple[tuple[Route, ...], ...]] = (
+    core_routes.ROUTES,
+    file_routes.ROUTES,
+    insight_routes.ROUTES,
+    data_routes.ROUTES,
+)
 """The tables of routes; a module with routes of its own is listed here."""
 _PAGE: Final = Path(__file__).parent / "page"
 _CONTENT_TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}

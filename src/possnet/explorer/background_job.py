@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 JobState: TypeAlias = Literal["running", "done", "failed", "stopped"]
+ROWS: Final = "rows.parquet"
+"""The file of rows that a job leaves, or finds, in its folder."""
+NETWORK: Final = "network.json"
+"""The file of the network that a job leaves in its folder."""
 _NUMBERS: Final = itertools.count(1)
 _MOST_LINE: Final = 1 << 16
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from possnet.errors import InputError
 from possnet.explanation import next_questions
+from possnet.explorer.interventions import engine_after, network_after
 from possnet.measurements import states_of_value
 from possnet.possibility import necessities
 
@@ -32,7 +33,7 @@ def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
     evidence: dict[str, set[str]] = {name: set(states) for name, states in request.evidence.items()}
     if not session.network.variables:
         return {"marginals": {}, "before": {}, "revision": session.revision, "degree": 1.0}
-    engine = session.engine
+    engine = engine_after(session, request.do, evidence)
     answer: dict[str, Any] = {
         "marginals": _list_marginals(engine, evidence or None),
         "revision": session.revision,
@@ -46,7 +47,8 @@ def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
         ties = best.ties if best.ties < _EXACT else f"about 10^{log10(best.ties):.0f}"
         answer["best"] = {"configuration": best.configuration, "possibility": best.possibility, "ties": ties}
     if request.before:
-        answer["before"] = _list_marginals(engine, None) if evidence else answer["marginals"]
+        same = not evidence and not request.do
+        answer["before"] = answer["marginals"] if same else _list_marginals(session.engine, None)
     return answer
 
 
@@ -82,7 +84,8 @@ def rank_questions(session: Session, request: QuestionsRequest) -> dict[str, Any
     (['rash'], 'widespread')
     """
     evidence: dict[str, set[str]] = {name: set(states) for name, states in request.evidence.items()}
-    ranked = next_questions(session.network, request.target, evidence or None)
+    network = network_after(session, request.do, evidence)
+    ranked = next_questions(network, request.target, evidence or None)
     return {**ranked.to_dict(), "revision": session.revision}
 
 

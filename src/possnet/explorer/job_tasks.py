@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from possnet.checking import Recipe, check
 from possnet.errors import InputError, among
+from possnet.explorer.background_job import NETWORK, ROWS
 from possnet.io import column_names, decode_network, number_columns, read_data, write_data, write_network
 from possnet.measurements import Binning
 from possnet.network import Network
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from possnet.dataset import Dataset
     from possnet.variables import Variable
 
-ROWS: Final = "rows.parquet"
-NETWORK: Final = "network.json"
 _MOST_COLUMNS: Final = 1000
 _MOST_STATES: Final = 1000
 _SHOWN_STATES: Final = 40

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 _PAGE_DEGREES: Final = 400
-_SHOWN_METRICS: Final = ("affinity", "mean_error", "marginal_distance", "hamming", "skeleton_precision", "skeleton_recall")
+_SHOWN_METRICS: Final = (
+    "affinity",
+    "mean_error",
+    "marginal_distance",
+    "hamming",
+    "skeleton_precision",
+    "skeleton_recall",
+)
 _MOST_MEASURED: Final = 200  # variables up to which the metrics of a comparison take less than a second or two
 
 

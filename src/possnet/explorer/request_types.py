@@ -10,18 +10,20 @@ HistoryStep: TypeAlias = Literal["undo", "redo"]
 
 
 class AnswerRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Evidence, and whether the marginals without it and the most possible configuration are wanted too."""
+    """Evidence, what is done, and whether the marginals without both and the most possible configuration are wanted too."""
 
     evidence: dict[str, list[str]]
     before: bool = False
     explain: bool = False
+    do: dict[str, str] = {}
 
 
 class QuestionsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The variable that is to be settled, and the evidence, for what asking each unknown variable would bring."""
+    """The variable that is to be settled, and what is seen and done, for what asking each unknown variable would bring."""
 
     target: str
     evidence: dict[str, list[str]]
+    do: dict[str, str] = {}
 
 
 class TableRequest(msgspec.Struct, forbid_unknown_fields=True):

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from possnet.errors import InputError
-from possnet.explorer.background_job import Job, JobLimits
-from possnet.explorer.job_tasks import NETWORK, ROWS
+from possnet.explorer.background_job import NETWORK, ROWS, Job, JobLimits
 from possnet.io import DATA_FORMATS, choose_format, decode_network, read_data
 
 if TYPE_CHECKING:

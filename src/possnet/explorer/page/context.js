@@ -6,12 +6,14 @@
 //   context.answer             as /api/answer tells it: marginals, degree, bounds, best; undefined before the first
 //   context.before             marginals without evidence; undefined before the first
 //   context.problem            what went wrong with the last question: { kind, message }, or undefined
+//   context.aimed              the degree that is asked about: { target, state }, or undefined
+//   context.doing              Map: name -> state that was set from outside; set(name, state), release(name)
 //   context.selection          name of the selected variable, or undefined
 //   context.marks              marks on cards, states and edges: marks.show(layer, {cards, states, edges}), marks.clear(layer)
 //   context.ask(path, body, signal)      a question to the server; throws a Problem with .message, .kind, .status
 //   context.change(path, body)           a change of the network: sends the revision along, and shows what became of it
 //   context.extend(name, value)          something that every /api/answer is asked with, such as { do: ... }; undefined ends it
-//   context.actions            toggle(name, state), assume(name, states, text), replaceEvidence(map, text), clear(name?),
+//   context.actions            toggle(name, state), aim(target, state), why(target, state), assume(name, states, text), replaceEvidence(map, text), clear(name?),
 //                              select(name), openTab(name), closeDock(), reveal(name), tell(text), undo(), redo()
 
 export function makeContext(bench) {
@@ -23,6 +25,8 @@ export function makeContext(bench) {
     get before() { return bench.before; },
     get problem() { return bench.problem; },
     get selection() { return bench.selection; },
+    get aimed() { return bench.aimed; },
+    get doing() { return bench.doing; },
     get marks() { return bench.marks; },
     ask: bench.ask,
     change: (path, body) => bench.change(path, body),

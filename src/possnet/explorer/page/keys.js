@@ -26,6 +26,8 @@ function pressed(key, target, graph, view) {
   else if (key === "0") view.fit();
   else if ((key === "Enter" || key === " ") && target.closest("[role=button], [role=checkbox]") && !target.closest("button")) {
     target.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  } else if (key === "w" && target.closest(".state")) {
+    graph.actions.why(cardOf(target, graph).variable.name, target.closest(".state").dataset.state, true);
   } else if (key === "Delete" || key === "Backspace") graph.actions.clear(cardOf(target, graph)?.variable.name);
   else return key.startsWith("Arrow") && moved(key, target, graph);
   return true;

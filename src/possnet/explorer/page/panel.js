@@ -76,9 +76,10 @@ export class Panel {
     const necessary = make("i", { class: "necessary" });
     const point = make("i", { class: "point" });
     const ghost = make("i", { class: "ghost" });
-    const [pi, n] = [make("td", { class: "digits" }), make("td", { class: "digits" })];
+    const pi = make("button", { type: "button", class: "ask-why", title: "Why?", click: (event) => actions.why(variable.name, state, event.detail === 0) });
+    const n = make("td", { class: "digits" });
     const element = make("tr", {}, make("td", {}, toggle),
-      make("td", { class: "bar" }, make("div", { class: "rail" }, band, possible, necessary, point, ghost)), pi, n);
+      make("td", { class: "bar" }, make("div", { class: "rail" }, band, possible, necessary, point, ghost)), make("td", { class: "digits" }, pi), n);
     return { element, toggle, band, possible, necessary, point, ghost, pi, n };
   }
 
@@ -94,6 +95,7 @@ export class Panel {
     this.rows.forEach((row, k) => {
       const { pi, n, was, moved, band, given, excluded, best } = reading(shown, this.variable, k);
       write(row.pi, pi === undefined ? "" : band ? between(band.low, band.high) : three(pi));
+      set(row.pi, { "aria-label": `why is ${row.toggle.dataset.state} possible to ${row.pi.textContent}?` });
       write(row.n, n === undefined ? "" : band ? between(band.least, band.most) : three(n));
       row.band.style.width = `${100 * (band?.high ?? 0)}%`;
       row.possible.style.width = `${100 * (band?.low ?? pi ?? 0)}%`;

@@ -1,6 +1,6 @@
 // Requests to the server that this page came from.
 
-class Problem extends Error {
+export class Problem extends Error {
   constructor(message, kind, status) {
     super(message);
     this.kind = kind;

@@ -3,4 +3,11 @@
 // `mount` is called once with an empty element, `update` whenever something has changed while the tab is open, `shown` and
 // `hidden` when it is opened and left. What a context is stands in context.js.
 
-export const TABS = [];
+import { dataTab } from "./data/data.js";
+import { compareTab } from "./insight/compare.js";
+import { mattersTab } from "./insight/matters.js";
+import { nextTab } from "./insight/next.js";
+import { whatIfTab } from "./insight/whatif.js";
+import { whyTab } from "./insight/why.js";
+
+export const TABS = [whyTab, mattersTab, nextTab, whatIfTab, compareTab, dataTab];

@@ -15,7 +15,7 @@ import { View, shapeOf } from "./view.js";
 
 export class Workbench {
   constructor(network) {
-    Object.assign(this, { network, evidence: new Map(), extras: {}, explaining: false, shape: shapeOf(window), ask });
+    Object.assign(this, { network, evidence: new Map(), extras: {}, explaining: false, shape: shapeOf(window), ask, guards: [], watchers: [] });
     this.actions = this.makeActions();
     this.context = makeContext(this);
     this.header = new Header(this);
@@ -50,6 +50,8 @@ export class Workbench {
       undo: () => this.step("undo"),
       redo: () => this.step("redo"),
       refresh: () => this.refresh(),
+      aim: (target, state) => { this.aimed = { target, state }; this.dock.update(); },
+      why: (target, state, byKey) => { this.aimed = { target, state }; this.dock.show("why", byKey); this.dock.update(); },
     };
   }
 
@@ -70,6 +72,7 @@ export class Workbench {
     this.header.dress(network);
     if (this.selection && !this.variables.has(this.selection)) this.close();
     this.graph.select(this.selection);
+    for (const guard of this.guards) guard(this.evidence);
   }
 
   // Take the evidence of the address.
@@ -102,6 +105,7 @@ export class Workbench {
   }
 
   become(evidence, text) {
+    for (const guard of this.guards) guard(evidence);
     this.evidence = evidence;
     this.last = text;
     history.replaceState(null, "", location.pathname + location.search + asHash(evidence));
@@ -148,6 +152,7 @@ export class Workbench {
       edited: this.network.edited,
     };
     this.graph.update(shown);
+    for (const watch of this.watchers) watch(this.context);
     this.marks.apply();
     this.panel.update(shown);
     this.dock.update();
@@ -242,8 +247,9 @@ export class Workbench {
     }
   }
 
-  async apply(step, { network, before, after, text }) {
-    if (network) {
+  async apply(step, { network, before, after, run, text }) {
+    if (run) await run(step);
+    else if (network) {
       const summary = await ask("/api/history", { step, revision: this.network.revision });
       this.others.postMessage(summary.revision);
       await this.noticed(summary);
