@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from possnet.checking import Recipe, check
 from possnet.errors import InputError, among
 from possnet.explorer.background_job import NETWORK, ROWS
 from possnet.io import column_names, decode_network, number_columns, read_data, write_data, write_network
@@ -20,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from possnet.checking import Recipe
     from possnet.dataset import Dataset
     from possnet.variables import Variable
 
 _MOST_COLUMNS: Final = 1000
 _MOST_STATES: Final = 1000
 _SHOWN_STATES: Final = 40
+_LEVELS: Final = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 
 
 class Report(Protocol):
@@ -153,6 +154,8 @@ def learn_network(request: Mapping[str, Any], folder: Path, report: Report) -> d
 
 
 def _choose_recipe(request: Mapping[str, Any], frame: Network | None) -> Recipe:
+    from possnet.checking import Recipe  # reading a table need not load all that learns
+
     conjunction = PRODUCT if frame is None else frame.conjunction
     if request["keep"] and frame is not None:
         return Recipe(learner=request["learner"], dag=frame.dag, conjunction=conjunction)
@@ -175,15 +178,18 @@ def _name_network(network: Network, name: str) -> Network:
 
 def check_network(request: Mapping[str, Any], folder: Path, report: Report) -> dict[str, Any]:  # noqa: ARG001
     """Check degrees on rows: a network as it is, or (``folds``) what is learned from a part of the rows on the others."""
+    from possnet.checking import check
+
     frame = _read_frame(request["frame"])
     data = _frame_rows(read_data(request["rows"]), request["frame"], keep=request["keep"] or not request["folds"])
     if request["folds"]:
         recipe = _choose_recipe(request, frame)
-        result = check(recipe, data, folds=request["folds"], progress=_report_stage(report, "learning and checking"))
+        progress = _report_stage(report, "learning and checking")
+        result = check(recipe, data, folds=request["folds"], levels=_LEVELS, progress=progress)
     elif frame is None:
         raise InputError("check: no network on the page; expected one, or learning in folds")
     else:
-        result = check(frame, data, progress=_report_stage(report, "checking"))
+        result = check(frame, data, levels=_LEVELS, progress=_report_stage(report, "checking"))
     tables = [
         {"title": title, "head": list(parts.head), "rows": [list(row) for row in parts.rows], "note": parts.note}
         for title, parts in result.list_tables()

@@ -64,8 +64,7 @@ export class Card {
     draw("rect", { class: "rail", x: left, y: middle - 5, width: room, height: 10, rx: 2 }),
     row.band, row.possible, row.necessary, row.second, row.point, row.ghost, row.number);
     const why = (event) => { event.stopPropagation(); if (row.state !== null) this.actions.why(variable.name, row.state); };
-    row.element.append(draw("rect", { class: "ask-why", x: place.width - pad - NUMBER, y: 0.5, width: NUMBER + pad - 3, height: line - 1, rx: 4, click: why },
-      draw("title", {}, "Why?")));
+    row.element.append(draw("rect", { class: "ask-why", x: place.width - pad - NUMBER, y: 0.5, width: NUMBER + pad - 3, height: line - 1, rx: 4, click: why }));
     row.element.addEventListener("click", () => row.state !== null && this.actions.toggle(variable.name, row.state));
     return row;
   }

@@ -69,12 +69,26 @@ export class Marks {
   }
 
   edge({ from, to, tone, label }) {
-    const line = this.graph.lines.find((one) => one.from === from && one.to === to);
+    const line = this.graph.lines.find((one) => one.from === from && one.to === to) ?? this.ghost(from, to);
     if (!line) return;
     this.wear(line.element, tone);
     if (!label) return;
     const at = line.element.getPointAtLength(line.element.getTotalLength() / 2);
     this.badge(this.graph.world, label, at.x, at.y + 4, "middle");
+  }
+
+  // A line where the network has no edge, from the side of one card that is nearer to the other.
+  ghost(from, to) {
+    const [above, below] = [this.graph.cards.get(from)?.place, this.graph.cards.get(to)?.place];
+    if (!above || !below) return undefined;
+    const down = below.y >= above.y + above.height;
+    const [x0, y0] = [above.x + above.width / 2, down ? above.y + above.height : above.y];
+    const [x1, y1] = [below.x + below.width / 2, down ? below.y - 5 : below.y + below.height + 5];
+    const bend = Math.max(30, Math.abs(y1 - y0) / 2) * (down ? 1 : -1);
+    const element = draw("path", { class: "edge ghost-edge", d: `M${x0} ${y0}C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`, "marker-end": "url(#tip)" });
+    this.graph.world.querySelector(".edges").append(element);
+    this.worn.push(() => element.remove());
+    return { element };
   }
 
   badge(parent, label, x, y, anchor) {

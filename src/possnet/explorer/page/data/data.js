@@ -22,10 +22,10 @@ class DataTab {
     this.zone = make("div", { class: "drop-zone" }, make("label", {}, "Drop a table here (CSV or Parquet), or choose one ", this.file));
     this.heading = make("p");
     this.notes = make("div");
-    this.table = make("div", { hidden: true },
-      make("details", { class: "asking", open: true }, make("summary", {}, "Columns"), this.columns.element),
+    this.folded = make("details", { class: "asking", open: true }, make("summary", {}, "Columns"), this.columns.element);
+    this.table = make("div", { hidden: true }, this.folded,
       this.learning.element,
-      make("h3", {}, "Rows as evidence"), this.rows.element);
+      make("h3", {}, "Rows as evidence"), this.rows.element, this.learning.checking);
     element.append(make("h2", { tabindex: -1 }, "Data"), this.zone, this.heading, this.watch.element, this.notes, this.table);
     element.addEventListener("dragover", (event) => event.preventDefault());
     element.addEventListener("drop", (event) => this.dropped(event));
@@ -73,10 +73,12 @@ class DataTab {
     const key = JSON.stringify(table?.page ?? null);
     if (table?.page && key !== this.key) {
       this.columns.show(table.page);
+      this.folded.open = true;
       this.rows.show(table.page.rows);
     }
     this.key = key;
     if (!table) this.learning.clear();
+    if (job?.task === "learn" && job.state === "done") this.folded.open = false;
     return this.learning.settle({ job }, table);
   }
 }

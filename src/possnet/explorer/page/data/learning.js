@@ -19,7 +19,8 @@ export class Learning {
     this.picture = make("div", { class: "reliability", "aria-live": "polite" });
     this.element = make("div", {},
       make("h3", {}, "Learn"),
-      make("p", { class: "row" }, this.keep, this.method, make("label", {}, "at most ", this.seconds, " s"), this.go), this.result,
+      make("p", { class: "row" }, this.keep, this.method, make("label", {}, "at most ", this.seconds, " s"), this.go), this.result);
+    this.checking = make("div", {},
       make("h3", {}, "How reliable are the degrees?"),
       make("p", { class: "row" }, this.how, this.check), this.picture);
   }

@@ -53,7 +53,13 @@ export function obstacle({ problem, doing }, aimed) {
   return problem?.kind === "impossible" ? "The evidence contradicts itself, so that nothing follows from it. The ways out stand above the picture." : undefined;
 }
 
+// A finding in words: fever = mild or high.
+export function finding(name, { evidence, variables }) {
+  const states = evidence.get(name);
+  return states && variables.has(name) ? `${name} = ${either(inOrder(states, variables.get(name)))}` : name;
+}
+
 // A sentence for a variable that is known: what is asked leaves that out.
-export function apartNote(target, { evidence, variables }) {
-  return evidence.has(target) ? `${target} is known to be ${either(inOrder(evidence.get(target), variables.get(target)))}; this is what the rest says of it.` : "";
+export function apartNote(target, context) {
+  return context.evidence.has(target) ? `It is known that ${finding(target, context)}; this is what the rest says of it.` : "";
 }

@@ -3,7 +3,7 @@
 import { byId, make } from "../dom.js";
 import { without } from "../evidence.js";
 import { small } from "../words.js";
-import { situation } from "./aim.js";
+import { finding, situation } from "./aim.js";
 import { Loader } from "./loader.js";
 
 const MOST = 4;
@@ -35,15 +35,15 @@ export class Contradictions {
     this.box.hidden = false;
   }
 
-  show(context, { findings, sets, repairs, complete }) {
+  show(context, { sets, repairs, complete }) {
     const marked = new Set(sets[0] ?? []);
-    const words = (names) => names.map((name) => findings[name].replaceAll("|", " or "));
+    const words = (names) => names.map((name) => finding(name, context));
     const listed = sets.slice(0, MOST).map((names) => make("li", {}, names.length === 1 ? `${words(names)[0]} is impossible by itself` : words(names).join(" and ")));
     const title = sets.length > 1 ? "These contradict each other, each line by itself:" : "What contradicts what:";
     this.box.replaceChildren(
       make("p", {}, make("b", {}, title)), make("ul", {}, ...listed),
       make("p", {}, make("b", {}, "Ways out, the most possible first:")),
-      make("div", { class: "row" }, ...repairs.slice(0, MOST).flatMap((repair) => this.ways(context, repair, findings))),
+      make("div", { class: "row" }, ...repairs.slice(0, MOST).flatMap((repair) => this.ways(context, repair))),
       complete ? "" : make("p", { class: "soft" }, "There may be more."));
     this.box.hidden = false;
     context.marks.show("conflict", {
@@ -52,10 +52,11 @@ export class Contradictions {
   }
 
   // Two buttons: drop findings, or admit one more state in each of them.
-  ways({ actions, evidence }, { drop, widen, possibility }, findings) {
+  ways(context, { drop, widen, possibility }) {
+    const { actions, evidence } = context;
     const rest = drop.reduce((known, name) => without(known, name), evidence);
     const wider = Object.entries(widen).reduce((known, [name, state]) => new Map(known).set(name, new Set([...known.get(name) ?? [], state])), evidence);
-    const dropped = `Drop ${drop.map((name) => findings[name].replaceAll("|", " or ")).join(", ")}`;
+    const dropped = `Drop ${drop.map((name) => finding(name, context)).join(", ")}`;
     const admitted = `Admit ${Object.entries(widen).map(([name, state]) => `${name} = ${state}`).join(", ")} too`;
     const title = `then the evidence is possible to ${small(possibility)}`;
     return [

@@ -2,7 +2,7 @@
 
 import { make } from "../dom.js";
 import { three } from "../words.js";
-import { Aim, apartNote, obstacle, situation } from "./aim.js";
+import { Aim, apartNote, finding, obstacle, situation } from "./aim.js";
 import { Loader } from "./loader.js";
 
 class Matters {
@@ -71,8 +71,9 @@ class Matters {
     make("span", { class: "track" }, range, tick)));
   }
 
-  share({ name, finding, possibility, left_out: leftOut }) {
+  share({ name, possibility, left_out: leftOut }) {
     const { actions, marks } = this.context;
+    const words = finding(name, this.context);
     const range = make("i", { class: possibility < 0 ? "range against" : "range" });
     Object.assign(range.style, { left: `${50 + 50 * Math.min(possibility, 0)}%`, width: `${Math.max(50 * Math.abs(possibility), 0.8)}%` });
     const light = () => marks.show("matters", { cards: new Map([[name, { tone: "asked" }]]) });
@@ -80,8 +81,8 @@ class Matters {
     const signed = `${possibility < 0 ? "−" : "+"}${three(Math.abs(possibility))}`;
     return make("li", {}, make("button", {
       type: "button", class: "line", pointerenter: light, pointerleave: dark, focus: light, blur: dark, click: () => actions.reveal(name),
-      "aria-label": `${finding}: ${signed}; left out alone ${three(Math.abs(leftOut))} ${leftOut < 0 ? "more" : "less"}; show the card`,
-    }, make("span", { class: "text" }, finding), make("span", { class: "digits" }, signed),
+      "aria-label": `${words}: ${signed}; left out alone ${three(Math.abs(leftOut))} ${leftOut < 0 ? "more" : "less"}; show the card`,
+    }, make("span", { class: "text" }, words), make("span", { class: "digits" }, signed),
     make("span", { class: "track middle" }, range)));
   }
 }

@@ -1,9 +1,9 @@
 // Why: the best story behind a degree and its best rival, on the graph and factor by factor, and what would flip it.
 
 import { make } from "../dom.js";
-import { inOrder, without } from "../evidence.js";
-import { either, small, three } from "../words.js";
-import { Aim, apartNote, obstacle, situation } from "./aim.js";
+import { without } from "../evidence.js";
+import { small, three } from "../words.js";
+import { Aim, apartNote, finding, obstacle, situation } from "./aim.js";
 import { Loader } from "./loader.js";
 
 class Why {
@@ -39,7 +39,8 @@ class Why {
   show(why) {
     const { target, state } = why;
     const rival = why.rival[target];
-    const given = why.given.length ? ` given ${why.given.join(", ")}` : "";
+    const names = Object.keys(why.findings);
+    const given = names.length ? ` given ${names.map((name) => finding(name, this.context)).join(", ")}` : "";
     const apart = apartNote(target, this.context);
     this.body.replaceChildren(...[
       apart ? make("p", { class: "soft" }, apart) : null,
@@ -55,25 +56,25 @@ class Why {
   }
 
   findings({ findings }) {
-    const listed = Object.values(findings);
+    const listed = Object.entries(findings);
     if (!listed.length) return [];
-    const line = (effect) => make("tr", {}, make("th", { scope: "row" }, effect.finding), make("td", { class: "digits" }, three(effect.possibility_without)),
+    const line = ([name, effect]) => make("tr", {}, make("th", { scope: "row" }, finding(name, this.context)), make("td", { class: "digits" }, three(effect.possibility_without)),
       make("td", { class: "digits" }, three(effect.necessity_without)), make("td", {}, effect.caps ? "caps it" : ""));
     const head = ["Finding", "Π without it", "N without it", ""].map((text) => make("th", { scope: "col" }, text));
     return [make("h3", {}, "What each finding does"),
       make("table", { class: "plain" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...listed.map(line)))];
   }
 
-  flips({ flips, target, state, possibility, findings }) {
+  flips({ flips, target, state, possibility }) {
     const { actions, evidence, variables } = this.context;
     const items = [];
     if (flips.drop) {
       const rest = flips.drop.reduce((known, name) => without(known, name), evidence);
-      const words = `without ${flips.drop.map((name) => findings[name].finding).join(", ")}`;
+      const words = `without ${flips.drop.map((name) => finding(name, this.context)).join(", ")}`;
       items.push([words, "Try it", () => actions.replaceEvidence(rest, words)]);
     }
     for (const [name, other] of Object.entries(flips.replace ?? {})) {
-      const words = `with ${name} = ${other} in place of ${either(inOrder(evidence.get(name) ?? new Set(), variables.get(name)))}`;
+      const words = `with ${name} = ${other} in place of ${finding(name, this.context)}`;
       items.push([words, "Try it", () => actions.replaceEvidence(new Map(evidence).set(name, new Set([other])), words)]);
     }
     if (flips.entry) {
