@@ -58,10 +58,10 @@ def read_row(network: Network, data: Dataset, number: int) -> dict[str, Any]:
 
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
-    >>> data = pn.Dataset.from_table({"season": ["winter"], "fever": [{"mild", "high"}], "flu": [None]})
-    >>> row = read_row(clinic, data, 0)
-    >>> row["evidence"], row["completed"]["fever"]
-    ({'season': ['winter'], 'fever': ['mild', 'high']}, {'states': ['mild'], 'certain': 0.19999999999999996})
+    >>> scope = [clinic.variable(name) for name in ("season", "fever", "flu")]
+    >>> row = read_row(clinic, pn.Dataset.from_rows(scope, [("winter", {"mild", "high"}, None)]), 0)
+    >>> row["evidence"], row["completed"]["fever"]["states"], round(row["completed"]["fever"]["certain"], 6)
+    ({'season': ['winter'], 'fever': ['mild', 'high']}, ['mild'], 0.2)
     """
     _require_row(data, number)
     known = {variable.name: variable for variable in network.variables}
