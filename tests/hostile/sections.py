@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from tests.hostile.bit_flips import BITS
+from tests.hostile.experiment_folders import EXPERIMENT
+from tests.hostile.fuzzing import make_section
 from tests.hostile.parquet_files import PARQUET
+from tests.hostile.readers import READERS
 from tests.hostile.section import Section
+from tests.hostile.web_requests import HTTP
 
 SECTIONS: list[Section] = [
     BITS,
     PARQUET,
+    *(make_section(reader) for reader in (*READERS, HTTP, EXPERIMENT)),
 ]
