@@ -14,7 +14,7 @@ from starlette.routing import Route as Path_
 
 from possnet.drawing import COLOURS, css_colours
 from possnet.errors import PossnetError
-from possnet.explorer import core_routes, data_routes, file_routes, insight_routes
+from possnet.explorer import building, core_routes, data_routes, file_routes, insight_routes
 from possnet.explorer.access_token import AccessToken
 from possnet.explorer.explorer_state import Explorer
 from possnet.explorer.request_guard import RequestGuard, error_response
@@ -31,6 +31,7 @@ TABLES: Final[tuple[tuple[Route, ...], ...]] = (
     file_routes.ROUTES,
     insight_routes.ROUTES,
     data_routes.ROUTES,
+    building.ROUTES,
 )
 """The tables of routes; a module with routes of its own is listed here."""
 _PAGE: Final = Path(__file__).parent / "page"

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[float, float]
 Places: TypeAlias = "dict[str, Point]"
 Lines: TypeAlias = "dict[tuple[str, str], tuple[Point, ...]]"
-Shape: TypeAlias = Literal["wide", "tall"]
-_WINDOWS: Final[dict[Shape, float]] = {"wide": 1.9, "tall": 0.72}
-_ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {"wide": (1.0, 1.6, 2.4), "tall": (0.6, 0.4, 1.0)}
+Shape: TypeAlias = Literal["wide", "tall", "narrow"]
+_WINDOWS: Final[dict[Shape, float]] = {"wide": 1.9, "tall": 0.72, "narrow": 0.5}
+_ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {
+    "wide": (1.0, 1.6, 2.4),
+    "tall": (0.6, 0.4, 1.0),
+    "narrow": (0.4,),
+}
+_PHONE: Final = 384.0  # the width of a narrow window, less its margins
+_FINGER: Final = 27.0  # the height of a row that a finger can hit
 _DENSITIES: Final = ((20, 8, 28.0, 54.0), (60, 5, 22.0, 38.0), (20_000, 4, 16.0, 34.0))  # up to nodes: rows, gap, rise
 _MANY: Final = 100
 _HEAD: Final = 27.0
@@ -56,9 +62,10 @@ def place_cards(network: Network, arrangement: Arrangement | None, shape: Shape 
         places = {**places, **arrangement.places}
         lines = dict(arrangement.lines)
     most = _choose_density(len(network.variables))[1]
+    line = _FINGER if shape == "narrow" else _LINE
     cards: list[dict[str, Any]] = []
     for variable in network.variables:
-        (x, y), (width, height) = places[variable.name], _card_size(variable, most)
+        (x, y), (width, height) = places[variable.name], _card_size(variable, most, line)
         cards.append(
             {
                 "x": round(x, 1),
@@ -82,7 +89,7 @@ def place_cards(network: Network, arrangement: Arrangement | None, shape: Shape 
         "width": round(max((card["x"] + card["width"] for card in cards), default=0.0) - left, 1),
         "height": round(max((card["y"] + card["height"] for card in cards), default=0.0) - top, 1),
     }
-    return {"cards": cards, "edges": edges, **size, "head": _HEAD, "line": _LINE, "pad": _PAD}
+    return {"cards": cards, "edges": edges, **size, "head": _HEAD, "line": line, "pad": _PAD}
 
 
 def arrange_cards(network: Network, arrangement: Arrangement | None, shape: Shape = "wide") -> Arrangement:
@@ -96,6 +103,25 @@ def arrange_cards(network: Network, arrangement: Arrangement | None, shape: Shap
     return arrangement or Arrangement(*_compute_places(network.variables, network.dag, shape))
 
 
+def find_free_place(
+    network: Network, arrangement: Arrangement, variable: Variable, wanted: Point | None = None
+) -> Point:
+    """The place that is wanted for a new card, or the nearest one below it that no card covers; else one on the right."""
+    most = _choose_density(len(network.variables) + 1)[1]
+    width, height = _card_size(variable, most)
+    boxes = [(*arrangement.places[v.name], *_card_size(v, most)) for v in network.variables]
+    if wanted is None:
+        right = max((x + w for x, _, w, _ in boxes), default=0.0)
+        wanted = (right + 40.0 if boxes else 0.0, min((y for _, y, _, _ in boxes), default=0.0))
+    x, y = wanted
+    for _ in range(len(boxes) + 1):
+        hit = [b for b in boxes if b[0] < x + width and x < b[0] + b[2] and b[1] < y + height and y < b[1] + b[3]]
+        if not hit:
+            break
+        y = max(b[1] + b[3] for b in hit) + 16.0
+    return x, y
+
+
 @lru_cache(maxsize=8)
 def _compute_places(variables: tuple[Variable, ...], dag: Dag, shape: Shape) -> tuple[Places, Lines]:
     """Left upper corners of the cards and lines of the edges.
@@ -103,6 +129,8 @@ def _compute_places(variables: tuple[Variable, ...], dag: Dag, shape: Shape) -> 
     Of a few layouts, the one that fills such a window best; of a network with more than 100 nodes, the first.
     """
     _, most, gap, rise = _choose_density(len(variables))
+    if shape == "narrow":
+        return _stack_cards(variables, dag, most), {}
     sizes = {variable.name: _card_size(variable, most) for variable in variables}
     parents = {variable.name: dag.parents(variable.name) for variable in variables}
     aspects = _ASPECTS[shape][: 1 if len(variables) > _MANY else 3]
@@ -112,6 +140,31 @@ def _compute_places(variables: tuple[Variable, ...], dag: Dag, shape: Shape) -> 
     layout = min(layouts, key=lambda layout: max(layout.width, layout.height * _WINDOWS[shape]))
     corners = {name: (x - sizes[name][0] / 2, y - sizes[name][1] / 2) for name, (x, y) in layout.nodes.items()}
     return corners, {edge: tuple(line) for edge, line in layout.edges.items()}
+
+
+def _stack_cards(variables: tuple[Variable, ...], dag: Dag, most: int) -> Places:
+    """Left upper corners in lines as wide as a phone, parents before their children."""
+    sizes = {variable.name: _card_size(variable, most, _FINGER) for variable in variables}
+    places: Places = {}
+    line: list[str] = []
+    top = 0.0
+
+    def close_line() -> float:
+        room = _PHONE - sum(sizes[name][0] for name in line)
+        x, step = max(room, 0.0) / (2 * len(line)), max(room, 0.0) / len(line)
+        for name in line:
+            places[name] = (x, top)
+            x += sizes[name][0] + step
+        return top + max(sizes[name][1] for name in line) + 30.0
+
+    for name in dag.topological_order():
+        if line and (sum(sizes[other][0] + 12.0 for other in line) + sizes[name][0] > _PHONE):
+            top = close_line()
+            line = []
+        line.append(name)
+    if line:
+        close_line()
+    return places
 
 
 def _choose_density(nodes: int) -> tuple[int, int, float, float]:
@@ -127,6 +180,6 @@ def _label_width(variable: Variable) -> float:
     return _BOLD * max(measure_text(label, 12.0) for label in labels)
 
 
-def _card_size(variable: Variable, most: int) -> tuple[float, float]:
+def _card_size(variable: Variable, most: int, line: float = _LINE) -> tuple[float, float]:
     width = max(_head_width(variable) + 2 * _PAD + 30.0, _BOX + _label_width(variable) + _BAR + _NUMBER + 4 * _PAD)
-    return width, _HEAD + _LINE * min(len(variable), most) + 8.0
+    return width, _HEAD + line * min(len(variable), most) + 8.0

@@ -12,9 +12,12 @@ from possnet.measurements import states_of_value
 from possnet.possibility import necessities
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from possnet.explorer.request_types import AnswerRequest, QuestionsRequest, ReadingRequest
     from possnet.explorer.session import Session
     from possnet.inference import Evidence, Inference
+    from possnet.network import Network
 
 _EXACT: Final = 2**53  # the largest whole number up to which JavaScript counts exactly
 
@@ -39,6 +42,8 @@ def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
         "revision": session.revision,
         "degree": engine.possibility_of(evidence),  # from the same calibration as the marginals
     }
+    if evidence:
+        answer["apart"] = find_unreached(session.network, evidence)
     if session.network.bounds is not None:
         answer["bounds"] = _list_bounds(engine, evidence or None)
         answer["degree_bounds"] = engine.evidence_bounds(evidence)
@@ -50,6 +55,18 @@ def answer_evidence(session: Session, request: AnswerRequest) -> dict[str, Any]:
         same = not evidence and not request.do
         answer["before"] = answer["marginals"] if same else _list_marginals(session.engine, None)
     return answer
+
+
+def find_unreached(network: Network, evidence: Iterable[str]) -> list[str]:
+    """Variables that no evidence on some others could tell about: those d-separated from them, nothing else being known.
+
+    >>> import possnet as pn
+    >>> find_unreached(pn.load_example("asia"), {"smoke"})
+    ['asia', 'tub']
+    """
+    known = set(evidence)
+    reached = network.dag.d_connected(known) | known
+    return [variable.name for variable in network.variables if variable.name not in reached]
 
 
 def _list_marginals(engine: Inference, evidence: Evidence | None) -> dict[str, dict[str, list[float] | None]]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
 
+from possnet.errors import PossnetError
 from possnet.explorer.request_guard import json_response, read_message
 from possnet.explorer.session import summarise_session
+from possnet.explorer.workspace import write_autosave
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +38,8 @@ class Explorer:
         The folder below which files are opened and saved.
     shelf
         What features keep beside the session, such as rows or a running job, each under a name of its own.
+    autosave
+        Whether every change is written beside the file.
     endings
         What is called when the explorer ends, such as the end of a job.
     """
@@ -44,6 +48,9 @@ class Explorer:
         self.session = session
         self.folder = folder
         self.shelf: dict[str, Any] = {}
+        self.autosave = False
+        self._autosaved: str | None = None
+        self._trouble: str | None = None
         self.endings: list[Callable[[], object]] = []
         self.lock = asyncio.Lock()
 
@@ -67,11 +74,37 @@ class Explorer:
         """Replace the session of a revision by its successor, and summarise that; 409 if it has been replaced meanwhile."""
         old = self.session
         if revision == old.revision:
-            new = await self.run_exclusively(request, partial(change, old))
-            if self.session is old:
-                self.session = new
-                return json_response(summarise_session(new))
+            new = await self.run_exclusively(request, partial(self._make_change, change, old))
+            if new is not None:
+                return json_response({**summarise_session(new), **self.describe_saving()})
         raise HTTPException(409, "the network was edited in another window meanwhile; look at it again first")
+
+    def _make_change(self, change: Callable[[Session], Session], old: Session) -> Session | None:
+        """Replace the session by its successor, unless another one came first; whoever computes has the turn alone."""
+        if self.session is not old:
+            return None
+        self.session = change(old)
+        self.keep_autosave(self.session)
+        return self.session
+
+    def keep_autosave(self, session: Session) -> None:
+        """Write the network beside its file if that was asked for; what goes wrong is told with the next summary."""
+        self._trouble = None
+        if self.autosave:
+            try:
+                written = write_autosave(session, self.folder)
+            except PossnetError as error:
+                self._trouble = str(error)
+            else:
+                self._autosaved = self._autosaved if written is None else written.name
+
+    def describe_saving(self) -> dict[str, Any]:
+        """Whether changes are written beside the file, where, and what went wrong with it."""
+        return {
+            "autosave": self.autosave,
+            "autosaved": self._autosaved if self.autosave else None,
+            "trouble": self._trouble,
+        }
 
     async def run_exclusively(self, request: Request, work: Callable[[], Value]) -> Value:
         """The result of some work, done in a thread; one at a time, and not at all for a client that has gone."""

@@ -181,7 +181,8 @@ def json_response(document: Any, status: int = 200, headers: Mapping[str, str] |
 def error_response(error: Exception) -> Response:
     """The reply to a request that failed: a status, and one sentence."""
     if isinstance(error, PossnetError):
-        return json_response({"error": str(error), "kind": _ERROR_KINDS.get(type(error), "input")}, 422)
+        kind = getattr(error, "kind", _ERROR_KINDS.get(type(error), "input"))
+        return json_response({"error": str(error), "kind": kind}, 422)
     if isinstance(error, HTTPException):
         return json_response({"error": f"request: {error.detail}"}, error.status_code, error.headers)
     status = 400 if isinstance(error, ClientDisconnect) else 500  # nobody reads the former

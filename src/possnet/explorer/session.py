@@ -78,13 +78,20 @@ class Step:
         """The engine of the network, made when it is first asked."""
         return Inference(self.network)
 
+    def keep_engine(self, other: Step) -> Step:
+        """The step with the engine of another one if that has the same network, and one."""
+        if other.network is self.network and "engine" in other.__dict__:
+            self.__dict__["engine"] = other.engine
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """The steps so far, ``place`` being the current one.
 
     Every change has a ``revision`` of its own; ``frame`` is the revision at which variables, edges or places of cards
-    last changed, and ``touched`` are the variables whose tables the last change made anew.
+    last changed, ``touched`` are the variables whose tables the last change made anew, and ``saved`` is the network as it
+    was last opened or saved.
     """
 
     steps: tuple[Step, ...]
@@ -93,6 +100,7 @@ class Session:
     frame: int = 0
     touched: tuple[str, ...] = ()
     started: bool = field(default=True, kw_only=True)
+    saved: Network | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_network(cls, network: Network, file: Path | None = None) -> Session:
@@ -102,7 +110,7 @@ class Session:
         >>> Session.from_network(pn.load_example("clinic")).revision
         0
         """
-        return cls((Step(network, network, file=file),))
+        return cls((Step(network, network, file=file),), saved=network)
 
     @classmethod
     def without_network(cls) -> Session:
@@ -152,19 +160,25 @@ class Session:
         >>> session.started, session.revision, session.original.name
         (True, 1, 'asia')
         """
-        return self.with_step(Step(network, network, title, None, file))
+        return replace(self.with_step(Step(network, network, title, None, file)), saved=network)
 
     def with_step(self, step: Step) -> Session:
         """The session after a step; what was undone is forgotten."""
         steps = (*self.steps[: self.place + 1], step)[-_MOST_STEPS - 1 :]
         return replace(self, steps=steps)._move_to(len(steps) - 1, self.step)
 
+    def with_file(self, file: Path) -> Session:
+        """The session after its network was saved in a file; this is no step to undo."""
+        step = replace(self.step, file=file).keep_engine(self.step)
+        steps = (*self.steps[: self.place], step, *self.steps[self.place + 1 :])
+        return replace(self, steps=steps, revision=self.revision + 1, touched=(), saved=step.network)
+
     def with_place(self, place: int) -> Session:
         """The session at another place of its history."""
         return self._move_to(place, self.step)
 
     def _move_to(self, place: int, last: Step) -> Session:
-        step, revision = self.steps[place], self.revision + 1
+        step, revision = self.steps[place].keep_engine(last), self.revision + 1
         touched = () if step.network is last.network else tuple(changed_tables(step.network, last.network))
         return replace(
             self,
@@ -221,6 +235,7 @@ def summarise_session(session: Session) -> dict[str, Any]:
         "missing": [v.name for v in original.variables if v.name not in step.network.dag.nodes],
         "normal": step.network.is_normalised,
         "file": None if step.file is None else step.file.name,
+        "saved": session.saved is step.network or not step.network.variables,
     }
 
 

@@ -238,6 +238,24 @@ class Dag:
                 f"d_separated: {listing(sorted(sources & targets | sources & known | targets & known))} "
                 "stands in two of the three sets; expected disjoint sets"
             )
+        return not targets & self._reach_open(sources, known)
+
+    def d_connected(self, first: str | Iterable[str], given: str | Iterable[str] = ()) -> frozenset[str]:
+        """All nodes that are not d-separated from a set of nodes by a second, ``given``: those that it could tell about.
+
+        >>> dag = Dag({"measles": (), "flu": (), "fever": ("measles", "flu"), "age": ()})
+        >>> sorted(dag.d_connected("measles")), sorted(dag.d_connected("measles", given="fever"))
+        (['fever'], ['flu'])
+        """
+        sources, known = self._require_nodes(first), self._require_nodes(given)
+        if sources & known:
+            raise InputError(
+                f"d_connected: {listing(sorted(sources & known))} stands in both sets; expected disjoint sets"
+            )
+        return frozenset(self._reach_open(sources, known) - sources - known)
+
+    def _reach_open(self, sources: set[str], known: set[str]) -> set[str]:
+        """Nodes at the ends of open paths from some nodes."""
         opened = known | self.ancestors(known)
         visited: set[tuple[str, bool]] = set()
         frontier = [(node, False) for node in sources]  # (node, came from one of its parents?)
@@ -247,15 +265,13 @@ class Dag:
                 continue
             visited.add(step)
             node, from_parent = step
-            if node in targets:
-                return False
             if node not in known:
                 frontier.extend((child, True) for child in self._children[node])
                 if not from_parent:
                     frontier.extend((parent, False) for parent in self._parents[node])
             if from_parent and node in opened:
                 frontier.extend((parent, False) for parent in self._parents[node])
-        return True
+        return {node for node, _ in visited}
 
     def __eq__(self, other: object) -> bool:
         return self._parents == other._parents if isinstance(other, Dag) else NotImplemented
