@@ -75,8 +75,8 @@ def change_variable(session: Session, request: types.VariableRequest) -> Session
     >>> from possnet.explorer.session import Session
     >>> states = [types.StateRow("yes", "yes"), types.StateRow("no", "no"), types.StateRow("maybe")]
     >>> session = Session.from_network(pn.load_example("asia"))
-    >>> change_variable(session, types.VariableRequest(0, "smoke", "smoker", states)).network.table("smoker").tolist()
-    [1.0, 0.4, 1.0]
+    >>> change_variable(session, types.VariableRequest(0, "smoke", "smoker", states)).network.dag.parents("lung")
+    ('smoker',)
     """
     network, old, name = session.network, request.variable, request.name.strip()
     states = [(row.name.strip(), row.was) for row in request.states]
@@ -151,7 +151,7 @@ def fill_table(session: Session, request: types.GateRequest) -> Session:
     >>> from possnet.explorer.session import Session
     >>> session = Session.from_network(pn.load_example("asia"))
     >>> fill_table(session, types.GateRequest(0, "either", "or", {"tub": 0.1, "lung": 0.2})).network.gates
-    {'either': Gate(either = tub OR lung; inhibition tub 0.1, lung 0.2)}
+    {'either': Gate(either = lung OR tub; inhibition lung 0.2, tub 0.1)}
     """
     network, name = session.network, request.variable
     if request.kind == "ignorance":

@@ -25,7 +25,7 @@ _ASPECTS: Final[dict[Shape, tuple[float, ...]]] = {
     "tall": (0.6, 0.4, 1.0),
     "narrow": (0.4,),
 }
-_PHONE: Final = 384.0  # the width of a narrow window, less its margins
+_PHONE: Final = 428.0  # the width of a narrow window, less its margins, where rows are as high as a finger needs
 _FINGER: Final = 27.0  # the height of a row that a finger can hit
 _DENSITIES: Final = ((20, 8, 28.0, 54.0), (60, 5, 22.0, 38.0), (20_000, 4, 16.0, 34.0))  # up to nodes: rows, gap, rise
 _MANY: Final = 100

@@ -231,7 +231,7 @@ def summarise_session(session: Session) -> dict[str, Any]:
         "touched": session.touched,
         "undo": step.title if session.place > 0 else None,
         "redo": ahead[0].title if ahead else None,
-        "edited": changed_tables(step.network, original),
+        "edited": changed_tables(step.network, original) if original.variables else [],
         "missing": [v.name for v in original.variables if v.name not in step.network.dag.nodes],
         "normal": step.network.is_normalised,
         "file": None if step.file is None else step.file.name,

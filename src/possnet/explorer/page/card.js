@@ -10,32 +10,82 @@ const NUMBER = 26;
 
 export class Card {
   constructor(variable, place, geometry, actions) {
-    Object.assign(this, { variable, place, geometry, actions, fresh: [] });
+    Object.assign(this, { variable, place, geometry, actions, fresh: [], rows: [] });
     this.build();
   }
 
+  // The frame, the name and a strip of bars: all that is seen from afar.
   build() {
     const { variable, place, actions } = this;
     const { head } = this.geometry;
-    const name = draw("text", { class: "name", x: place.width / 2, y: 18, "text-anchor": "middle" }, place.name);
-    const heading = draw("g", { class: "head", role: "button", tabindex: 0, "data-name": variable.name },
+    this.name = draw("text", { class: "name", x: place.width / 2, y: 18, "text-anchor": "middle" }, place.name);
+    this.heading = draw("g", { class: "head", role: "button", tabindex: 0, "data-name": variable.name },
       draw("title", {}, variable.name),
       draw("rect", { class: "hit", x: 1, y: 1, width: place.width - 2, height: head - 2, rx: 6 }),
-      name);
-    heading.addEventListener("click", (event) => actions.select(variable.name, event.detail === 0));
-    name.style.setProperty("--letters", `${place.letters}px`);
+      this.name);
+    this.heading.addEventListener("click", (event) => actions.select(variable.name, event.detail === 0));
+    this.name.style.setProperty("--letters", `${place.letters}px`);
+    this.strip = { possible: draw("path", { class: "strip possible" }), necessary: draw("path", { class: "strip necessary" }) };
+    this.element = draw("g", { class: "card", transform: `translate(${place.x} ${place.y})` },
+      draw("rect", { class: "rim", x: -5, y: -5, width: place.width + 10, height: place.height + 10, rx: 10 }),
+      draw("rect", { class: "frame", width: place.width, height: place.height, rx: 7 }), this.heading,
+      this.strip.possible, this.strip.necessary,
+      draw("circle", { class: "port", cx: place.width / 2, cy: place.height, r: 6 }));
+  }
+
+  // The rows, once the card is looked at from near.
+  detail() {
+    if (this.detailed) return;
+    this.detailed = true;
+    const { variable, place, actions } = this;
     const clear = draw("g", { class: "drop", role: "button", tabindex: -1, "aria-label": `clear the evidence on ${variable.name}` },
       draw("title", {}, "clear this evidence"),
       draw("circle", { cx: place.width - 14, cy: 13.5, r: 8 }),
       draw("path", { d: `M${place.width - 17} 10.5l6 6m0 -6l-6 6` }));
     clear.addEventListener("click", () => actions.clear(variable.name));
-    const pencil = draw("text", { class: "pencil", x: 9, y: 18 }, "✎");
-    const element = draw("g", { class: "card", transform: `translate(${place.x} ${place.y})` },
-      draw("rect", { class: "frame", width: place.width, height: place.height, rx: 7 }), heading, pencil, clear);
     this.rows = Array.from({ length: place.rows }, (_, k) => this.row(variable, place, k));
-    element.append(...this.rows.map((row) => row.element));
-    if (place.rows < variable.states.length) element.append(this.more(variable, place));
-    Object.assign(this, { element, heading, name });
+    this.element.append(draw("text", { class: "pencil", x: 9, y: 18 }, "✎"), clear, ...this.rows.map((row) => row.element));
+    if (place.rows < variable.states.length) this.element.append(this.more(variable, place));
+    if (this.shown) this.update(this.shown);
+  }
+
+  // Show degrees: of now, of before the evidence, and the states of the best configuration.
+  update(shown) {
+    this.shown = shown;
+    const { variable, heading, element } = this;
+    const { name, states } = variable;
+    const known = shown.evidence.get(name);
+    const edited = shown.edited.includes(name);
+    element.classList.toggle("known", Boolean(known));
+    element.classList.toggle("edited", edited);
+    const readings = foremost(states.map((_, k) => reading(shown, variable, k)), this.place.rows);
+    set(heading, { "aria-label": headingLabel(variable, known, edited, readings) });
+    if (!this.detailed) this.sketch(readings);
+    if (!this.detailed) return;
+    const at = document.activeElement;
+    const held = this.rows.find((row) => row.element === at)?.state;
+    this.rows.forEach((row, k) => this.fill(row, name, readings[k]));
+    const moved = held !== undefined && this.rows.find((row) => row.state === held);
+    if (moved && moved.element !== at) moved.element.focus();
+    this.sketch(readings);
+  }
+
+  // The bars as two shapes, for the view from afar.
+  sketch(readings) {
+    const { head, line, pad } = this.geometry;
+    const room = this.place.width - 2 * pad;
+    const bars = (share) => readings.map((one, k) => {
+      const long = room * (share(one) ?? 0);
+      return long > 0 ? `M${pad} ${(head + (k + 0.22) * line).toFixed(1)}h${long.toFixed(1)}v${(0.56 * line).toFixed(1)}h${(-long).toFixed(1)}z` : "";
+    }).join("");
+    set(this.strip.possible, { d: bars(({ pi, band }) => band?.low ?? pi) });
+    set(this.strip.necessary, { d: bars(({ n, band }) => band?.least ?? n) });
+  }
+
+  // Put the card somewhere else.
+  move(x, y) {
+    Object.assign(this.place, { x, y });
+    set(this.element, { transform: `translate(${x} ${y})` });
   }
 
   row(variable, place, k) {
@@ -79,22 +129,6 @@ export class Card {
     return element;
   }
 
-  // Show degrees: of now, of before the evidence, and the states of the best configuration.
-  update(shown) {
-    const { name, states } = this.variable;
-    const known = shown.evidence.get(name);
-    const edited = shown.edited.includes(name);
-    this.element.classList.toggle("known", Boolean(known));
-    this.element.classList.toggle("edited", edited);
-    set(this.heading, { "aria-label": headingLabel(name, known, edited) });
-    const at = document.activeElement;
-    const held = this.rows.find((row) => row.element === at)?.state;
-    const readings = foremost(states.map((_, k) => reading(shown, this.variable, k)), this.rows.length);
-    this.rows.forEach((row, k) => this.fill(row, name, readings[k]));
-    const moved = held !== undefined && this.rows.find((row) => row.state === held);
-    if (moved && moved.element !== at) moved.element.focus();
-  }
-
   fill(row, name, { state, pi, n, was, moved, band, given, excluded, best }) {
     const look = `${given || best} ${state}`;
     if (look !== row.look) this.fresh.push([row.label, row.labels]);
@@ -114,7 +148,7 @@ export class Card {
     set(row.ghost, { x: (row.left + row.room * (was ?? 0) - 1.6).toFixed(1), visibility: moved ? null : "hidden" });
     set(row.element, {
       "data-state": state, "data-pi": pi ?? 0, "data-n": n ?? 0, "aria-checked": String(given),
-      "aria-label": `${name} = ${state}${degrees(", possibility ", ", necessity ")}${words}`,
+      "aria-label": `${name} = ${state}${degrees(", possibility ", ", necessity ")}${moved ? `, possibility before the evidence ${three(was)}` : ""}${excluded ? ", excluded" : ""}${words}`,
     });
     row.element.classList.toggle("given", given);
     row.element.classList.toggle("excluded", excluded);
@@ -130,6 +164,16 @@ function foremost(readings, room) {
   return readings.filter((one) => first.includes(one));
 }
 
-function headingLabel(name, known, edited) {
-  return `${name}${known ? `, known to be ${either([...known])}` : ""}${edited ? ", edited" : ""}: details`;
+// What a card says to those who do not see it: what is known of it, what became of it, and its edges.
+function headingLabel({ name, parents, children }, known, edited, readings) {
+  const most = readings.filter(({ pi }) => pi === 1).map(({ state }) => state);
+  const moved = readings.filter((one) => one.moved).map(({ state, was, pi }) => `${state} from ${short(was)} to ${short(pi)}`);
+  return [
+    name,
+    known ? `known to be ${either([...known])}` : most.length && most.length < 4 ? `fully possible: ${most.join(", ")}` : "",
+    moved.length ? `possibility changed: ${moved.slice(0, 4).join(", ")}` : "",
+    parents.length ? `parents ${parents.slice(0, 8).join(", ")}` : "no parents",
+    children.length ? `children ${children.slice(0, 8).join(", ")}` : "no children",
+    edited ? "edited" : "",
+  ].filter(Boolean).join("; ") + ": details";
 }

@@ -27,6 +27,13 @@ export function fitting(evidence, variables) {
   return new Map(known.filter(([, states]) => states.size));
 }
 
+// Evidence after a variable got another name, or its states others: { variable, name, states: [{ name, was }] }.
+export function renamed(evidence, { variable, name, states }) {
+  const names = new Map(states.map((state) => [state.was, state.name]));
+  return new Map([...evidence].map(([one, known]) => (one === variable
+    ? [name.trim(), new Set([...known].map((state) => names.get(state) ?? state))] : [one, known])));
+}
+
 // States in the order of the domain.
 export function inOrder(states, variable) {
   return variable.states.filter((state) => states.has(state));
@@ -35,11 +42,11 @@ export function inOrder(states, variable) {
 // What there is to show of a state: how possible and certain it is, how possible it was, and what is known of it.
 export function reading({ marginals, bounds, before, evidence, best }, { name, states }, k) {
   const [state, known] = [states[k], evidence.get(name)];
-  const pi = marginals?.[name].possibility[k];
-  const was = before?.[name].possibility[k];
+  const pi = marginals?.[name]?.possibility[k];
+  const was = before?.[name]?.possibility[k];
   const given = Boolean(known?.has(state));
   return {
-    state, pi, n: marginals?.[name].necessity?.[k], was, moved: Math.abs(was - pi) > 5e-4,
+    state, pi, n: marginals?.[name]?.necessity?.[k], was, moved: Math.abs(was - pi) > 5e-4,
     band: band(bounds?.[name], k),
     given, excluded: Boolean(known) && !given, best: best?.[name] === state,
   };

@@ -3,18 +3,47 @@
 import { Card } from "./card.js";
 import { draw, set } from "./dom.js";
 
+const FEW = 60; // cards that are all drawn with their rows at once
+
 export class Graph {
   constructor(svg, network, actions) {
     this.actions = actions;
     this.geometry = network.geometry;
     this.cards = new Map(network.variables.map((variable, k) => [variable.name, new Card(variable, network.geometry.cards[k], network.geometry, actions)]));
     this.lines = network.geometry.edges.map((edge) => this.edge(edge));
-    this.world = draw("g", { class: "world" }, draw("g", { class: "edges" }, ...this.lines.map((line) => line.element)));
+    this.world = draw("g", { class: "world" }, draw("g", { class: "edges" }, ...this.lines.flatMap((line) => [line.element, line.hit])));
     const inOrder = [...this.cards.values()].sort((a, b) => a.place.y - b.place.y || a.place.x - b.place.x);
     this.world.append(...inOrder.map((card) => card.element));
     this.order = inOrder.map((card) => card.variable.name);
     svg.replaceChildren(tip(), this.world);
+    if (this.cards.size <= FEW) for (const card of inOrder) card.detail();
     this.squeeze(inOrder.map((card) => [card.name, card.place.width - 44]));
+    this.near = new Map(network.variables.map(({ name }) => [name, []]));
+    for (const line of this.lines) for (const end of new Set([line.from, line.to])) this.near.get(end).push(line);
+  }
+
+  // Rows for the cards that are looked at from near.
+  look({ left, top, right, bottom }) {
+    const fresh = [];
+    for (const card of this.cards.values()) {
+      const { x, y, width, height } = card.place;
+      if (!card.detailed && x < right && y < bottom && x + width > left && y + height > top) {
+        card.detail();
+        fresh.push(...card.fresh.splice(0));
+      }
+    }
+    this.squeeze(fresh);
+    return fresh.length > 0;
+  }
+
+  // A card on its way, and the edges at it.
+  move(name, x, y) {
+    this.cards.get(name).move(x, y);
+    for (const { from, to, element, hit } of this.near.get(name)) {
+      const d = route(this.cards.get(from).place, this.cards.get(to).place, []);
+      set(element, { d });
+      set(hit, { d });
+    }
   }
 
   // Press texts that are wider than their room; all are measured before any is changed.
@@ -25,8 +54,11 @@ export class Graph {
   }
 
   edge({ from, to, points }) {
-    const element = draw("path", { class: "edge", d: route(this.cards.get(from).place, this.cards.get(to).place, points), "marker-end": "url(#tip)" });
-    return { from, to, element };
+    const d = route(this.cards.get(from).place, this.cards.get(to).place, points);
+    const element = draw("path", { class: "edge", d, "marker-end": "url(#tip)" });
+    const hit = draw("path", { class: "edge-hit", d }, draw("title", {}, `${from} → ${to}`));
+    hit.addEventListener("click", (event) => this.actions.pickEdge?.(from, to, event));
+    return { from, to, element, hit };
   }
 
   // Show degrees: of now, of before the evidence, and the states of the best configuration.

@@ -18,7 +18,6 @@ export class Header {
     click("skip", () => byId("closer").focus());
     click("undo", () => actions.undo());
     click("redo", () => actions.redo());
-    byId("find").addEventListener("change", (event) => this.find(event.target));
   }
 
   dress({ name, conjunction, description, variables, bounded }) {
@@ -42,7 +41,7 @@ export class Header {
       byId(step).title = next ? `${step === "undo" ? "Undo" : "Redo"}: ${next.text}` : "";
     }
     const edited = network.edited.length;
-    write(byId("edits"), edited ? `· ${count(edited, "table")} edited` : "");
+    write(byId("edits"), edited ? `${count(edited, "table")} edited` : "");
     this.showKnown();
     if (problem) this.complain(problem);
     else this.relieve();
@@ -93,20 +92,6 @@ export class Header {
     byId("banner").hidden = true;
     byId("banner").replaceChildren();
     document.body.classList.remove("stale");
-  }
-
-  find(input) {
-    const { actions, variables } = this.bench;
-    const wanted = input.value.trim().toLowerCase();
-    const names = [...variables.keys()];
-    const name = names.find((one) => one.toLowerCase() === wanted) ?? names.find((one) => one.toLowerCase().includes(wanted));
-    if (!wanted) return;
-    if (name === undefined) this.tell(`No variable is called “${input.value}”.`);
-    else {
-      input.value = "";
-      if (this.bench.selection !== name) actions.select(name);
-      requestAnimationFrame(() => this.bench.reveal(name, true));
-    }
   }
 
   async copy() {

@@ -16,7 +16,7 @@ export function useKeys(bench, stage) {
       && { z: event.shiftKey ? "redo" : "undo", y: "redo" }[event.key.toLowerCase()];
     if (!step || event.target.matches?.("input, textarea")) return; // a field has an undo of its own
     event.preventDefault();
-    bench.step(step);
+    bench.timeline.step(step);
   });
 }
 

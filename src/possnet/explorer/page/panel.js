@@ -3,6 +3,7 @@
 import { make, set, write } from "./dom.js";
 import { Editor } from "./editor.js";
 import { reading } from "./evidence.js";
+import { VariableForm } from "./form.js";
 import { NumberField } from "./number.js";
 import { Questions } from "./questions.js";
 import { between, bounded, count, three } from "./words.js";
@@ -10,9 +11,8 @@ import { between, bounded, count, three } from "./words.js";
 const MOST_STATES = 2000;
 
 export class Panel {
-  constructor(element, actions, context) {
-    this.element = element;
-    this.actions = actions;
+  constructor(element, actions, context, builder) {
+    Object.assign(this, { element, actions, builder });
     this.editor = new Editor(actions, context);
     this.rows = [];
     this.tab = { name: "variable", title: "Variable", element, mount: () => this.variable || this.invite() };
@@ -30,6 +30,7 @@ export class Panel {
     const shown = variable.states.slice(0, MOST_STATES);
     this.rows = shown.map((state) => this.row(state));
     this.questions = new Questions(variable, actions);
+    this.form = new VariableForm(variable, this.builder, actions);
     const cut = variable.states.length - shown.length;
     const body = make("tbody", {}, ...this.rows.map((row) => row.element));
     const head = make("tr", {}, ...["State", "", "Π", "N"].map((text) => make("th", { scope: "col" }, text)));
@@ -43,10 +44,12 @@ export class Panel {
       this.questions.element,
       this.neighbours("Parents", variable.parents),
       this.neighbours("Children", variable.children),
+      this.form.element,
       this.editor.element,
     ].filter(Boolean));
     this.element.parentElement.scrollTop = 0;
     this.editor.open(variable);
+    this.form.resume();
   }
 
   // For those who came by key; the way back is Escape.

@@ -13,6 +13,16 @@ export async function ask(path, body, signal) {
   const how = body === undefined
     ? { signal }
     : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
+  return send(path, how);
+}
+
+// A file, as it is; what it is called goes into the address.
+export async function upload(path, file, fields, signal) {
+  const how = { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file, signal };
+  return send(`${path}?${new URLSearchParams(fields)}`, how);
+}
+
+async function send(path, how) {
   let reply;
   let answer;
   try {

@@ -3,11 +3,13 @@
 // What this window did is a list of its own, so that Ctrl+Z takes back the last thing that was done here; what is left
 // after that, such as the edits of another window, the server still knows.
 
+import { fitting } from "./evidence.js";
+
 const MOST = 500;
 
 export class Timeline {
-  constructor(apply) {
-    this.apply = apply;
+  constructor(bench) {
+    this.bench = bench;
     this.done = [];
     this.undone = [];
   }
@@ -47,12 +49,33 @@ export class Timeline {
     return summary[step] ? { network: true, text: summary[step], foreign: true } : undefined;
   }
 
-  async step(step, summary) {
-    const entry = this.next(step, summary);
-    if (!entry) return false;
+  async step(step) {
+    const { bench } = this;
+    const entry = this.next(step, bench.network);
     const [from, to] = step === "undo" ? [this.done, this.undone] : [this.undone, this.done];
-    if (!entry.foreign) to.push(from.splice(from.lastIndexOf(entry), 1)[0]);
-    await this.apply(step, entry);
-    return true;
+    try {
+      if (entry) await this.apply(step, entry);
+      bench.actions.tell(entry ? `${step === "undo" ? "Undone" : "Done again"}: ${entry.text}` : `Nothing is left to ${step}.`);
+      if (entry && !entry.foreign) to.push(from.splice(from.lastIndexOf(entry), 1)[0]);
+    } catch (problem) {
+      bench.actions.tell(problem.message);
+      if (problem.status === 409) await bench.look();
+    }
+    bench.header.show();
+  }
+
+  async apply(step, { network, before, after, run, text }) {
+    const { bench } = this;
+    if (run) {
+      await run(step);
+      return;
+    }
+    if (!network) {
+      await bench.become(fitting(step === "undo" ? before : after, bench.variables), `${step}: ${text}`);
+      return;
+    }
+    const summary = await bench.ask("/api/history", { step, revision: bench.network.revision });
+    bench.others.postMessage(summary.revision);
+    await bench.noticed(summary);
   }
 }

@@ -1,14 +1,17 @@
 // Zoom and pan: a transform of the world inside the stage.
 
-const LEAST = 0.08;
+const LEAST = 0.02;
 const MOST = 3;
 const FAR = 0.48;
+const FARTHEST = 0.16;
 const MARGIN = 18;
+const NARROW = 8;
+const FINGER = 24; // pixels of a row, at least, in a narrow window
 const BUTTONS = 34;
 
-// Whether a window is wide or tall, as pictures are laid out.
+// Whether a window is wide, tall or narrow, as pictures are laid out.
 export function shapeOf({ innerWidth, innerHeight }) {
-  return innerWidth < 0.9 * innerHeight ? "tall" : "wide";
+  return innerWidth < 560 ? "narrow" : innerWidth < 0.9 * innerHeight ? "tall" : "wide";
 }
 
 export class View {
@@ -25,33 +28,62 @@ export class View {
     for (const kind of ["pointerup", "pointercancel"]) stage.addEventListener(kind, (event) => this.up(event));
     stage.addEventListener("click", (event) => this.swallow(event), true);
     new ResizeObserver(() => this.resized()).observe(stage);
+    window.addEventListener("beforeprint", () => this.print(true));
+    window.addEventListener("afterprint", () => this.print(false));
   }
 
   // Another picture: the view stays where it is, unless it fits the picture into the window.
-  show(world, size) {
-    this.world = world;
-    this.size = size;
+  show(world, size, graph) {
+    Object.assign(this, { world, size, graph });
     if (this.fitted) this.fit();
     else this.apply();
   }
 
+  // The part of the stage that no sheet covers.
   get room() {
-    return { width: this.stage.clientWidth, height: this.stage.clientHeight };
+    const { clientWidth: width, clientHeight: height } = this.stage;
+    const sheet = this.sheet;
+    const covered = sheet && !sheet.hidden && getComputedStyle(sheet).position === "absolute" ? sheet.offsetHeight : 0;
+    return { width, height: Math.max(height - covered, 80), narrow: width < 560 };
   }
 
   fit() {
-    const { width, height } = this.room;
-    const high = height - 2 * MARGIN - (width < 760 ? BUTTONS : 0);
-    const scale = Math.min((width - 2 * MARGIN) / Math.max(this.size.width, 1), high / Math.max(this.size.height, 1), 1.35);
-    this.scale = Math.max(scale, LEAST);
-    this.x = (width - this.size.width * this.scale) / 2 - this.size.x * this.scale;
-    this.y = MARGIN + Math.max(0, (high - this.size.height * this.scale) / 2) - this.size.y * this.scale;
+    const { width, height, narrow } = this.room;
+    const { x, y, width: wide, height: long, line } = this.size;
+    const [side, high] = narrow ? [NARROW, height - 2 * NARROW - BUTTONS] : [MARGIN, height - 2 * MARGIN];
+    const scale = Math.min((width - 2 * side) / Math.max(wide, 1), narrow ? 1.35 : high / Math.max(long, 1), 1.35);
+    this.scale = wide ? Math.max(scale, narrow ? FINGER / line : LEAST) : 1;
+    this.x = Math.max((width - wide * this.scale) / 2, side) - x * this.scale;
+    this.y = side + BUTTONS * narrow + Math.max(0, (high - long * this.scale) / 2) - y * this.scale;
     this.fitted = true;
     this.apply();
   }
 
   resized() {
+    if (!this.size) return;
     if (this.fitted) this.fit();
+    else this.apply();
+  }
+
+  // On paper the whole picture is shown, however near it is looked at.
+  print(on) {
+    const { x, y, width, height } = this.size;
+    const svg = this.world.parentNode;
+    if (on) {
+      svg.setAttribute("viewBox", `${x - MARGIN} ${y - MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`);
+      this.world.removeAttribute("transform");
+      this.stage.classList.remove("far", "farthest");
+      for (const card of this.graph.cards.values()) card.detail();
+    } else {
+      svg.removeAttribute("viewBox");
+      this.apply();
+    }
+  }
+
+  // A point of the window, in the picture.
+  locate(clientX, clientY) {
+    const box = this.stage.getBoundingClientRect();
+    return [(clientX - box.x - this.x) / this.scale, (clientY - box.y - this.y) / this.scale];
   }
 
   zoom(factor, cx = this.room.width / 2, cy = this.room.height / 2) {
@@ -71,8 +103,8 @@ export class View {
       this.zoom(Math.max(0.9 / this.scale, 1));
       this.x = width / 2 - (card.x + card.width / 2) * this.scale;
       this.y = height / 2 - (card.y + card.height / 2) * this.scale;
+      this.settle();
       this.apply();
-      return;
     }
     const [x, y] = [this.x + card.x * this.scale, this.y + card.y * this.scale];
     const [w, h] = [card.width * this.scale, card.height * this.scale];
@@ -86,9 +118,30 @@ export class View {
     }
   }
 
+  // Leave no empty side where there is more of the picture to see.
+  settle() {
+    const { width, height } = this.room;
+    const clamp = (at, from, size, room) => {
+      const [first, last] = [MARGIN - from * this.scale, room - MARGIN - (from + size) * this.scale];
+      return first < last ? (first + last) / 2 : Math.min(Math.max(at, last), first);
+    };
+    this.x = clamp(this.x, this.size.x, this.size.width, width);
+    this.y = clamp(this.y, this.size.y, this.size.height, height);
+  }
+
   apply() {
     this.world.setAttribute("transform", `translate(${this.x} ${this.y}) scale(${this.scale})`);
     this.stage.classList.toggle("far", this.scale < FAR);
+    this.stage.classList.toggle("farthest", this.scale < FARTHEST);
+    this.moved?.();
+    if (this.scale < FAR || this.looking) return;
+    this.looking = true;
+    requestAnimationFrame(() => {
+      this.looking = false;
+      const { width, height } = this.room;
+      const [left, top] = [-this.x / this.scale, -this.y / this.scale];
+      if (this.scale >= FAR && this.graph.look({ left, top, right: left + width / this.scale, bottom: top + height / this.scale })) this.detailed?.();
+    });
   }
 
   wheel(event) {

@@ -1,65 +1,67 @@
 // The workbench: what is known, what the server says about it, and everything that shows it.
 
+import { makeActions } from "./actions.js";
+import { Builder } from "./builder.js";
 import { makeContext } from "./context.js";
 import { Dock } from "./dock.js";
 import { byId } from "./dom.js";
-import { asHash, asRequest, fitting, fromHash, sameEvidence, toggled, without } from "./evidence.js";
+import { asHash, asRequest, fitting, fromHash, renamed, sameEvidence, toggled, without } from "./evidence.js";
+import { Files } from "./files.js";
+import { Finder } from "./find.js";
 import { Graph } from "./graph.js";
 import { Header } from "./header.js";
 import { useKeys } from "./keys.js";
 import { Marks } from "./marks.js";
 import { Panel } from "./panel.js";
 import { ask } from "./server.js";
+import { Start } from "./start.js";
 import { Timeline } from "./timeline.js";
 import { View, shapeOf } from "./view.js";
 
 export class Workbench {
   constructor(network) {
     Object.assign(this, { network, evidence: new Map(), extras: {}, explaining: false, shape: shapeOf(window), ask, guards: [], watchers: [] });
-    this.actions = this.makeActions();
+    this.actions = makeActions(this);
     this.context = makeContext(this);
     this.header = new Header(this);
-    this.timeline = new Timeline((step, entry) => this.apply(step, entry));
+    this.timeline = new Timeline(this);
     this.view = new View(byId("stage"));
     this.marks = new Marks();
-    this.panel = new Panel(byId("panel"), this.actions, this.context);
+    this.builder = new Builder(this, byId("stage"));
+    this.panel = new Panel(byId("panel"), this.actions, this.context, this.builder);
     this.dock = new Dock(byId("dock"), byId("tabs"), byId("close-dock"));
     this.dock.context = this.context;
     this.dock.changed = () => this.view.resized();
     this.dock.register(this.panel.tab);
+    Object.assign(this.view, { sheet: byId("dock"), detailed: () => this.marks.apply() });
+    this.finder = new Finder(this);
+    this.files = new Files(this);
+    this.startPage = new Start(this, this.files);
     this.others = new BroadcastChannel(`possnet ${location.host}`);
     this.others.onmessage = () => this.look();
     this.rebuild(network);
     useKeys(this, byId("stage"));
   }
 
-  makeActions() {
-    return {
-      toggle: (name, state) => this.toggle(name, state),
-      assume: (name, states, text) => this.assume(name, states, text),
-      replaceEvidence: (evidence, text) => this.replaceEvidence(fitting(evidence, this.variables), text),
-      clear: (name) => this.clear(name),
-      select: (name, byKey) => this.select(name, byKey),
-      openTab: (name, byKey) => this.dock.show(name, byKey),
-      closeDock: () => this.close(),
-      reveal: (name) => this.reveal(name),
-      noticed: (summary) => this.noticed(summary),
-      changed: (summary) => this.changed(summary),
-      tell: (text) => this.header.tell(text),
-      explain: () => this.explain(),
-      undo: () => this.step("undo"),
-      redo: () => this.step("redo"),
-      refresh: () => this.refresh(),
-      aim: (target, state) => { this.aimed = { target, state }; this.dock.update(); },
-      why: (target, state, byKey) => { this.aimed = { target, state }; this.dock.show("why", byKey); this.dock.update(); },
-    };
-  }
-
   start() {
     window.addEventListener("hashchange", () => this.follow());
     window.addEventListener("focus", () => this.look());
+    window.addEventListener("resize", () => this.turned());
     this.view.fit();
     this.follow();
+    if (!this.network.started) this.startPage.show();
+  }
+
+  // The window has another shape: another layout, unless cards were placed by hand.
+  async turned() {
+    const shape = shapeOf(window);
+    if (shape === this.shape) return;
+    this.shape = shape;
+    const network = await ask(`/api/network?shape=${shape}`);
+    if (this.shape !== shape) return;
+    this.rebuild(network);
+    this.view.fit();
+    this.show();
   }
 
   // The picture of a network: at first, and whenever its cards, edges or places are others.
@@ -70,7 +72,9 @@ export class Workbench {
     this.view.show(this.graph.world, network.geometry, this.graph);
     this.marks.attach(this.graph);
     this.header.dress(network);
-    if (this.selection && !this.variables.has(this.selection)) this.close();
+    const selected = this.variables.get(this.selection);
+    if (selected) this.panel.open(selected);
+    else if (this.selection) this.close();
     this.graph.select(this.selection);
     for (const guard of this.guards) guard(this.evidence);
   }
@@ -157,6 +161,7 @@ export class Workbench {
     this.panel.update(shown);
     this.dock.update();
     this.header.show();
+    this.files.show(this.network);
   }
 
   extend(name, value) {
@@ -198,9 +203,19 @@ export class Workbench {
     return this.refresh();
   }
 
+  // A variable will have another name or other states: what is selected and known goes with them.
+  expect(renaming) {
+    this.renaming = renaming;
+  }
+
   // Send a change of the network, and show what became of it.
   async change(path, body = {}) {
     const summary = await ask(path, { ...body, revision: this.network.revision });
+    if (this.renaming) {
+      const { variable, name } = this.renaming;
+      this.evidence = renamed(this.evidence, this.renaming);
+      if (this.selection === variable) this.selection = name.trim();
+    }
     await this.changed(summary);
     return summary;
   }
@@ -222,8 +237,7 @@ export class Workbench {
     this.before = undefined;
     const evidence = fitting(this.evidence, this.variables);
     await (sameEvidence(evidence, this.evidence) ? this.refresh() : this.become(evidence, "changed the network"));
-    if (this.selection && network.frame !== frame) this.panel.open(this.variables.get(this.selection));
-    else this.panel.revised(network.revision);
+    if (network.frame === frame) this.panel.revised(network.revision);
     this.show();
   }
 
@@ -237,23 +251,5 @@ export class Workbench {
     } catch {
       // the next click says so
     }
-  }
-
-  async step(step) {
-    try {
-      if (!await this.timeline.step(step, this.network)) this.actions.tell(`Nothing is left to ${step}.`);
-    } catch (problem) {
-      this.actions.tell(problem.message);
-    }
-  }
-
-  async apply(step, { network, before, after, run, text }) {
-    if (run) await run(step);
-    else if (network) {
-      const summary = await ask("/api/history", { step, revision: this.network.revision });
-      this.others.postMessage(summary.revision);
-      await this.noticed(summary);
-    } else await this.become(fitting(step === "undo" ? before : after, this.variables), `${step}: ${text}`);
-    this.actions.tell(`${step === "undo" ? "Undone" : "Done again"}: ${text}`);
   }
 }
