@@ -109,7 +109,7 @@ export class Card {
       transform: `translate(0 ${head + k * line})`,
     },
     row.full,
-    draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
+    draw("rect", { class: "hit", x: 3, y: 0, width: place.width - 6, height: line, rx: 4 }),
     draw("rect", { class: "box", x: pad, y: middle - 5, width: 10.5, height: 10.5, rx: 2.5 }), row.box, row.label,
     draw("rect", { class: "rail", x: left, y: middle - 5, width: room, height: 10, rx: 2 }),
     row.band, row.possible, row.necessary, row.second, row.point, row.ghost, row.number);
@@ -123,7 +123,7 @@ export class Card {
     const { head, line, pad } = this.geometry;
     const hidden = variable.states.length - place.rows;
     const element = draw("g", { class: "more", role: "button", tabindex: -1, transform: `translate(0 ${head + place.rows * line})` },
-      draw("rect", { class: "hit", x: 3, y: 0.5, width: place.width - 6, height: line - 1, rx: 4 }),
+      draw("rect", { class: "hit", x: 3, y: 0, width: place.width - 6, height: line, rx: 4 }),
       draw("text", { class: "label", x: pad + BOX, y: line / 2 + 4.2 }, `${hidden} more`));
     element.addEventListener("click", (event) => this.actions.select(variable.name, event.detail === 0));
     return element;

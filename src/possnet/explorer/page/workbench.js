@@ -204,9 +204,7 @@ export class Workbench {
   }
 
   // A variable will have another name or other states: what is selected and known goes with them.
-  expect(renaming) {
-    this.renaming = renaming;
-  }
+  expect(renaming) { this.renaming = renaming; }
 
   // Send a change of the network, and show what became of it.
   async change(path, body = {}) {
