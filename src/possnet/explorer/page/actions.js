@@ -15,7 +15,7 @@ export function makeActions(bench) {
     noticed: (summary) => bench.noticed(summary),
     changed: (summary) => bench.changed(summary),
     tell: (text) => bench.header.tell(text),
-    explain: () => bench.explain(),
+    explain: () => { bench.explaining = !bench.explaining; return bench.refresh(); },
     undo: () => bench.timeline.step("undo"),
     redo: () => bench.timeline.step("redo"),
     refresh: () => bench.refresh(),

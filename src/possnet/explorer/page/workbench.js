@@ -198,11 +198,6 @@ export class Workbench {
     if (inside && selection) this.graph.cards.get(selection)?.heading.focus();
   }
 
-  explain() {
-    this.explaining = !this.explaining;
-    return this.refresh();
-  }
-
   // A variable will have another name or other states: what is selected and known goes with them.
   expect(renaming) { this.renaming = renaming; }
 
