@@ -5,6 +5,12 @@ export UV_COMPILE_BYTECODE := 1
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# venv itself fails in a folder whose name has letters that the locale lacks. The commands need no such help: make hostile SECTION=clean.
+export PYTHONUTF8 := 1
+# uv keeps a cache below the home, and fails where that cannot be written: then it keeps none.
+ifneq ($(shell test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" || test -w "$$HOME" && echo yes),yes)
+export UV_NO_CACHE := 1
+endif
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from possnet.experiment import Experiment
 
-for profile, examples in (("quick", 25), ("possnet", 60), ("thorough", 200)):
+for profile, examples in (("few", 8), ("quick", 25), ("possnet", 60), ("thorough", 200)):
     hypothesis.settings.register_profile(
         profile,
         derandomize=True,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tests.hostile.bit_flips import BITS
+from tests.hostile.clean_machine import CLEAN
 from tests.hostile.experiment_folders import EXPERIMENT
 from tests.hostile.fuzzing import make_section
+from tests.hostile.mutants import MUTANTS
 from tests.hostile.parquet_files import PARQUET
 from tests.hostile.readers import READERS
 from tests.hostile.section import Section
@@ -14,4 +16,6 @@ SECTIONS: list[Section] = [
     BITS,
     PARQUET,
     *(make_section(reader) for reader in (*READERS, HTTP, EXPERIMENT)),
+    MUTANTS,
+    CLEAN,
 ]
