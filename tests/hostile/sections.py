@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.hostile.bit_flips import BITS
 from tests.hostile.clean_machine import CLEAN
+from tests.hostile.disk_faults import FAULTS
 from tests.hostile.experiment_folders import EXPERIMENT
 from tests.hostile.fuzzing import make_section
 from tests.hostile.mutants import MUTANTS
@@ -18,4 +19,5 @@ SECTIONS: list[Section] = [
     *(make_section(reader) for reader in (*READERS, HTTP, EXPERIMENT)),
     MUTANTS,
     CLEAN,
+    FAULTS,
 ]

@@ -20,6 +20,7 @@ from possnet.errors import ImpossibleEvidence, InputError, require_whole
 from possnet.inference.bounded_queries import BoundedQueries
 from possnet.inference.entry_derivatives import differentiate_factors
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
+from possnet.inference.exclusive_calls import ExclusiveCalls, exclusive
 from possnet.inference.factor_graph import FactorGraph, to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.most_possible import Explanation, best_configurations, count_ties, tie_margin
@@ -40,8 +41,11 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 
-class Inference:
+class Inference(ExclusiveCalls):
     """Exact inference in a network, by junction trees.
+
+    Threads may share an engine: their queries run one after the other, as messages of one query serve the next. For queries
+    at the same time give each thread its own. After a fork it works as before, and it can be pickled, without its messages.
 
     Parameters
     ----------
@@ -76,7 +80,11 @@ class Inference:
         self.network = network
         self._graph = FactorGraph(network)
         self._limit = limit
-        self._rows = RowQueries(self._graph, limit)
+        super().__init__()
+
+    def _drop_results(self) -> None:
+        """Forget the messages of earlier queries; the next ones compute them again."""
+        self._rows = RowQueries(self._graph, self._limit)
         self._trees: dict[str, JunctionTree] = {}
 
     @cached_property
@@ -84,6 +92,7 @@ class Inference:
         """The junction tree of the whole network; print its ``describe()``."""
         return make_plan(self._graph.sizes, self._graph.scopes)
 
+    @exclusive
     def query(self, names: str | Sequence[str], evidence: Evidence | None = None) -> Possibility:
         """Possibility of a variable, or the joint one of several, given evidence, Π(x | e).
 
@@ -107,6 +116,7 @@ class Inference:
         scope = tuple(self.network.variables[target] for target in targets)
         return Possibility.unchecked(scope, self._condition_table(table, semiring, given=bool(known)))
 
+    @exclusive
     def marginals(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
         """Possibility of every variable given evidence, name -> Π(x | e), all from one calibration.
 
@@ -124,6 +134,7 @@ class Inference:
             for v, end in zip(self.network.variables, ends, strict=True)
         }
 
+    @exclusive
     def families(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
         """Joint possibility of every variable and its parents, name -> Π(parents, x | e).
 
@@ -141,6 +152,7 @@ class Inference:
                 joints[factor] = Possibility.unchecked(scope, degrees)
         return {name: joints[factor] for factor, name in enumerate(self._graph.names)}
 
+    @exclusive
     def entry_derivatives(self, alternatives: Sequence[Evidence]) -> tuple[dict[str, Floats], Floats]:
         """How the possibility of evidence depends on every table entry, for several pieces of evidence at once.
 
@@ -175,6 +187,7 @@ class Inference:
             factors, values = [b / top for b in factors], values / top
         return dict(zip(self._graph.names, factors, strict=True)), values
 
+    @exclusive
     def pair_marginals(self, target: str, evidence: Evidence | None = None) -> dict[str, Floats]:
         """Joint possibility of a variable and every other one with the evidence, name -> array (target's, its states).
 
@@ -209,6 +222,7 @@ class Inference:
                 joints[name] = joint
         return joints
 
+    @exclusive
     def possibility_of(self, evidence: Evidence) -> float:
         """Possibility of the evidence, Π(e); cheap right after `marginals` with the same evidence.
 
@@ -234,6 +248,7 @@ class Inference:
         """
         return self.query(name, evidence).necessity(states)
 
+    @exclusive
     def bounds(self, names: str | Sequence[str], evidence: Evidence | None = None) -> PossibilityBounds:
         """Lower and upper possibility of a variable, or of several jointly, given evidence: of every network within bounds.
 
@@ -254,6 +269,7 @@ class Inference:
         """
         return self._bounded.bound_targets(self._find_targets(names, "bounds"), evidence)
 
+    @exclusive
     def marginal_bounds(self, evidence: Evidence | None = None) -> dict[str, PossibilityBounds]:
         """Lower and upper possibility of every variable given evidence, name -> bounds: see `bounds`.
 
@@ -267,6 +283,7 @@ class Inference:
         bounds = self._bounded.bound_marginals(evidence)
         return {variable.name: own for variable, own in zip(self.network.variables, bounds, strict=True)}
 
+    @exclusive
     def evidence_bounds(self, evidence: Evidence) -> tuple[float, float]:
         """Lower and upper possibility of the evidence, Π(e). A lower one of 0 says that it may be impossible.
 
@@ -300,6 +317,7 @@ class Inference:
             )
         return BoundedQueries(self._graph, self.network.bounds, self._limit)
 
+    @exclusive
     def query_many(self, target: str, data: Dataset) -> Floats:
         """Possibility of a variable given every row of a data set, as an array (rows, states).
 
@@ -315,6 +333,7 @@ class Inference:
         """
         return self._rows.query_many(target, data)
 
+    @exclusive
     def marginals_many(self, data: Dataset) -> dict[str, Floats]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
 
@@ -346,8 +365,9 @@ class Inference:
         >>> [(start, stop, degrees["bronc"], possible) for start, stop, degrees, possible in blocks]
         [(0, 2, array([[1. , 0.1]]), array([ True,  True]))]
         """
-        return self._rows.marginal_blocks(data, wanted, rows)
+        return RowQueries(self._graph, self._limit).marginal_blocks(data, wanted, rows)
 
+    @exclusive
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
 
@@ -360,6 +380,7 @@ class Inference:
         with np.errstate(divide="ignore", invalid="ignore"):
             return Explanation(best.configuration, best.possibility, count_ties(tree))
 
+    @exclusive
     def most_possible_k(self, k: int, evidence: Evidence | None = None) -> list[Explanation]:
         """The k most possible configurations, best first; fewer if there are no more of degree above 0.
 
