@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 Preamble: TypeAlias = Literal["MARKOV", "BAYES"]
 _NAMES = "possnet-uai-names"
-_MOST_STATES = 1_000_000  # besides one for every word of the file: a few digits may announce any number of states
+_MOST_STATES = (
+    100_000  # besides one for every word of the file: a few digits may announce any number, which takes its time
+)
 
 
 def names_file(path: str | Path) -> Path:
