@@ -44,7 +44,7 @@ quick: lint
 # run ended: make hostile SECTION=parquet SECONDS=60. The counts are in docs/hostile.json and docs/hostile.md, what failed in build/hostile.
 SECONDS ?= 600
 SECTION ?=
-hostile: .venv/.ready
+hostile: .venv/.ready .venv/.fuzz
 	@$(BIN)/python -m tests.hostile --section "$(SECTION)" --seconds $(SECONDS)
 
 lint: .venv/.ready
@@ -67,6 +67,11 @@ lint: .venv/.ready
 gold: .venv/.gold
 .venv/.gold: .venv/.ready requirements/gold.txt
 	$(BIN)/uv pip install -q --no-deps --require-hashes -r requirements/gold.txt
+	@touch $@
+
+# atheris, which only `make hostile` needs, in a folder beside the environment.
+.venv/.fuzz: .venv/.ready requirements/fuzz.txt
+	$(BIN)/uv pip install -q --target .venv/fuzz --no-deps --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
 # axe-core, with which the browser tests check that pages are accessible; the lock has its hash and no address.
@@ -123,6 +128,7 @@ lock: .venv/.ready
 	$(LOCK) --upgrade pyproject.toml --group dev -o requirements/dev.txt
 	echo uv | $(LOCK) --upgrade - -o requirements/uv.txt
 	$(LOCK) --upgrade --no-deps requirements/gold.in -o requirements/gold.txt
+	$(LOCK) --upgrade --no-deps requirements/fuzz.in -o requirements/fuzz.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 
 clean:

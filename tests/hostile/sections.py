@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.hostile.bit_flips import BITS
 from tests.hostile.clean_machine import CLEAN
+from tests.hostile.coverage_fuzz import COVERAGE
 from tests.hostile.disk_faults import FAULTS
 from tests.hostile.experiment_folders import EXPERIMENT
 from tests.hostile.fuzzing import make_section
@@ -20,4 +21,5 @@ SECTIONS: list[Section] = [
     MUTANTS,
     CLEAN,
     FAULTS,
+    COVERAGE,
 ]
