@@ -23,6 +23,19 @@ def offsets(*numbers: int) -> Any:
     return pa.py_buffer(np.array(numbers, dtype=np.int32))
 
 
+def lying_nulls() -> Any:
+    """An array of three numbers that says it has two nulls, of which its bitmap has one."""
+    return pa.Array.from_buffers(pa.int8(), 3, [pa.py_buffer(b"\5"), pa.py_buffer(b"\1\2\3")], null_count=2)
+
+
+def view_beyond() -> Any:
+    """Views of texts, the first of which lies beyond its buffer."""
+    _, views, *others = pa.array(["a" * 20, "b" * 30], pa.string_view()).buffers()
+    content = bytearray(views.to_pybytes())
+    content[12:16] = (10**6).to_bytes(4, "little")
+    return pa.Array.from_buffers(pa.string_view(), 2, [None, pa.py_buffer(bytes(content)), *others])
+
+
 def test_damaged_files_are_refused_or_usable(tmp_path: Path) -> None:
     samples = write_samples(tmp_path)
     for name in samples:
@@ -114,6 +127,23 @@ def test_bits_beyond_the_states_are_seen_in_every_byte(size: int, bit: int) -> N
                 children=[pa.array(["x", "y", "z"])],
             ),
             "a cell that ends before it begins",
+        ),
+        (lying_nulls(), "2 nulls, of which its bitmap has 1"),
+        (
+            pa.Array.from_buffers(pa.list_(pa.int8()), 1, [None, offsets(0, 3)], children=[lying_nulls()]),
+            "2 nulls, of which its bitmap has 1",
+        ),
+        (view_beyond(), "the table is damaged"),
+        (
+            pa.Array.from_buffers(
+                pa.map_(pa.string(), pa.float64()),
+                2,
+                [None, offsets(2, 1, 3)],
+                children=[
+                    pa.StructArray.from_arrays([pa.array(["x", "y", "z"]), pa.array([1.0] * 3)], ["key", "value"])
+                ],
+            ),
+            "the table is damaged",
         ),
     ],
 )

@@ -51,10 +51,11 @@ def decoding_errors(name: str) -> Iterator[None]:
 
 
 def _check_parts(name: str, array: Any) -> None:
-    """Check indices and offsets of an array and of the arrays inside it."""
+    """Check bitmaps, indices and offsets of an array and of the arrays inside it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    _check_bitmap(name, array)
     if isinstance(array, pa.DictionaryArray):
         ends = pc.min_max(array.indices).as_py()
         for index in (ends["min"], ends["max"]):
@@ -75,3 +76,24 @@ def _check_parts(name: str, array: Any) -> None:
             raise InputError(f"column {name!r}: a cell that ends before it begins; the table is damaged")
     if is_list or pa.types.is_fixed_size_list(kind):
         _check_parts(name, array.values)
+    elif not (short or long or pa.types.is_primitive(kind) or pa.types.is_null(kind)):
+        with decoding_errors(name):  # views, maps, structs, run ends: rare, and each with parts of its own
+            array.validate(full=True)
+
+
+def _check_bitmap(name: str, array: Any) -> None:
+    """Check that as many cells are null as the array says: those who ask the number first would read others."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_null(kind) or pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind):
+        return  # these have no bitmap
+    content, nulls = array.buffers()[0], array.null_count
+    if content is not None and len(array):
+        first, last = array.offset // 8, -(-(array.offset + len(array)) // 8)
+        bits = np.unpackbits(np.frombuffer(content, dtype=np.uint8)[first:last], bitorder="little")
+        valid = int(bits[array.offset - 8 * first :][: len(array)].sum())
+        if valid + nulls != len(array):
+            raise InputError(
+                f"column {name!r}: {nulls} nulls, of which its bitmap has {len(array) - valid}; the table is damaged"
+            )
