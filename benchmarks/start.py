@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from figures import figure_target
 from measure import QUICK_ROUNDS, ROOT, ROUNDS, Section, Target, in_own_process, interleaved, table, timed
 from networks import load
 
@@ -135,4 +136,5 @@ def measure(*, quick: bool) -> Section:
     """The whole section."""
     rounds = QUICK_ROUNDS if quick else ROUNDS + 2
     text, targets = starts(rounds)
+    targets.append(figure_target(rounds))
     return Section(text, targets) if quick else Section(f"{text}\n\n{friendliest(ROUNDS)}", targets)

@@ -181,7 +181,7 @@ def test_bounds_go_from_alpha_cut_rows_to_answers(tmp_path: Path) -> None:
 def test_query_shows_possibility_and_necessity() -> None:
     shown = run("query", "clinic", "measles", "--given", "fever=mild|high", "--given", "rash = spots")
     assert shown.returncode == 0
-    assert shown.stdout.splitlines()[0] == "measles, given fever=mild|high, rash=spots"
+    assert shown.stdout.splitlines()[0] == "measles: no (N 0.738), given fever=mild|high, rash=spots"
     assert "Π 0.262  N 0.000" in shown.stdout
     assert "Π 1.000  N 0.738" in shown.stdout
     answer = json.loads(run("query", "asia", "lung", "--given", "xray=yes", "--given", "smoke=?", "--json").stdout)
@@ -190,7 +190,7 @@ def test_query_shows_possibility_and_necessity() -> None:
     assert answer["states"]["no"]["necessity"] == expected.necessity("no")
     assert answer["possibility_of_given"] == pytest.approx(0.1)
     plain = run("query", "survey", "vote")
-    assert plain.stdout.startswith("vote\n")
+    assert plain.stdout.startswith("vote: centre, right or abstain (N 0.200)\n")
     assert "what is given" not in plain.stdout
 
 

@@ -87,6 +87,17 @@ def test_a_command_typed_wrong_says_what_was_meant(arguments: list[str], hint: s
     assert "Traceback" not in shown.stderr
 
 
+def test_a_usage_error_is_folded_between_words() -> None:
+    wrong = ["sample", "clinic", "--process", "tracd", "--out", "x.csv"]
+    code, drawn = in_terminal(wrong, 50)
+    lines = _PLAIN.sub("", drawn).replace("\r\n", "\n").split("\n")
+    assert code == 2
+    assert max(map(len, lines)) <= 50
+    assert len(run(*wrong).stderr.splitlines()) == 4  # not folded where there is no terminal
+    assert " ".join(drawn.split()).count("alpha-cut-text, alpha-cut-cuts,") == 1
+    assert set(run(*wrong).stderr.split()) == set(" ".join(lines).split())
+
+
 def test_a_file_of_the_wrong_kind_or_name_says_what_it_looks_like_and_who_reads_it(rows: Path, tmp_path: Path) -> None:
     net, counts, folder = tmp_path / "net.json", tmp_path / "counts.json", tmp_path / "run"
     clinic = pn.load_example("clinic")

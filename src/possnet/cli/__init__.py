@@ -16,7 +16,7 @@ from typing import IO, Any
 import click
 
 import possnet as pn
-from possnet.cli.help_pages import HelpContext
+from possnet.cli.help_pages import HelpContext, fold_usage_errors
 from possnet.cli.notes import catch_notes
 from possnet.cli.spooling import name_input
 from possnet.cli.terminal import keep_colour, show_line
@@ -51,7 +51,7 @@ class _Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            with catch_notes(ctx):
+            with catch_notes(ctx), fold_usage_errors():
                 return super().invoke(ctx)
         except PossnetError as error:
             raise _Refusal(name_input(str(error), ctx), ctx) from None
@@ -70,6 +70,11 @@ class _Program(click.Group):
         except KeyboardInterrupt:
             show_line("Stopped.")
             sys.exit(130)
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Understand the options before the command."""
+        with fold_usage_errors():
+            return super().make_context(*arguments, **options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Commands in the order in which a newcomer needs them."""

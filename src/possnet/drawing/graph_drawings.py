@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from possnet.drawing.layered_layout import compute_layout, reachable_nodes
@@ -27,6 +28,7 @@ _NUMBER: Final = 30.0
 _BAND_NUMBER: Final = 56.0
 _LEGEND: Final = 320.0  # the least width at which the legend is broken into lines
 _FILLS: Final = ("possible", "necessary")
+_PALE: Final = ("band",)
 _MEANINGS: Final = ("possible (Π)", "certain (N)")
 _BAND_MEANINGS: Final = ("possible at least (Π)", "certain at least (N)")
 _SIDES: Final = ("the first", "the second")
@@ -109,6 +111,7 @@ def draw_graph(
     other_word: str = "Π in the first network",
     mark_word: str = "known",
     sides: tuple[str, str] = _SIDES,
+    widest: float = inf,
 ) -> Drawing:
     """Draw a DAG in layers, every node a card with its states as bars.
 
@@ -129,6 +132,8 @@ def draw_graph(
         What a tick and a marked frame mean.
     sides
         What the graph and the one over it are called in the legend.
+    widest
+        The width to keep to, if that can be done with more layers and the same cards; the legend may be wider.
 
     >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
     >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
@@ -139,7 +144,7 @@ def draw_graph(
     sizes = {name: _card_size(name, card) for name, card in shown.items()}
     gap, rise = (12.0, 34.0) if len(parents) > 60 else (22.0, 44.0)
     edges = _merge_edges(parents, over)
-    layout = compute_layout(_orient_acyclic(parents, edges), sizes, gap=gap, rise=rise)
+    layout = _fit_layout(_orient_acyclic(parents, edges), sizes, gap, rise, widest)
     styles: Mapping[tuple[str, str], Line] = lines or {}
     arrows = [_edge_arrow(edge, styles.get(edge, kind), layout, sizes) for edge, kind in edges.items()]
     nodes = [_card_group(name, card, layout.nodes[name], sizes[name]) for name, card in shown.items()]
@@ -148,6 +153,17 @@ def draw_graph(
         *meanings,
     ]
     return _with_legend([*arrows, *nodes], (layout.width, layout.height), title or "graph", legend)
+
+
+def _fit_layout(parents: Mapping[str, Sequence[str]], sizes: Sizes, gap: float, rise: float, widest: float) -> Layout:
+    """The layout as it comes, or, if that is too wide, the one with the widest layers that fits; else the narrowest."""
+    layout = compute_layout(parents, sizes, gap=gap, rise=rise)
+    room = widest
+    while layout.width > widest and room > 0.4 * widest:  # edges that pass a layer need room beside its cards
+        other = compute_layout(parents, sizes, gap=gap, rise=rise, widest=room)
+        layout = min(layout, other, key=lambda each: each.width)
+        room -= 0.1 * widest
+    return layout
 
 
 def draw_bars(bars: Sequence[Bar], *, title: str = "") -> Drawing:
@@ -240,8 +256,9 @@ def _bar_rectangles(left: float, top: float, room: float, bar: Bar) -> Iterator[
     if bar.band is not None:
         shares[0:1] = [(bar.band[1], "band"), (bar.band[0], "possible")]
     for share, colour in shares:
-        if share:
-            yield Rectangle(left, top, room * min(share, 1.0), 8.0, 2, fill=colour)
+        if share:  # pale bars have an outline, so that their ends are seen as well as the strong part's
+            frame, thickness = ("outline", 0.8) if colour in _PALE else ("", 0.0)
+            yield Rectangle(left, top, room * min(share, 1.0), 8.0, 2, colour, frame, thickness)
     if bar.other is not None:
         yield Rectangle(left + room * min(max(bar.other, 0.0), 1.0) - 1.2, top - 2.0, 2.4, 12.0, fill="mark")
 
@@ -289,7 +306,10 @@ def _legend_entries(
         used = {bar.fill for bar in bars}
         fills, words = map(list, zip(*(pair for pair in meanings.items() if pair[0] in used), strict=True))  # type: ignore[assignment]
     if bars:
-        entries += [(Rectangle(0.0, 4.0, 22.0, 9.0, 2, fill), word) for fill, word in zip(fills, words, strict=True)]
+        entries += [
+            (Rectangle(0.0, 4.0, 22.0, 9.0, 2, fill, *(("outline", 0.8) if fill in _PALE else ())), word)
+            for fill, word in zip(fills, words, strict=True)
+        ]
     if any(bar.other is not None for bar in bars):
         entries.append((Rectangle(9.0, 2.0, 2.4, 13.0, fill="mark"), signs[0]))
     if any(card.marked for card in cards):

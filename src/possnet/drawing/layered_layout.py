@@ -17,6 +17,7 @@ from bisect import bisect_right, insort
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import pairwise
+from math import inf
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -53,19 +54,29 @@ class _LayerPoint:
 
 
 def compute_layout(
-    parents: Mapping[str, Sequence[str]], sizes: Sizes, *, gap: float = 24.0, rise: float = 46.0, aspect: float = 1.6
+    parents: Mapping[str, Sequence[str]],
+    sizes: Sizes,
+    *,
+    gap: float = 24.0,
+    rise: float = 46.0,
+    aspect: float = 1.6,
+    widest: float = inf,
 ) -> Layout:
     """Lay out a DAG whose nodes have the given widths and heights.
+
+    ``widest`` is how wide the nodes of a layer may be together; edges that pass them can make the drawing wider.
 
     >>> layout = compute_layout({"a": (), "b": ("a",)}, {"a": (40, 20), "b": (40, 20)})
     >>> layout.nodes["a"][1] < layout.nodes["b"][1], layout.nodes["a"][0] == layout.nodes["b"][0]
     (True, True)
     """
-    parts = [_layout_component(group, parents, sizes, gap, rise, aspect) for group in _connected_components(parents)]
+    parts = [
+        _layout_component(group, parents, sizes, gap, rise, aspect, widest) for group in _connected_components(parents)
+    ]
     if not parts:
         return Layout({}, {}, 0.0, 0.0)
     parts.sort(key=lambda part: (len(part.nodes) == 1, -len(part.nodes)))
-    return _pack_components(parts, gap, aspect)
+    return _pack_components(parts, gap, aspect, widest)
 
 
 def _connected_components(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
@@ -100,13 +111,18 @@ def reachable_nodes(start: str, near: Mapping[str, Collection[str]]) -> set[str]
 
 
 def _layout_component(
-    names: list[str], parents: Mapping[str, Sequence[str]], sizes: Sizes, gap: float, rise: float, aspect: float
+    names: list[str],
+    parents: Mapping[str, Sequence[str]],
+    sizes: Sizes,
+    gap: float,
+    rise: float,
+    aspect: float,
+    widest: float,
 ) -> Layout:
     area = sum((sizes[name][0] + gap) * (sizes[name][1] + rise) for name in names)
     widths = {name: sizes[name][0] + gap for name in names}
-    points, layers, chains = _build_points(
-        names, parents, sizes, _assign_layers(names, parents, widths, 1.2 * (area * aspect) ** 0.5)
-    )
+    most = min(1.2 * (area * aspect) ** 0.5, widest + gap)
+    points, layers, chains = _build_points(names, parents, sizes, _assign_layers(names, parents, widths, most))
     _order_layers(points, layers)
     xs = place_points(
         layers,
@@ -236,10 +252,10 @@ def _count_crossings(points: list[_LayerPoint], layers: list[list[int]]) -> int:
     return total
 
 
-def _pack_components(parts: list[Layout], gap: float, aspect: float) -> Layout:
+def _pack_components(parts: list[Layout], gap: float, aspect: float, most: float) -> Layout:
     """Components in rows, so that the whole is about as wide as ``aspect`` times its height."""
     area = sum((part.width + gap) * (part.height + gap) for part in parts)
-    widest = max(*(part.width for part in parts), (area * aspect) ** 0.5)
+    widest = max(*(part.width for part in parts), min((area * aspect) ** 0.5, most))
     nodes: dict[str, tuple[float, float]] = {}
     edges: dict[tuple[str, str], list[tuple[float, float]]] = {}
     x = y = height = width = 0.0

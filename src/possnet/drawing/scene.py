@@ -78,3 +78,13 @@ class Scene:
     width: float
     height: float
     margin: float = 10.0
+
+    @property
+    def shows_degrees(self) -> bool:
+        """Whether any card has bars; a graph that is drawn by names alone has none.
+
+        >>> Scene("", (Group("rash", (Rectangle(0, 0, 9, 8, fill="possible"),)),), 9, 8).shows_degrees
+        True
+        """
+        groups = (shape for shape in self.shapes if isinstance(shape, Group))
+        return any(isinstance(part, Rectangle) and part.fill == "possible" for group in groups for part in group.shapes)

@@ -25,6 +25,7 @@ COLOURS: Final = {
     "line": ("#c7d0d9", "#3d4a56"),
     "possible": ("#5c9ab8", "#3f7a94"),
     "band": ("#d9e9f2", "#274452"),
+    "outline": ("#5f93ab", "#4f8aa5"),
     "necessary": ("#0b4a68", "#a9e4ff"),
     "mark": ("#c44e28", "#f08a5d"),
     "added": ("#1f8a4c", "#58c98b"),

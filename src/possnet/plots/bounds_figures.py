@@ -11,6 +11,7 @@ import numpy as np
 from possnet.drawing import clip_text, measure_text
 from possnet.errors import InputError
 from possnet.network import Network, align_network
+from possnet.plots.context_labels import label_contexts
 from possnet.plots.figure_style import COLOURS, WIDTHS, Columns, NothingToShow, add_legend, new_figure
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class _VariableBounds(NamedTuple):
     def labels(self) -> list[str]:
         """The state of every entry, with its context where that begins."""
         return [
-            f"{clip_text(context, 30)}:\u2002{clip_text(state, 12)}" if context and not place else clip_text(state, 12)
+            f"{clip_text(context, 32)}:\u2002{clip_text(state, 12)}" if context and not place else clip_text(state, 12)
             for context in self.contexts
             for place, state in enumerate(self.states)
         ]
@@ -149,10 +150,7 @@ def _collect_entries(
     states, parents = network.variable(name).states, network.dag.parents(name)
     most = max(1, _MOST // len(states))
     table = network.table(name)
-    contexts = [
-        ", ".join(f"{p} {s}" for p, s in zip(parents, values, strict=True))
-        for values in product(*(network.variable(p).states for p in parents))
-    ]
+    contexts = label_contexts(parents, list(product(*(network.variable(p).states for p in parents))), 32, " ")
     left_out = len(contexts) - most
     label = name if left_out <= 0 else f"{name} ({left_out:,} more contexts)"
 
@@ -207,7 +205,13 @@ def _draw_entries(axes: Axes, panel: _VariableBounds) -> None:
     ends = (low - 2 * error * (low > 0.0)).clip(0.0), (high + 2 * error * (high < 1.0)).clip(None, 1.0)
     axes.hlines(rows, *ends, color=green, lw=1.2, zorder=0.8)
     if not told.all():
-        look: dict[str, Any] = {"height": 0.5, "color": COLOURS["band"][0], "label": "lies within"}
+        look: dict[str, Any] = {
+            "height": 0.5,
+            "color": COLOURS["band"][0],
+            "label": "lies within",
+            "ec": green,
+            "lw": 0.6,
+        }
         axes.barh(rows[~told], (high - low)[~told], left=low[~told], **look)
     if told.any():
         axes.plot(point[told], rows[told], "o", ms=5.2, color=green, label="identified")

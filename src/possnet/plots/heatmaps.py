@@ -11,6 +11,7 @@ import numpy as np
 from possnet.drawing import clip_text, measure_text
 from possnet.errors import require_known
 from possnet.learners import label_learner
+from possnet.plots.context_labels import label_contexts
 from possnet.plots.figure_style import COLOURS, HEAT, WIDTHS, Columns, NothingToShow, new_figure
 from possnet.sampling import is_imprecise, label_process
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 40
 _ENTRY: Final = 0.34  # inches of a column of numbers of two digits
+_LEAST_ENTRY: Final = 0.25  # as narrow as that, to have all learners beside each other
 
 
 class _HeatmapColumn(NamedTuple):
@@ -86,7 +88,7 @@ def context_heatmap(
             f"context_heatmap: errors of {chosen!r} by context were not kept, as {name!r} has very many contexts; "
             "expected a smaller network"
         )
-    labels = [", ".join(f"{p} = {s}" for p, s in zip(parents, states, strict=True)) or chosen for states in contexts]
+    labels = label_contexts(parents, contexts, 44 if columns == 2 else 24) if parents else [chosen]
     values = np.array([column or [np.nan] * len(contexts) for column in errors]).T
     worst, remark = _select_worst(values, "contexts")
     title = f"{name}: mean error of {clip_text(chosen, 30)} in {remark or 'each context'}, {rows:,} rows"
@@ -143,10 +145,14 @@ def _draw_heatmap(
     """A panel for each learner with a common scale, below each other where they do not fit; every entry has its number."""
     learners = list(dict.fromkeys(setting.learner for setting in settings))
     own = {name: [setting for setting in settings if setting.learner == name] for name in learners}
-    shown = [clip_text(label, 44 if columns == 2 else 22) for label in labels]
+    shown = [clip_text(label, 44 if columns == 2 else 24) for label in labels]
     left = 0.12 + max(measure_text(label, 8.0) for label in shown) / 72 * 1.08
-    entry = min(_ENTRY, (WIDTHS[columns] - left - 0.1) / max(map(len, own.values())))
-    bands = _pack_panels(learners, own, entry, WIDTHS[columns] - left - 0.1)
+    room = WIDTHS[columns] - left - 0.1
+    entry = min(_ENTRY, room / max(map(len, own.values())))
+    beside = (room - 0.16 * (len(own) - 1)) / sum(max(len(names), 2) for names in own.values())
+    entry = min(entry, beside) if beside >= _LEAST_ENTRY else entry
+    bands = _pack_panels(learners, own, entry, room)
+    several = any(len({setting.process for setting in names}) > 1 for names in own.values())
     lines = wrap(title, 100 if columns == 2 else 46)
     heads, height = 0.14 * len(lines) + 0.12, 0.165 * len(shown)
     total = heads + sum(_BAND + 0.14 * _label_lines(own, band, entry) + height for band in bands) + 0.05
@@ -161,7 +167,9 @@ def _draw_heatmap(
                 width = entry * len(own[name])
                 axes = figure.add_axes((x / WIDTHS[columns], bottom / total, width / WIDTHS[columns], height / total))
                 _draw_mesh(axes, values[:, [settings.index(setting) for setting in own[name]]], top)
-                _label_mesh(axes, own[name], shown if name == band[0] else [], _title_lines(own, name, entry))
+                _label_mesh(
+                    axes, own[name], shown if name == band[0] else [], _title_lines(own, name, entry), short=several
+                )
                 x += max(width, 0.5) + 0.16
         return figure
 
@@ -193,7 +201,9 @@ def _pack_panels(
     return bands
 
 
-def _label_mesh(axes: Axes, settings: Sequence[_HeatmapColumn], labels: Sequence[str], title: Sequence[str]) -> None:
+def _label_mesh(
+    axes: Axes, settings: Sequence[_HeatmapColumn], labels: Sequence[str], title: Sequence[str], *, short: bool
+) -> None:
     """Learner, kinds of rows and imprecisions above a panel, and what its lines are beside it."""
     kinds = list(dict.fromkeys(setting.process for setting in settings))
     axes.set_title("\n".join(title), pad=_BAND * 72 - 5, weight="bold")
@@ -202,7 +212,7 @@ def _label_mesh(axes: Axes, settings: Sequence[_HeatmapColumn], labels: Sequence
     axes.xaxis.tick_top()
     for kind in kinds:
         first = next(k for k, setting in enumerate(settings) if setting.process == kind)
-        text = label_process(kind).removesuffix(" rows") if len(kinds) > 1 else label_process(kind)
+        text = label_process(kind).removesuffix(" rows") if short else label_process(kind)
         axes.annotate(
             text, (first, 1), (0, 15), xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=8
         )
@@ -218,7 +228,7 @@ def _draw_mesh(axes: Axes, panel: Floats, top: float) -> QuadMesh:
     paper, ink = COLOURS["paper"][0], COLOURS["ink"][0]
     mesh = axes.pcolormesh(np.ma.masked_invalid(panel), cmap=shades, vmin=0.0, vmax=top, edgecolors=paper, lw=1.0)
     for (row, column), value in np.ndenumerate(panel):
-        text = "–" if np.isnan(value) else f"{value:.2f}".removeprefix("0")
+        text = "–" if np.isnan(value) else f"{value:.2f}".removeprefix("0").replace("1.00", "1")
         strong = not np.isnan(value) and int(value / top * len(HEAT)) >= _STRONG
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=paper if strong else ink)
     axes.set_ylim(len(panel), 0)

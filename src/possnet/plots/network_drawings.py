@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from possnet.drawing import Bar, Card, Drawing, draw_graph
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def draw_network(
-    network: Network, evidence: Evidence | None = None, *, detail: Detail | None = None, title: str = ""
+    network: Network,
+    evidence: Evidence | None = None,
+    *,
+    detail: Detail | None = None,
+    title: str = "",
+    widest: float = inf,
 ) -> Drawing:
     """Draw a network as SVG text: every variable a card with possibility and necessity of its states, given evidence.
 
@@ -32,6 +38,8 @@ def draw_network(
         What is known (see `possnet.Inference`); these cards are marked.
     detail
         ``bars`` for all states, ``short`` for at most three, ``names`` for none; by default as much as stays clear.
+    widest
+        The width to keep to, in units of the drawing, if that can be done with more layers and the same cards.
 
     >>> import possnet as pn
     >>> picture = draw_network(pn.load_example("clinic"), {"fever": {"mild", "high"}})
@@ -46,7 +54,9 @@ def draw_network(
     else:
         bounds = engine.marginal_bounds(evidence)
         cards = {name: _bounded_card(own, marked=name in known) for name, own in bounds.items()}
-    return draw_graph(_parents_of(network), cards, detail=detail, title=title or network.name or "network")
+    return draw_graph(
+        _parents_of(network), cards, detail=detail, title=title or network.name or "network", widest=widest
+    )
 
 
 def draw_difference(
@@ -56,11 +66,12 @@ def draw_difference(
     detail: Detail | None = None,
     title: str = "",
     sides: tuple[str, str] = ("the first", "the second"),
+    widest: float = inf,
 ) -> Drawing:
     """Draw two networks over each other: edges that only one has or that the second reverses, and both marginals.
 
     Bars are the second network's marginals; a tick marks the first one's possibility. ``sides`` is what both are called in
-    the legend.
+    the legend; ``detail`` and ``widest`` are as for `draw_network`.
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -81,6 +92,7 @@ def draw_difference(
         title=title or names,
         sides=sides,
         other_word=f"Π in {sides[0]}",
+        widest=widest,
     )
 
 

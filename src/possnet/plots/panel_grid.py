@@ -9,7 +9,7 @@ its row is as wide as the grid.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, log
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SIZE: Final = 8.0
 _LEFT, _TOP, _BOTTOM, _TITLE, _ROW_TITLE, _GAP = 0.56, 0.26, 0.4, 0.25, 0.15, 0.13
 _LABEL_ROOM: Final = {1: 1.0, 2: 1.4}  # the most inches for labels beside the panels
+_MARGIN: Final = 0.07  # inches beside the first and the last marker
 _SPACING: Final = 1.25  # lines of text, in their size
 IGNORANCE: Final = LineStyle("ignorance", (0, (1, 1.6)), "")
 
@@ -143,13 +144,14 @@ def draw_grid(
                 box = (left / WIDTHS[columns], bottom / total, width / WIDTHS[columns], height / total)
                 axes = figure.add_axes(box)
                 axes.set_gid(f"{PANEL}{panel.key}")
-                _draw_panel(axes, panel, axis, limits)
+                _draw_panel(axes, panel, axis, limits, width)
                 _label_axes(
                     axes,
                     ylabel if place == 0 and columns == 2 else "",
                     first=place == 0,
                     last=number == len(rows) - 1,
                     height=height,
+                    width=width,
                 )
             _write_labels(axes, row[-1], limits, axis, height, columns)
         figure.text((_LEFT + wide / 2) / WIDTHS[columns], 0.05 / total, axis.label, va="bottom", ha="center")
@@ -158,11 +160,8 @@ def draw_grid(
 
 def _panel_height(rows: Sequence[Sequence[Panel]], columns: Columns) -> float:
     """Inches: enough for the labels of every row, and no more than a page of a paper for all."""
-    labels = max(
-        sum(len(_wrap_label(curve.label, columns)) for curve in row[-1].labelled) + len(row[-1].labelled)
-        for row in rows
-    )
-    least = 0.06 * labels * _SPACING + 0.08
+    lines = max(sum(len(_wrap_label(curve.label, columns)) for curve in row[-1].labelled) for row in rows)
+    least = lines * _SIZE * _SPACING / 72 + 0.04
     usual = 1.5 if len(rows) < 4 else 1.15 if len(rows) < 7 else 0.95
     return max(least, usual)
 
@@ -182,7 +181,8 @@ def _height_limits(rows: Sequence[Sequence[Panel]], axis: Axis, *, whole: bool) 
     return low - pad, high + pad
 
 
-def _draw_panel(axes: Axes, panel: Panel, axis: Axis, limits: tuple[float, float]) -> None:
+def _draw_panel(axes: Axes, panel: Panel, axis: Axis, limits: tuple[float, float], width: float) -> None:
+    """Draw the curves of a panel that is ``width`` inches wide."""
     learned = [curve for curve in panel.curves if curve.style.marker and curve.label]
     for curve in panel.curves:
         if curve not in learned:
@@ -199,6 +199,10 @@ def _draw_panel(axes: Axes, panel: Panel, axis: Axis, limits: tuple[float, float
         places, texts = [*places, axis.infinity], [*texts, "∞"]
     axes.set_xticks(places, texts)
     axes.xaxis.minorticks_off()
+    if not axis.is_single:
+        ends = [(log(x) if axis.log_places else x) for x in (places[0], places[-1])]
+        beside = _MARGIN / (width - 2 * _MARGIN) * (ends[1] - ends[0])
+        axes.set_xlim(*((exp(x) if axis.log_places else x) for x in (ends[0] - beside, ends[1] + beside)))
     if axis.log_heights:
         _set_log_heights(axes, limits)
     axes.set_ylim(*limits)
@@ -218,8 +222,8 @@ def _set_log_heights(axes: Axes, limits: tuple[float, float]) -> None:
 def _draw_background(axes: Axes, curve: Curve, axis: Axis) -> None:
     """Draw what curves are compared with: the line of ignorance, or the networks behind a mean."""
     style, xs = curve.style, [point.place for point in curve.points]
-    look: dict[str, Any] = {"color": COLOURS[style.colour][0], "ls": style.dashes, "lw": 1.5 if curve.label else 0.7}
-    look |= {"label": curve.label or "_background", "zorder": 1.5, "alpha": 1.0 if curve.label else 0.55}
+    look: dict[str, Any] = {"color": COLOURS[style.colour][0], "ls": style.dashes, "lw": 1.5 if curve.label else 0.6}
+    look |= {"label": curve.label or "_background", "zorder": 1.5}
     means = [point.mean for point in curve.points]
     if axis.is_single or len(set(means)) == 1:
         axes.axhline(means[0], **look)
@@ -246,6 +250,8 @@ def _draw_curve(axes: Axes, curve: Curve, axis: Axis, number: int, among: int) -
         if any(point.half or point.ends for point in curve.points):
             low, high = [end[0] for end in ends], [end[1] for end in ends]
             axes.fill_between(xs, low, high, color=colour, alpha=0.15, lw=0, zorder=1.2)
+            for end in (low, high):  # the shade alone would be too pale to be seen by everyone
+                axes.plot(xs, end, color=colour, lw=0.4, label="_end", zorder=1.3)
         axes.plot(xs, means, gid=hover_id(texts), **look)
     if curve.limit is not None:
         at = (
@@ -258,19 +264,34 @@ def _draw_curve(axes: Axes, curve: Curve, axis: Axis, number: int, among: int) -
         axes.plot([at], [curve.limit.mean], gid=hover_id([curve.limit.text]), **ring)
 
 
-def _label_axes(axes: Axes, ylabel: str, *, first: bool, last: bool, height: float) -> None:
-    """Numbers on the outer sides of the grid alone, those at its ends within their panel."""
+def _label_axes(axes: Axes, ylabel: str, *, first: bool, last: bool, height: float, width: float) -> None:
+    """Numbers on the outer sides of the grid alone, those at its ends within their panel; none over another."""
     if ylabel and 0.062 * len(ylabel) < height + 0.2:
         axes.set_ylabel(ylabel)
     if not first:
         axes.tick_params(labelleft=False)
-    ticks = axes.get_xticklabels()
-    if len(ticks) > 1:
-        ticks[0].set_horizontalalignment("left")
-        if ticks[-1].get_text() != "∞":
-            ticks[-1].set_horizontalalignment("right")
+    if axes.get_xscale() == "log" or len(axes.get_xticks()) > 1:
+        texts = [tick.get_text() for tick in axes.get_xticklabels()]
+        places = (axes.transLimits.transform(axes.transScale.transform([(x, 1.0) for x in axes.get_xticks()])))[:, 0]
+        axes.set_xticks(axes.get_xticks(), thin_out(texts, (places * width).tolist(), width + 0.12))
     if not last:
         axes.tick_params(labelbottom=False)
+
+
+def thin_out(texts: Sequence[str], places: Sequence[float], width: float) -> list[str]:
+    """Texts below an axis of a width, all in inches, without those that would touch another: the last and the first stay.
+
+    >>> thin_out(["30", "100", "300", "1,000", "∞"], [0.1, 0.4, 0.6, 0.85, 1.2], 1.4)
+    ['30', '100', '', '1,000', '∞']
+    """
+    halves = [measure_text(text, _SIZE) / 144 + 0.03 for text in texts]
+    shown: list[int] = []
+    order = [0, *range(len(texts) - 1, 0, -1)] if len(texts) > 1 else [0]
+    for k in order:
+        inside = places[k] + halves[k] <= width
+        if inside and all(abs(places[k] - places[other]) >= halves[k] + halves[other] for other in shown):
+            shown.append(k)
+    return [text if k in shown else "" for k, text in enumerate(texts)]
 
 
 def _wrap_label(label: str, columns: Columns) -> list[str]:
@@ -286,8 +307,6 @@ def _write_labels(
     axes: Axes, panel: Panel, limits: tuple[float, float], axis: Axis, height: float, columns: Columns
 ) -> None:
     """Write every curve's label where it ends, pushed apart where they would touch, with its marker before it."""
-    from math import log
-
     low, high = (log(y) if axis.log_heights else y for y in limits)
     curves = sorted(panel.labelled, key=lambda curve: curve.end)
     texts = [_wrap_label(curve.label, columns) for curve in curves]

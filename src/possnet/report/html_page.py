@@ -29,7 +29,8 @@ class ReportPicture(NamedTuple):
     """A picture of the report.
 
     ``section`` is where it belongs, ``picture`` SVG text, ``caption`` how it is read; ``narrow`` is the same for narrow
-    screens, ``message`` what the picture says, ``stem`` the name of its files in figures/.
+    screens and ``narrow_caption`` how that is read, if otherwise, ``message`` what the picture says, ``stem`` the name
+    of its files in figures/.
     """
 
     section: str
@@ -38,6 +39,7 @@ class ReportPicture(NamedTuple):
     stem: str = ""
     narrow: str = ""
     message: str = ""
+    narrow_caption: str = ""
 
 
 def build_page(
@@ -63,7 +65,7 @@ def build_page(
         f"<dt>{topic}</dt><dd>{explainer.explain(words)}</dd>" for topic, words in list_methods(experiment)
     )
     sections["Methods"] = [f"<dl>{methods}</dl>"]
-    sections["Do it again"] = [f"<pre>{escape_markup(command)}</pre>", _repeat_notes(in_folder="networks/" in command)]
+    sections["Do it again"] = [f"<pre>{_keep_words(command)}</pre>", _repeat_notes(in_folder="networks/" in command)]
     title = escape_markup(state_question(experiment))
     kind = "learning a network back from imprecise rows"
     return fill_template(kind, title, answer, sections, notes, folded)
@@ -140,7 +142,11 @@ def figure_markup(picture: ReportPicture, explain: Callable[[str], str] = escape
     )
     name = f' id="figure-{picture.stem}"' if picture.stem else ""
     tools = _figure_tools(picture.stem, words, narrow=bool(picture.narrow)) if picture.stem else ""
-    return f"<figure{name}>{shown}<figcaption>{explain(words)}{tools}</figcaption></figure>"
+    caption = explain(words)
+    if picture.narrow_caption not in {"", picture.caption}:
+        other = " ".join(filter(None, (picture.message, picture.narrow_caption)))
+        caption = f'<span class="two">{caption}</span><span class="one">{explain(other)}</span>'
+    return f"<figure{name}>{shown}<figcaption>{caption}{tools}</figcaption></figure>"
 
 
 def _figure_tools(stem: str, words: str, *, narrow: bool) -> str:
@@ -154,6 +160,15 @@ def _figure_tools(stem: str, words: str, *, narrow: bool) -> str:
         f'<button type="button" data-copy="{escape_markup(latex)}">copy LaTeX caption</button> '
         f"<span>for papers: {widths}</span></span>"
     )
+
+
+def _keep_words(command: str) -> str:
+    """A command whose words are broken nowhere, not at hyphens either, unless one is longer than a line.
+
+    >>> _keep_words("possnet evaluate --rows 20")
+    '<span>possnet</span> <span>evaluate</span> <span>--rows</span> <span>20</span>'
+    """
+    return " ".join(f"<span>{escape_markup(word)}</span>" for word in command.split(" "))
 
 
 def _escape_latex(text: str) -> str:

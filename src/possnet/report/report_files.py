@@ -12,15 +12,17 @@ from possnet.plots import NothingToShow, drawing_figure, has_matplotlib, save_fi
 from possnet.report.html_page import ReportPicture, build_page
 from possnet.report.narrative import file_names, network_files
 from possnet.report.report_pictures import PREFIXES, SECTIONS, choose_networks, list_pictures
+from possnet.report.verdicts import join_words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from possnet.aliases import Progress
     from possnet.network import Network
+    from possnet.plots import Columns
     from possnet.report.report_pictures import PicturePlan
 
-_MOST_BYTES: Final = 1_450_000
+_MOST_BYTES: Final = 1_900_000
 _ENDINGS: Final = (".svg", ".pdf", "-column.svg", "-column.pdf")
 _PATIENCE: Final = 10.0  # seconds, for another run in the same folder that writes its report
 _NO_MATPLOTLIB: Final = (
@@ -69,21 +71,24 @@ def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
     stems = file_names(plan.stem for plan in plans)
     pictures: list[ReportPicture] = []
     drawn: set[str] = set()
-    used = too_many = 0
+    room = _MOST_BYTES - len(build_page(experiment, [], notes, left_out))
+    too_many: list[str] = []
     for number, (plan, stem) in enumerate(zip(plans, stems, strict=True)):
         advance(number, len(plans))
         try:
-            picture = _save_picture(plan, folder / "figures" / stem, f"f{number}")
+            picture = save_picture(plan, folder / "figures" / stem, f"f{number}")
         except NothingToShow:
             continue
         drawn.update(f"{stem}{ending}" for ending in _ENDINGS if has_matplotlib())
-        if used + len(picture.picture) + len(picture.narrow) > _MOST_BYTES:
-            too_many += 1
+        size = len(picture.picture) + len(picture.narrow) + 3 * len(picture.caption + picture.message) + 1_000
+        if size > room:
+            too_many.append(stem)
             continue
-        used += len(picture.picture) + len(picture.narrow)
+        room -= size
         pictures.append(picture)
     if too_many:
-        notes.append(f"{count_noun(too_many, 'more figure')} in figures/; this page is kept small.")
+        what = count_noun(len(too_many), "figure")
+        notes.append(f"Left out, to keep this page small: {what}, in figures/: {join_words(too_many)}.")
     pictures.sort(key=lambda picture: SECTIONS.index(picture.section))
     write_text(folder / "report.html", build_page(experiment, pictures, notes, left_out))
     for name in earlier - drawn:
@@ -111,11 +116,16 @@ def _write_networks(folder: Path, networks: dict[str, Network]) -> None:
         write_text(folder / "networks" / file, encode_network(networks[name]))
 
 
-def _save_picture(plan: PicturePlan, stem: Path, prefix: str) -> ReportPicture:
+def save_picture(plan: PicturePlan, stem: Path, prefix: str) -> ReportPicture:
     """Write the wide and the narrow form of a picture beside the page; gives both for the page."""
-    wide = _save_form(plan.draw(2), stem, plan.message, prefix)
-    narrow = _save_form(plan.draw(1), stem.parent / f"{stem.name}-column", plan.message, f"{prefix}n")
-    return ReportPicture(plan.section, wide, plan.caption, stem.name, narrow, plan.message)
+    forms, captions = [], []
+    files: tuple[tuple[Columns, str, str], ...] = ((2, stem.name, prefix), (1, f"{stem.name}-column", f"{prefix}n"))
+    for columns, name, own in files:
+        picture = plan.draw(columns)
+        forms.append(_save_form(picture, stem.parent / name, plan.message, own))
+        is_bare = isinstance(picture, Drawing) and plan.bare and not picture.scene.shows_degrees
+        captions.append(plan.bare if is_bare else plan.caption)
+    return ReportPicture(plan.section, forms[0], captions[0], stem.name, forms[1], plan.message, captions[1])
 
 
 def _save_form(picture: Any, stem: Path, message: str, prefix: str) -> str:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _MOST_NODES: Final = 250
 _MOST_ROWS: Final = 100_000
 _MOST_NETWORKS: Final = 4
+_MOST_HEIGHT: Final = 1250.0  # units of a drawing that a column of a paper has room for
 _NARROW: Final = 430.0  # units of a drawing that a narrow screen shows without making text small
 PREFIXES: Final = (
     "overview",
@@ -67,13 +68,17 @@ SECTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PicturePlan:
-    """A picture to be drawn: its section and file, what it says, how it is read, and how it is drawn for a width."""
+    """A picture to be drawn: its section and file, what it says, how it is read, and how it is drawn for a width.
+
+    ``bare`` is how a drawing of a network is read that has names alone, without bars.
+    """
 
     section: str
     stem: str
     message: str
     caption: str
     draw: Callable[[Columns], Any]
+    bare: str = ""
 
 
 def choose_networks(experiment: Experiment) -> tuple[list[str], str]:
@@ -121,8 +126,9 @@ def list_pictures(experiment: Experiment, names: list[str]) -> Iterator[PictureP
             size = f"{count_noun(len(network.variables), 'variable')}, {count_noun(len(network.dag.edges), 'edge')}"
             yield PicturePlan(
                 "Networks", f"network-{name}", f"{name}: {size}.",
-                "The true network: how far each state is possible (light) and certain (dark) when nothing is known.",
-                partial(_draw_network, network, name),
+                "The true network: bars say how far each state is possible, their strong part how far it is certain.",
+                partial(draw_form, network, name),
+                "The true network, by the names of its variables: there is no room for bars.",
             )  # fmt: skip
 
 
@@ -193,6 +199,7 @@ def _structure_pictures(experiment: Experiment, name: str) -> Iterator[PicturePl
             "Structure", f"learned-{name}", f"{name}: the learned network over the true one ({_speak_trial(trial)}).",
             "Bars are the learned marginals, ticks the true possibilities.",
             partial(_draw_learned, experiment, trial),
+            "The lines below the drawing say which network has which edges; there is no room for bars.",
         )  # fmt: skip
 
 
@@ -283,32 +290,35 @@ def _draw_learned(experiment: Experiment, trial: Trial, columns: Columns) -> Dra
     sides = ("the true network", "the learned one")
     title = f"{trial.network}: learned over true"
 
-    def draw(detail: Any) -> Drawing:
+    def draw(**how: Any) -> Drawing:
         try:
-            return draw_difference(grid.networks[trial.network], learned, title=title, sides=sides, detail=detail)
+            return draw_difference(grid.networks[trial.network], learned, title=title, sides=sides, **how)
         except TooLarge:
             raise NothingToShow("a learned network too large for marginals; expected a smaller one") from None
 
     return _fit_drawing(draw, columns, title)
 
 
-def _draw_network(network: Network, name: str, columns: Columns) -> Drawing:
-    def draw(detail: Any) -> Drawing:
+def draw_form(network: Network, name: str, columns: Columns) -> Drawing:
+    """A network for one or two columns: with bars where these have room, else by names alone."""
+
+    def draw(**how: Any) -> Drawing:
         try:
-            return draw_network(network, title=name, detail=detail)
+            return draw_network(network, title=name, **how)
         except TooLarge:  # no marginals: names alone, which cannot be mistaken for them
             return outline_network(network, title=name)
 
     return _fit_drawing(draw, columns, f"{name}: the true network")
 
 
-def _fit_drawing(draw: Callable[[Any], Drawing], columns: Columns, name: str) -> Drawing:
-    """A drawing with its name below; where it would be too wide for one column, that of the variables' names alone."""
-    drawing = draw(None)
+def _fit_drawing(draw: Callable[..., Drawing], columns: Columns, name: str) -> Drawing:
+    """A drawing with its name below; for one column in more layers, or by names alone if it would be too wide or long."""
+    drawing = draw() if columns == 2 else draw(widest=_NARROW)
     if not hasattr(drawing, "scene"):
         return drawing
-    if columns == 1 and drawing.scene.width > _NARROW:
-        drawing = draw("names")
+    scene = drawing.scene
+    if columns == 1 and (scene.width > 1.1 * _NARROW or scene.height > _MOST_HEIGHT):
+        drawing = draw(detail="names", widest=_NARROW)
     scene, size = drawing.scene, 12.0
     label = Label(name, 0.0, scene.height + 1.6 * size, size, "ink", "start", 600)
     wide = max(scene.width, measure_text(name, size) * 1.1)

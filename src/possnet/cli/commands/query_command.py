@@ -13,6 +13,8 @@ from possnet.cli.render import Page, draw_bar, show
 from possnet.cli.terminal import get_width
 from possnet.drawing import format_number
 
+_ALIKE = 0.0005  # degrees that three decimals do not tell apart
+
 
 @click.command(short_help="How possible and how certain each state of a variable is.")
 @click.argument("net", type=NET)
@@ -135,7 +137,7 @@ def bounds_page(
     >>> engine = pn.Inference(asia, lower=tables | {"smoke": [1, 0.5]}, upper=tables)
     >>> answer, bounds = engine.query("smoke", {"lung": "yes"}), engine.bounds("smoke", {"lung": "yes"})
     >>> print(render_page(bounds_page(answer, 0.1, ["lung=yes"], bounds, (0.1, 0.1))))
-    smoke, given lung=yes
+    smoke: yes (N 0.900), given lung=yes
     <BLANKLINE>
       yes  ██████████████████▒▒  Π 1.000                   N 0.900 [0.900, 0.950]
       no   ▒░                    Π 0.100 [0.050, 0.100]    N 0.000
@@ -145,7 +147,7 @@ def bounds_page(
     variable = answer.variables[0]
     width = max(len(state) for state in variable.states)
     longest = max(4, min(20, get_width() - width - 56))
-    page: Page = [f"{variable.name}{', given ' + ', '.join(findings) if findings else ''}", ""]
+    page: Page = [state_answer(answer, findings), ""]
     for state in variable.states:
         (low, high), certain = bounds[state], bounds.necessity(state)
         full, solid, light = (round(share * longest) for share in (certain[0], low, high))
@@ -173,18 +175,39 @@ def answer_page(answer: pn.Possibility, degree: float, findings: list[str]) -> P
     >>> from possnet.cli.render import render_page
     >>> engine = pn.Inference(pn.load_example("asia"))
     >>> print(render_page(answer_page(engine.query("bronc", {"dysp": "yes"}), 1.0, ["dysp=yes"])))
-    bronc, given dysp=yes
+    bronc: yes (N 0.900), given dysp=yes
     <BLANKLINE>
       yes  ████████████████████████████▒▒▒  Π 1.000  N 0.900
       no   ▒▒▒                              Π 0.100  N 0.000
     <BLANKLINE>
       Π of what is given: 1
     """
-    page: Page = [f"{answer.variables[0].name}{', given ' + ', '.join(findings) if findings else ''}", ""]
+    page: Page = [state_answer(answer, findings), ""]
     page += list_bars(answer)
     if findings:
         page += ["", f"  Π of what is given: {format_number(degree)}"]
     return page
+
+
+def state_answer(answer: pn.Possibility, findings: list[str]) -> str:
+    """The answer in a line: the states that are fully possible, and how certain it is that one of these is true.
+
+    >>> fever = pn.Variable("fever", ("none", "mild", "high"))
+    >>> state_answer(pn.Possibility(fever, [0.3, 1, 1]), ["rash=spots"])
+    'fever: mild or high (N 0.700), given rash=spots'
+    >>> state_answer(pn.Possibility(fever, [1, 1, 1]), [])
+    'fever: none, mild or high, every state is fully possible'
+    """
+    variable, highest = answer.variables[0], float(answer.degrees.max())
+    best = [state for state in variable.states if highest - answer[state] < _ALIKE]
+    words = " or ".join(filter(None, (", ".join(best[:-1]), best[-1])))
+    if not answer.is_normalised:
+        words = f"most possibly {words} (Π {highest:.3f})"
+    elif len(best) == len(variable):
+        words += ", every state is fully possible" if len(best) > 1 else ""
+    else:
+        words += f" (N {answer.necessity(set(best)):.3f})"
+    return f"{variable.name}: {words}{', given ' + ', '.join(findings) if findings else ''}"
 
 
 def list_bars(answer: pn.Possibility) -> list[str]:
