@@ -455,7 +455,7 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
 def test_answers_documents_sentences_and_names_of_files_are_never_cut_off(tmp_path: Path) -> None:
     for columns in (40, 60):
         _, drawn = in_terminal(["query", "clinic", "rash"], columns)
-        assert drawn.count("N 0.") + drawn.count("N 1.") == 3
+        assert drawn.count("N 0.") + drawn.count("N 1.") == 4  # of every state, and of the answer
         assert "…" not in drawn
     _, drawn = in_terminal(["info", "clinic", "--json"], 40)
     assert json.loads(drawn)["name"] == "clinic"
