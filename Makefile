@@ -12,7 +12,7 @@ ifneq ($(shell test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" || test -w "$$HOME" &
 export UV_NO_CACHE := 1
 endif
 export VIRTUAL_ENV := $(CURDIR)/.venv
-LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
+LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-strip-extras
 
 .PHONY: demo test coverage quick lint hostile gold axe bench bench-quick real classifier-quality structure-quality fixtures pictures docs lock clean thorough
 
@@ -54,6 +54,7 @@ lint: .venv/.ready
 	@$(BIN)/lint-imports
 
 # Everything in .venv comes from the hash-locked lists; hatchling is among them, so the build needs no network of its own.
+# The path to src/ is written relative: Python reads such files in the locale's letters, which may lack those of this folder's name.
 # uv is quick; where it cannot reach what pip can (a certificate only pip knows of), pip does the same work.
 .venv/.ready: requirements/uv.txt requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"possnet needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Name another: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
@@ -61,6 +62,7 @@ lint: .venv/.ready
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/uv.txt
 	$(BIN)/uv pip install -q --require-hashes -r requirements/dev.txt || $(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install -q --no-deps --no-build-isolation -e .
+	@$(PYTHON) -c 'import pathlib; [file.write_text("../../../../src\n") for file in pathlib.Path(".venv").glob("lib/python*/site-packages/*possnet.pth")]'
 	@touch $@
 
 # The gold-standard networks (asia ... munin, link) that ship inside pgmpy; its own dependencies are not wanted.
