@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def two_parts(conjunction: pn.Conjunction = pn.PRODUCT) -> pn.Network:
     variables = [pn.Variable(name, ("no", "yes")) for name in NAMES]
     dag = pn.Dag({"a": (), "b": (), "c": ("b",), "d": ("c",)})
     copied = [[1.0, 0.0], [0.3, 1.0]]
-    tables = {"a": [1.0, 0.4], "b": [1.0, 0.8], "c": copied, "d": copied}
+    tables: dict[str, Any] = {"a": [1.0, 0.4], "b": [1.0, 0.8], "c": copied, "d": copied}
     return pn.Network(variables, dag, tables, conjunction=conjunction)
 
 

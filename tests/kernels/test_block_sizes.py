@@ -13,7 +13,7 @@ from possnet.kernels import bitmaps, cross_counts, graded_cells, log_sums, tally
 
 def random_column(rng: np.random.Generator, states: int, rows: int, *, precise: bool) -> NDArray[np.bool_]:
     """Cells (states, rows), none empty."""
-    cells = np.arange(states)[:, np.newaxis] == rng.integers(0, states, rows)
+    cells: NDArray[np.bool_] = np.arange(states)[:, np.newaxis] == rng.integers(0, states, rows)
     return cells if precise else cells | (rng.random((states, rows)) < 0.3)
 
 
