@@ -15,10 +15,11 @@ _LOADED = 110 << 20  # address space that numpy, click and the commands take, me
 def run() -> None:
     """Run the command line."""
     try:
-        watch_signals()
         from possnet.limits import require_address_space, spare_address_space
 
-        if spare_address_space():
+        short = spare_address_space()  # before there is a thread, which takes a heap of its own
+        watch_signals()
+        if short:
             require_address_space(_LOADED, "possnet")
         from possnet.cli import main
 

@@ -15,6 +15,7 @@ catch them all; anything else that escapes from possnet is a defect of possnet. 
 
 from __future__ import annotations
 
+from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ __all__ = [
     "require_whole",
     "warn_user",
 ]
+
+_MOST_COMPARED = 10_000  # names that a wrong one is compared with, a few microseconds each
 
 
 class PossnetError(Exception):
@@ -117,7 +120,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    candidates = list(known)
+    candidates = list(islice(known, _MOST_COMPARED))
     lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}
     nearest = get_close_matches(str(name).lower()[:200], lowered, n=1, cutoff=0.6)
     return f"; did you mean {lowered[nearest[0]]!r}?" if nearest else ""

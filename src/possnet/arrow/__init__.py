@@ -1,5 +1,6 @@
 """Tables of other libraries to plain columns and back; the door to pyarrow, which is loaded on first use."""
 
+from possnet.arrow.arrow_loading import require_arrow
 from possnet.arrow.arrow_tables import (
     Reader,
     columns_of_table,
@@ -68,6 +69,7 @@ __all__ = [
     "python_column",
     "read_cells",
     "read_certainty",
+    "require_arrow",
     "require_distinct",
     "scalar_values",
     "table_of_arrays",

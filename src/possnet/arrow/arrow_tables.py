@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from possnet.arrow.array_checks import decoding_errors, require_sound_array
+from possnet.arrow.arrow_loading import require_arrow
 from possnet.arrow.graded_columns import GradedColumn
 from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
 from possnet.errors import InputError, among
@@ -37,6 +38,7 @@ def columns_of_table(
     >>> columns_of_table({"rash": ["yes", {"yes", "no"}, None]})[0].rows
     3
     """
+    require_arrow()
     asked = None if wanted is None else set(wanted)
     columns = [c for c in _arrow_columns(_as_frame(frame)) if not _INDEX_COLUMN.match(c[0]) or c[0] in (asked or ())]
     names = [name for name, _ in columns]
@@ -81,7 +83,8 @@ def require_distinct(names: Sequence[str], owner: str) -> None:
     possnet.errors.InputError: table: column 'a' appears twice; expected distinct names
     """
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InputError(f"{owner}: column {twice!r} appears twice; expected distinct names")
 
 

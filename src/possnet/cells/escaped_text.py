@@ -3,6 +3,7 @@ r"""Texts in which an escape character takes the special meaning from the next o
 from __future__ import annotations
 
 import re
+import sys
 
 from possnet.errors import InputError
 
@@ -23,21 +24,26 @@ class EscapedText:
     __slots__ = ("_escaped", "plain")
 
     def __init__(self, text: str, escape: str, special: str = "") -> None:
-        self._escaped: list[str] = []
+        self._escaped: dict[str, int] = {}
         # nothing happens before an ordinary letter: C:\\temp stays as it is
         letters = f"|[{re.escape(special)}]" if special else ""
         pattern = f"{re.escape(escape)}(?:\\W{letters})|{_HIDDEN.pattern}" if escape else _HIDDEN.pattern
         self.plain = re.sub(pattern, self._hide_character, text, flags=re.DOTALL).strip()
 
     def _hide_character(self, match: re.Match[str]) -> str:
-        self._escaped.append(match[0][-1])
-        return chr(_PRIVATE + len(self._escaped) - 1)
+        code = self._escaped.setdefault(match[0][-1], _PRIVATE + len(self._escaped))
+        if code > sys.maxunicode:
+            raise InputError(
+                f"a cell of more than {len(self._escaped) - 1:,} different escaped characters; expected states"
+            )
+        return chr(code)
 
     def show(self, text: str) -> str:
         """A part of the plain text with its escaped characters shown."""
         if not self._escaped:
             return text
-        return _HIDDEN.sub(lambda match: self._escaped[ord(match[0]) - _PRIVATE], text)
+        characters = list(self._escaped)
+        return _HIDDEN.sub(lambda match: characters[ord(match[0]) - _PRIVATE], text)
 
 
 def strip_blanks(text: str, escape: str) -> str:

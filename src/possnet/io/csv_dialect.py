@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from possnet.errors import InputError
+from possnet.limits import current_limit, refuse_above
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -59,7 +60,7 @@ class CsvDialect:
         """Whether the file needs no recoding."""
         return codecs.lookup(self.encoding).name in {"utf-8", "utf-8-sig", "ascii"}
 
-    def read_fields(self, lines: io.TextIOBase) -> Iterator[list[str]]:
+    def read_fields(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Rows of fields of lines."""
         if not self.quote:
             return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
@@ -76,6 +77,15 @@ class CsvDialect:
 
 
 _OTHERS = {"delimiter": "quote", "quote": "delimiter"}
+
+
+def bound_lines(lines: io.TextIOBase, owner: str) -> Iterator[str]:
+    """The lines of a text, none longer than the limit: a file without line breaks is not read as one."""
+    most = current_limit("line")
+    while line := lines.readline(most + 1):
+        if len(line) > most:
+            refuse_above("line", len(line), owner, at_least=True)
+        yield line
 
 
 class _RecodedFile(io.RawIOBase):

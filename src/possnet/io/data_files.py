@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells, read_certainty
+from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells, read_certainty, require_arrow
 from possnet.cells import CellOptions
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.errors import InputError, among, listing
@@ -334,6 +334,7 @@ def write_data(
     'rash\nyes\nno|yes\n?\n'
     """
     write = choose_writer(path, DATA_FORMATS, options)
+    require_arrow()
     require_rows(data, "write_data")
     weighted = data.weights is not None if isinstance(data, Dataset) else data.weighted
     if weighted and (not weights or weights in {v.name for v in data.variables}):
@@ -357,6 +358,7 @@ def _report_progress(data: Dataset | Batches, progress: Progress | None) -> Iter
 def _open_source(path: str | Path, weights: str | None, options: Mapping[str, object]) -> DataSource:
     entry = choose_format(path, DATA_FORMATS)
     require_plain(path)
+    require_arrow()
     return entry.open(Path(path), weights, **select_options(options, entry, DATA_FORMATS, str(path)))
 
 

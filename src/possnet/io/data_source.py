@@ -17,6 +17,7 @@ from possnet.arrow import GradedColumn, TextColumn, columns_of_table, discount_c
 from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
+from possnet.limits import refuse_above
 from possnet.measurements import measured_column, refuse_values
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _REMEMBERED = 100_000
+ARROW_NEEDS = 24 << 20  # bytes that Arrow takes to start its threads and for small objects, measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class DataSource(ABC):
 
     def read_batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
         """Batches of the wanted columns."""
-        names = [name for name in self.state_columns() if name in wanted]
+        chosen = set(wanted)
+        names = [name for name in self.state_columns() if name in chosen]
         included = [column for name in names for column in self.needed_columns(name)]
         included += [self.weight_column] if self.weight_column else []
         first_row = 0
@@ -139,6 +142,7 @@ class DataSource(ABC):
         return discount_column(column, numbers, scale, self.owner)
 
     def _read_cells(self, name: str, table: Any, first_row: int) -> RawColumn:
+        self._require_short(name, table.column(name))
         if name in self.binnings and self.cells.column_syntax(name).reading != "degrees":
             binning, values = self.binnings[name], table.column(name)
             errors = table.column(binning.error) if isinstance(binning.error, str) else None
@@ -159,6 +163,17 @@ class DataSource(ABC):
                 raise refuse_values(name, values)
         column = self.decode_column(name, table)
         return self._parse_texts(column, first_row) if isinstance(column, TextColumn | GradedColumn) else column
+
+    def _require_short(self, name: str, values: Any) -> None:
+        """Raise `TooLarge` for a text of a column that is longer than the limit for cells."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for chunk in values.chunks:
+            texts = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk
+            if len(texts) and (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+                longest = pc.max(pc.binary_length(texts)).as_py() or 0
+                refuse_above("cell", longest, f"{self.owner}, column {name!r}")
 
     def _resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:
         """States of a text that is neither a state nor a reading: a set of states, as other columns have them."""

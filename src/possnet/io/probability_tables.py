@@ -11,7 +11,7 @@ import numpy as np
 from possnet.errors import InputError, did_you_mean, listing
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors
-from possnet.limits import refuse_over
+from possnet.limits import refuse_above, refuse_over
 from possnet.network import Network
 from possnet.transforms import Transform, to_possibility
 from possnet.variables import Variable
@@ -68,9 +68,13 @@ class NetworkDraft:
     variables: dict[str, Variable] = field(default_factory=dict)
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tables: dict[str, Floats] = field(default_factory=dict)
+    states: int = 0
 
     def declare_variable(self, name: str, states: Sequence[str], fail: Fail) -> None:
         """Add a variable."""
+        refuse_above("variables", len(self.variables) + 1, self.owner, at_least=True)
+        self.states += len(states)
+        refuse_above("states", self.states, self.owner, at_least=True)
         if name in self.variables:
             fail(f"variable {name!r} is declared twice; expected distinct names")
         try:

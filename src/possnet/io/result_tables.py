@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from possnet.arrow import require_arrow
 from possnet.io.format_registries import DATA_FORMATS, choose_writer
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def write_result_table(columns: Mapping[str, type], rows: Sequence[Sequence[Any]
     ...     pq.read_table(pathlib.Path(folder) / "t.parquet").to_pylist()
     [{'name': 'a', 'value': 0.5}, {'name': 'b', 'value': None}]
     """
+    require_arrow()
     import pyarrow as pa
 
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
@@ -60,6 +62,7 @@ def write_long_form(
     1,"bronc","no",0.1,0,false,false,false
     <BLANKLINE>
     """
+    require_arrow()
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,7 +1,7 @@
 """Limits: how much memory there is, how large an input may be, and refusing what goes beyond, with a sentence."""
 
 from possnet.limits.address_space import require_address_space, spare_address_space
-from possnet.limits.input_limits import LIMITS, InputLimit, current_limit, refuse_above
+from possnet.limits.input_limits import LIMITS, InputLimit, current_limit, format_limits, refuse_above
 from possnet.limits.memory import free_memory, memory_limit, readable_bytes, refuse_over, require_free
 from possnet.limits.shortage import describe_shortage, explain_shortage
 
@@ -11,6 +11,7 @@ __all__ = [
     "current_limit",
     "describe_shortage",
     "explain_shortage",
+    "format_limits",
     "free_memory",
     "memory_limit",
     "readable_bytes",

@@ -69,9 +69,8 @@ LIMITS = {
             "what a command copies from standard input or a pipe, if half of the free disk is not less",
             "give the name of a file",
         ),
-        InputLimit(
-            "cell", 1_000_000, "characters", "a cell or a name of a column, in a CSV file", "leave the column out"
-        ),
+        InputLimit("line", 1 << 28, "characters", "a line of a CSV file", "break it into rows, or keep fewer columns"),
+        InputLimit("cell", 1_000_000, "characters", "a cell of a data file that is a text", "leave the column out"),
         InputLimit(
             "wait",
             10,
@@ -81,6 +80,13 @@ LIMITS = {
         ),
     )
 }
+
+
+def format_limits() -> str:
+    """The table of limits as Markdown, for ``docs/limits.md``."""
+    lines = ["| limit | default | bounds | environment variable |", "|---|--:|---|---|"]
+    lines += [f"| `{m.name}` | {m.format(m.default)} | {m.bounds} | `{m.variable}` |" for m in LIMITS.values()]
+    return "\n".join(lines) + "\n"
 
 
 def current_limit(name: str) -> int:

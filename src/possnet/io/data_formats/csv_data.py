@@ -18,10 +18,19 @@ from possnet.arrow import first_line, require_distinct
 from possnet.cells import CellSyntax
 from possnet.errors import InputError, warn_user
 from possnet.io.atomic_files import replace_file
-from possnet.io.csv_dialect import CsvDialect, detect_dialect, fallback_encoding, is_utf8_file
-from possnet.io.data_source import DataSource, changed_file, explicit_weights
+from possnet.io.csv_dialect import CsvDialect, bound_lines, detect_dialect, fallback_encoding, is_utf8_file
+from possnet.io.data_source import ARROW_NEEDS, DataSource, changed_file, explicit_weights
 from possnet.io.file_access import file_error
 from possnet.io.formats import DataFormat
+from possnet.limits import (
+    current_limit,
+    describe_shortage,
+    explain_shortage,
+    readable_bytes,
+    refuse_above,
+    require_free,
+)
+from possnet.threads import uses_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +44,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 23  # bytes that a thread of Arrow parses at a time
 _PIECE = 1 << 25  # bytes of a table of a stream: a few blocks, so that two threads have work, in little memory
+_SMALL_BLOCK = 1 << 20  # the same where little address space is left
+_SMALL_PIECE = 1 << 22
 _ROWS = 1 << 16  # rows that are written at a time
 
 
@@ -82,7 +93,7 @@ class CsvSource(DataSource):
         """Rows of fields, read plainly."""
         try:
             with self.dialect.open_text(self.path) as lines:
-                yield from self.dialect.read_fields(lines)
+                yield from self.dialect.read_fields(bound_lines(lines, self.owner))
         except UnicodeDecodeError:
             raise InputError(f"{self.owner}: not {self.dialect.encoding} text; expected it, or UTF-8") from None
         except (OSError, ValueError) as error:
@@ -100,6 +111,7 @@ class CsvSource(DataSource):
         if not header:
             finding = "the file is empty" if header is None else "its first line is blank"
             raise InputError(f"{self.owner}: {finding}; expected a line of column names, then rows")
+        refuse_above("columns", len(header), self.owner)
         if "" in header:
             raise InputError(
                 f"{self.owner}, line 1: column {header.index('') + 1} has no name; expected a name for every column"
@@ -152,7 +164,7 @@ class CsvSource(DataSource):
             quote_char=self.dialect.quote or False,
             ignore_empty_lines=len(self.header) > 1,
         )
-        blocks = arrow_csv.ReadOptions(block_size=_BLOCK)
+        blocks = arrow_csv.ReadOptions(block_size=self._block_size(), use_threads=uses_threads())
         try:
             self._settle_encoding()
             if not self._has_rows:
@@ -164,6 +176,7 @@ class CsvSource(DataSource):
                 # a header with quotes may have line breaks, which Arrow itself must find
                 if start or piece is not None:
                     blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
+                self._require_memory(start, piece)
                 if piece is not None:
                     yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
                     continue
@@ -175,7 +188,21 @@ class CsvSource(DataSource):
                         for batch in arrow_csv.open_csv(rest, blocks, parse, columns):
                             yield pa.Table.from_batches([batch])
         except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
-            raise self._explain_error(error) from None
+            with explain_shortage(self.owner, "read it from smaller files, or allow more memory"):
+                raise self._explain_error(error) if describe_shortage(error) is None else error from None
+
+    def _block_size(self) -> int:
+        """Bytes that a thread of Arrow parses at a time; a row must fit."""
+        longest = 8 * sum(len(name) + 1 for name in self.header)
+        return max(_BLOCK if uses_threads() else _SMALL_BLOCK, min(longest, (1 << 31) - 1))
+
+    def _require_memory(self, start: int, piece: memoryview | None) -> None:
+        """Raise `TooLarge` where memory is too short for what Arrow parses next: it would end the program."""
+        size = len(piece) if piece is not None else self.path.stat().st_size - start
+        needed = 3 * size if piece is not None or self.whole else 4 * self._block_size()
+        require_free(
+            needed + ARROW_NEEDS, f"{self.owner}: reading it", "read it from a smaller file, or allow more memory"
+        )
 
     def _open_rest(self, start: int) -> Any:
         """The bytes of the file from a place on, for Arrow."""
@@ -196,7 +223,9 @@ class CsvSource(DataSource):
         Without quotes a line break ends a row; the first piece with a quote in it is given as None, and is the last.
         Every piece is a view of one buffer, good until the next is asked for.
         """
-        buffer = bytearray(min(_PIECE, self.path.stat().st_size + 1))  # a small file needs no 32 MB
+        most = _PIECE if uses_threads() else _SMALL_PIECE
+        longest = current_limit("line")
+        buffer = bytearray(min(most, self.path.stat().st_size + 1))  # a small file needs no 32 MB
         start = filled = 0
         quote = self.dialect.quote.encode()
         with self.dialect.open_bytes(self.path) as content:
@@ -211,12 +240,18 @@ class CsvSource(DataSource):
                     buffer[: filled - end] = buffer[end:filled]
                     start, filled = start + end, filled - end
                 elif filled == len(buffer):
+                    refuse_above("line", filled if filled > longest else 0, self.owner)
                     buffer = buffer + bytes(filled)
         if filled:
             yield start, memoryview(buffer)[:filled]
 
     def _explain_error(self, error: Exception) -> InputError:
         """What is wrong with a file that cannot be parsed, by reading it plainly; at most ten findings."""
+        if "straddling object" in str(error):
+            return InputError(
+                f"{self.owner}: a row of more than {readable_bytes(self._block_size())}, or a quote that is not closed; "
+                "expected shorter rows"
+            )
         findings = self._find_errors()
         first = list(islice(findings, 10))
         if not first:

@@ -23,14 +23,15 @@ import numpy as np
 
 from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, first_line, require_distinct
 from possnet.dataset import variables_of
-from possnet.errors import InputError, listing, require_known
+from possnet.errors import InputError, PossnetError, TooLarge, listing, require_known
 from possnet.io.atomic_files import replace_file
-from possnet.io.data_source import Block, ColumnBatch, DataSource, explicit_weights
+from possnet.io.data_source import ARROW_NEEDS, Block, ColumnBatch, DataSource, explicit_weights
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.formats import DataFormat
 from possnet.io.json_files import decode_variables, encode_variables
 from possnet.io.parquet_seal import FileIdentity, ParquetBytes, SealingFile
 from possnet.kernels import bitmaps
+from possnet.limits import describe_shortage, refuse_above, require_free
 from possnet.variables import check_text
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class ParquetSource(DataSource):
         self._degrees: dict[str, str] = {}  # columns of masks -> columns of their degrees
         self._identity: FileIdentity | None = None
         with self._open_file() as opened, self._decoding_errors("", "expected a Parquet file of states"):
+            refuse_above("columns", opened.metadata.num_columns, self.owner)
             self._schema = schema = opened.schema_arrow
             self.rows = opened.metadata.num_rows
             self._group_rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
@@ -78,6 +80,8 @@ class ParquetSource(DataSource):
         require_distinct(self.header, self.owner)
         paths = iter(leaves)  # those of a column follow one another; names alone do not tell dots from nesting
         self._leaves = {column.name: list(islice(paths, _count_leaves(column.type))) for column in schema}
+        numbers = iter(range(len(leaves)))
+        self._leaf_numbers = {name: list(islice(numbers, len(paths))) for name, paths in self._leaves.items()}
         kinds = {name: str(schema.field(name).type) for name in self.header}
         self._categories = {name for name in self.header if "dictionary" in kinds[name]}
         self._texts = {name for name in self.header if "string" in kinds[name]} - self._categories
@@ -133,7 +137,8 @@ class ParquetSource(DataSource):
         """One batch for every row group, its columns read one at a time, each thread with a file handle of its own."""
         import pyarrow as pa
 
-        names = [name for name in self.state_columns() if name in wanted]
+        chosen = set(wanted)
+        names = [name for name in self.state_columns() if name in chosen]
         # text is handed over as dictionaries, so that no string is hashed twice
         leaves = [leaf for name in names if name in self._texts for leaf in self._leaves[name]]
         handles: dict[int, Any] = {}
@@ -188,9 +193,11 @@ class ParquetSource(DataSource):
                 # the checksums of the seal cover those of pages
                 opened = pq.ParquetFile(content, page_checksum_verification=not content.is_sealed, **options)
                 content.expect_chunks(opened.metadata)
-            except InputError:
+            except PossnetError:
                 raise
-            except (pa.ArrowException, OSError, ValueError) as error:
+            except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+                if (shortage := describe_shortage(error)) is not None:
+                    raise TooLarge(f"{self.owner}: {shortage}; allow more memory") from None
                 if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
                     raise file_error(self.path, error) from None
                 finding = "the file is empty" if _is_empty(self.path) else first_line(error)
@@ -205,9 +212,11 @@ class ParquetSource(DataSource):
 
         try:
             yield
-        except InputError:
+        except PossnetError:
             raise
         except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError) as error:
+            if (finding := describe_shortage(error)) is not None:
+                raise TooLarge(f"{self.owner}{place}: {finding}; {expected}, or it needs more memory") from None
             raise InputError(f"{self.owner}{place}: {first_line(error)}; {expected}") from None
 
     def _read_group(self, opened: Any, group: int, names: Sequence[str]) -> Any:
@@ -218,6 +227,7 @@ class ParquetSource(DataSource):
         for name in names:
             place = f", row group {group + 1}, column {name!r}"
             with self._decoding_errors(place, "the file is damaged, or holds something else than states"):
+                self._require_memory(opened.metadata, group, name)
                 table = opened.read_row_group(group, columns=self._leaves[name], use_threads=False)
                 table.validate(full=self._layout != "masks")
                 columns[name] = table.column(name)
@@ -227,6 +237,16 @@ class ParquetSource(DataSource):
                     "the file is damaged"
                 )
         return pa.table(columns)
+
+    def _require_memory(self, metadata: Any, group: int, name: str) -> None:
+        """Raise `TooLarge` where memory is too short for a column of a row group: Arrow would end the program."""
+        chunks = metadata.row_group(group)
+        size = sum(chunks.column(leaf).total_uncompressed_size for leaf in self._leaf_numbers[name])
+        require_free(
+            2 * size + 8 * self._group_rows[group] + ARROW_NEEDS,
+            f"{self.owner}, row group {group + 1}, column {name!r}:",
+            "leave the column out, write smaller row groups, or allow more memory",
+        )
 
 
 def _is_empty(path: Path) -> bool:

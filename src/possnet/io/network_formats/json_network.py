@@ -30,6 +30,7 @@ from possnet.io.json_files import (
     require_format,
     restore_variables,
 )
+from possnet.limits import refuse_above
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT, SNAP, as_degrees
 from possnet.variables import number_text
@@ -63,6 +64,8 @@ def decode_network(content: bytes, owner: str) -> Network:
     supports = {entry.name: entry.support for entry in page.variables if entry.support is not None}
     with prefix_errors(owner):
         require_known(page.conjunction, _CONJUNCTIONS, "conjunction")
+        refuse_above("variables", len(page.variables), owner)
+        refuse_above("states", sum(len(entry.states) for entry in page.variables), owner)
         variables = restore_variables(page.variables)
         network = build(
             variables,

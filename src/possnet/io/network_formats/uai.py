@@ -29,6 +29,7 @@ from possnet.io.file_access import file_stem, is_gzipped, locate_offset, prefix_
 from possnet.io.formats import NetworkFormat
 from possnet.io.json_files import decode_variables, encode_variables
 from possnet.io.probability_tables import convert_bayesian_network, parse_numbers, require_table_fits
+from possnet.limits import refuse_above
 from possnet.network import Network, network_of_factors
 from possnet.possibility import PRODUCT, SNAP
 from possnet.variables import Variable
@@ -142,6 +143,8 @@ def _parse_factors(content: bytes, owner: str) -> tuple[Preamble, list[int], lis
     sizes = [reader.read_number(f"the number of states of variable {k}", 1) for k in reader.require_words(count)]
     if sum(sizes) > _MOST_STATES + len(reader.tokens):
         raise TooLarge(f"{owner}: {sum(sizes):,} states in all; expected no more than the file could speak of")
+    refuse_above("variables", count, owner)
+    refuse_above("states", sum(sizes), owner)
     scopes = []
     for factor in reader.require_words(reader.read_number("the number of factors", 0)):
         size = reader.read_number(f"the number of variables of factor {factor}", 0)
