@@ -8,6 +8,7 @@ from tests.hostile.coverage_fuzz import COVERAGE
 from tests.hostile.disk_faults import FAULTS
 from tests.hostile.experiment_folders import EXPERIMENT
 from tests.hostile.fuzzing import make_section
+from tests.hostile.memory import MEMORY
 from tests.hostile.mutants import MUTANTS
 from tests.hostile.parquet_files import PARQUET
 from tests.hostile.readers import READERS
@@ -18,6 +19,7 @@ SECTIONS: list[Section] = [
     BITS,
     PARQUET,
     *(make_section(reader) for reader in (*READERS, HTTP, EXPERIMENT)),
+    MEMORY,
     MUTANTS,
     CLEAN,
     FAULTS,
