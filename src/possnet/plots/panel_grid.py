@@ -295,7 +295,7 @@ def thin_out(texts: Sequence[str], places: Sequence[float], width: float) -> lis
 
 
 def _wrap_label(label: str, columns: Columns) -> list[str]:
-    return wrap(label, 15 if columns == 1 else 22) or [""]
+    return wrap(label, 15 if columns == 1 else 22, break_on_hyphens=False) or [""]
 
 
 def _label_width(panel: Panel, columns: Columns) -> float:

@@ -24,7 +24,7 @@ _SIZE: Final = 12.5
 
 def draw_number_line(verdict: Verdict, among: Sequence[str]) -> str:
     """SVG text: a line for every learner from the worst affinity to 1, with its mean (a dot) and its limit (a ring)."""
-    labels = {name: wrap(label_learner(name), 21)[:3] for name in verdict.means}
+    labels = {name: wrap(label_learner(name), 21, break_on_hyphens=False)[:3] for name in verdict.means}
     left = max(measure_text(line, _SIZE) * 1.04 for lines in labels.values() for line in lines) + 12.0
     right = _WIDTH - 38.0
     values = [*verdict.means.values(), *verdict.limits.values(), verdict.ignorance]
