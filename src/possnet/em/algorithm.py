@@ -5,7 +5,7 @@ The E-step of a component is in `possnet.em.e_step`, the M-step in `possnet.em.m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -28,6 +28,66 @@ if TYPE_CHECKING:
     from possnet.parameters import Prior
 
 
+class PosteriorSums(Protocol):
+    """What an E-step adds up over the rows, wherever they are held."""
+
+    def sum_posteriors(self, masses: Masses) -> tuple[float, Masses]:
+        """Log-likelihood of the rows of all components, and for every family with hidden states its posterior sums."""
+        ...
+
+
+class RowPosteriors:
+    """The distinct rows of every component of a model, held for one E-step after the other.
+
+    Parameters
+    ----------
+    executor
+        A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
+    """
+
+    def __init__(self, model: HiddenStateModel, rows: EmRows, executor: Executor | None = None) -> None:
+        self.model, self.executor = model, executor
+        n_cells = {name: len(f.cells) + f.has_missing for name, f in model.families.items()}
+        distinct = rows.group_rows([component.columns for component in model.components])
+        self.parts: list[ComponentRows] = []
+        for component, (ids, weights) in zip(model.components, distinct, strict=True):
+            self.parts += split_rows(component, ids, weights, n_cells)
+
+    def sum_posteriors(self, masses: Masses) -> tuple[float, Masses]:
+        """Log-likelihood of the rows of all components, and for every family with hidden states its posterior sums."""
+        families = self.model.families
+        tables = {name: families[name].factor_table(values) for name, values in masses.items()}
+        ordered = {id(component): self.order_tables(component, tables) for component in self.model.components}
+        work = [(part, ordered[id(part.component)]) for part in self.parts]
+        if self.executor is None:
+            posteriors = [run_e_step(part, values) for part, values in work]
+        else:
+            posteriors = list(self.executor.map(run_e_step, *zip(*work, strict=True))) if work else []
+        value = 0.0
+        sums = {name: np.zeros(tables[name].shape) for name in families if name not in self.model.alone}
+        for part, (log_likelihood, entries) in zip(self.parts, posteriors, strict=True):
+            value += log_likelihood
+            for number, (factor, entry) in enumerate(zip(part.component.factors, entries, strict=True)):
+                if factor.family is not None and entry is not None:
+                    sums[factor.family] += part.component.to_scope_order(number, entry)
+        return value, sums
+
+    def order_tables(self, component: HiddenComponent, tables: Masses) -> list[Floats]:
+        """The values of every factor of a component, hidden variables in elimination order."""
+        return [
+            component.to_elimination_order(
+                k, self._indicator(factor.column) if factor.family is None else tables[factor.family]
+            )
+            for k, factor in enumerate(component.factors)
+        ]
+
+    def _indicator(self, name: str) -> Floats:
+        """[state in cell], and 1 for a missing cell if there are any."""
+        family = self.model.families[name]
+        inside = family.cells.T.astype(np.float64)
+        return np.column_stack([inside, np.ones(len(inside))]) if family.has_missing else inside
+
+
 class EmAlgorithm:
     """EM for a model and its rows.
 
@@ -36,20 +96,21 @@ class EmAlgorithm:
     prior
         Imagined rows added to every context: of the variable's own cells, or of the whole domain (which is then one of the
         distinct cells); see `possnet.parameters.Prior`.
-    executor
-        A ``concurrent.futures`` executor that shares the rows of each E-step among workers.
+    posteriors
+        The sums of the E-step; by default of the rows held here.
     """
 
     def __init__(
-        self, model: HiddenStateModel, rows: EmRows, *, prior: Prior = NO_PRIOR, executor: Executor | None = None
+        self,
+        model: HiddenStateModel,
+        rows: EmRows,
+        *,
+        prior: Prior = NO_PRIOR,
+        posteriors: PosteriorSums | None = None,
     ) -> None:
-        self.model, self.rows, self.executor = model, rows, executor
+        self.model, self.rows = model, rows
         self.imagined = {name: self._imagine_rows(name, prior) for name in model.families} if prior.weight else {}
-        n_cells = {name: len(f.cells) + f.has_missing for name, f in model.families.items()}
-        distinct = rows.group_rows([component.columns for component in model.components])
-        self.parts: list[ComponentRows] = []
-        for component, (ids, weights) in zip(model.components, distinct, strict=True):
-            self.parts += split_rows(component, ids, weights, n_cells)
+        self.posteriors = RowPosteriors(model, rows) if posteriors is None else posteriors
         self._constant = -sum(
             float(rows.cell_counts[name] @ np.log(model.families[name].cells.sum(axis=1))) for name in model.active
         )
@@ -133,20 +194,8 @@ class EmAlgorithm:
     def expected_counts(self, masses: Masses) -> tuple[float, Masses]:
         """The E-step: log-likelihood at a point, and the expected number of rows for every context and cell."""
         families = self.model.families
-        tables = {name: families[name].factor_table(values) for name, values in masses.items()}
-        ordered = {id(component): self._order_tables(component, tables) for component in self.model.components}
-        work = [(part, ordered[id(part.component)]) for part in self.parts]
-        if self.executor is None:
-            posteriors = [run_e_step(part, values) for part, values in work]
-        else:
-            posteriors = list(self.executor.map(run_e_step, *zip(*work, strict=True))) if work else []
-        value = self._constant
-        sums = {name: np.zeros(tables[name].shape) for name in families if name not in self.model.alone}
-        for part, (log_likelihood, entries) in zip(self.parts, posteriors, strict=True):
-            value += log_likelihood
-            for number, (factor, entry) in enumerate(zip(part.component.factors, entries, strict=True)):
-                if factor.family is not None and entry is not None:
-                    sums[factor.family] += part.component.to_scope_order(number, entry)
+        value, sums = self.posteriors.sum_posteriors(masses)
+        value += self._constant
         counts = {}
         for name, family in families.items():
             if name in sums:
@@ -164,32 +213,18 @@ class EmAlgorithm:
         Rows are the distinct ones of the component; up to a constant that does not depend on the clamped states.
         """
         (component,) = self.model.components
+        assert isinstance(self.posteriors, RowPosteriors)  # noqa: S101 - rows held elsewhere have no posteriors here
         families = self.model.families
         hidden = component.hidden
         tables = {name: families[name].factor_table(values) for name, values in masses.items()}
-        ordered = self._order_tables(component, tables)
+        ordered = self.posteriors.order_tables(component, tables)
         fixed = {hidden.index(name): state for name, state in (clamped or {}).items()}
-        parts = [find_posteriors(part, ordered, fixed) for part in self.parts]
+        parts = [find_posteriors(part, ordered, fixed) for part in self.posteriors.parts]
         logs = np.concatenate([np.zeros(0), *(logs for logs, _ in parts)])
         return logs, {
             name: np.concatenate([np.zeros((0, component.sizes[k])), *(posteriors[k] for _, posteriors in parts)])
             for k, name in enumerate(hidden)
         }
-
-    def _order_tables(self, component: HiddenComponent, tables: Masses) -> list[Floats]:
-        """The values of every factor of a component, hidden variables in elimination order."""
-        return [
-            component.to_elimination_order(
-                k, self._indicator(factor.column) if factor.family is None else tables[factor.family]
-            )
-            for k, factor in enumerate(component.factors)
-        ]
-
-    def _indicator(self, name: str) -> Floats:
-        """[state in cell], and 1 for a missing cell if there are any."""
-        family = self.model.families[name]
-        inside = family.cells.T.astype(np.float64)
-        return np.column_stack([inside, np.ones(len(inside))]) if family.has_missing else inside
 
 
 def _to_shares(masses: Floats) -> Floats:

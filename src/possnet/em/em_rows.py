@@ -19,7 +19,7 @@ from possnet.dataset import Dataset, batches_of, cut_batches, group_rows
 from possnet.kernels import bitmaps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from possnet.aliases import Bools, Codes
     from possnet.dataset import Batches, CodedColumn
@@ -66,6 +66,10 @@ class EmRows:
         return bitmaps.sets_of(self.masks[name], len(self.variables[name]))
 
 
+CellCounts: TypeAlias = dict[str, dict[int, int | float]]
+"""Name -> rows with each cell, by its mask; 0 stands for a missing cell."""
+
+
 def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_domains: bool = False) -> EmRows:
     """Rows of a data set or stream; with ``whole_domains`` the whole domain is a cell even where no row has it.
 
@@ -73,30 +77,64 @@ def code_em_rows(dag: Dag, data: Dataset | Batches, unknown: Unknown, *, whole_d
     """
     variables = nodes_in(dag, data, "fit_em")
     data = cut_batches(data.select(variables) if isinstance(data, Dataset) and data.has_degrees else data)
-    missing = unknown == "missing"
+    n_rows, counts = count_em_cells(variables, data, unknown)
+    masks = number_cells(variables, counts, whole_domains=whole_domains)
+    return join_em_rows(variables, n_rows, counts, masks, lambda columns: group_em_rows(data, columns, masks, unknown))
+
+
+def count_em_cells(
+    variables: Mapping[str, Variable], data: Dataset | Batches, unknown: Unknown
+) -> tuple[int | float, CellCounts]:
+    """Number of rows, and of rows with each cell of every variable; those of several parts of the data add up."""
     n_rows: int | float = 0
-    counts: dict[str, dict[int, int | float]] = {name: {} for name in variables}
+    counts: CellCounts = {name: {} for name in variables}
     for batch in batches_of(data):
         n_rows += batch.total
         for name in variables:
-            column = _code_column(batch, name, missing=missing)
+            column = _code_column(batch, name, missing=unknown == "missing")
             for mask, count in zip(column.cell_masks, column.count_cells(batch.weights).tolist(), strict=True):
                 if count:
                     counts[name][mask] = counts[name].get(mask, 0) + count
-    n_missing = {name: by_mask.pop(0, 0) for name, by_mask in counts.items()}
-    ordered: dict[str, list[int]] = {}
+    return n_rows, counts
+
+
+def number_cells(
+    variables: Mapping[str, Variable], counts: CellCounts, *, whole_domains: bool = False
+) -> dict[str, list[int]]:
+    """The distinct cells of every variable as masks, ascending: their positions are the cells' numbers."""
+    masks = {}
     for name, variable in variables.items():
         # A variable that is never observed may have any of its states.
-        cells = set(counts[name]) or {1 << k for k in range(len(variable))}
-        ordered[name] = sorted(cells | {(1 << len(variable)) - 1} if whole_domains else cells)
-    return EmRows(
-        variables,
-        n_rows,
-        ordered,
-        {n: _to_numbers([counts[n].get(mask, 0) for mask in masks]) for n, masks in ordered.items()},
-        n_missing,
-        lambda parts: _group_rows(data, parts, ordered, missing=missing),
-    )
+        cells = set(counts[name]) - {0} or {1 << k for k in range(len(variable))}
+        masks[name] = sorted(cells | {(1 << len(variable)) - 1} if whole_domains else cells)
+    return masks
+
+
+def join_em_rows(
+    variables: dict[str, Variable],
+    n_rows: float,
+    counts: CellCounts,
+    masks: dict[str, list[int]],
+    group: Callable[[Sequence[Sequence[str]]], list[DistinctRows]],
+) -> EmRows:
+    """The rows of EM of what was counted, and of a function that groups them."""
+    cell_counts = {name: _to_numbers([counts[name].get(mask, 0) for mask in cells]) for name, cells in masks.items()}
+    return EmRows(variables, n_rows, masks, cell_counts, {name: counts[name].get(0, 0) for name in variables}, group)
+
+
+def group_em_rows(
+    data: Dataset | Batches, parts: Sequence[Sequence[str]], masks: dict[str, list[int]], unknown: Unknown
+) -> list[DistinctRows]:
+    """Distinct rows over each list of columns as numbers of cells, in one pass over the data."""
+    return _group_rows(data, parts, masks, missing=unknown == "missing")
+
+
+def merge_em_rows(
+    groups: Sequence[list[DistinctRows]], parts: Sequence[Sequence[str]], masks: dict[str, list[int]]
+) -> list[DistinctRows]:
+    """The distinct rows of several parts of the data together, from those of each."""
+    sizes = [[len(masks[name]) + 1 for name in part] for part in parts]
+    return [_merge_groups(list(same), size) for same, size in zip(zip(*groups, strict=True), sizes, strict=True)]
 
 
 def _group_rows(

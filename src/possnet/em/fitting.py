@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 
-from possnet.em.algorithm import EmAlgorithm
+from possnet.em.algorithm import EmAlgorithm, RowPosteriors
 from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import Unknown, code_em_rows
 from possnet.em.hidden_states import HiddenStateModel
@@ -151,16 +151,58 @@ def fit_em(
     >>> result.stopped
     'converged'
     """
-    chosen = EmOptions() if options is None else options
-    require_number(tolerance, "fit_em: tolerance", "a number >= 0", 0.0)
-    imagined = read_prior(prior, pseudo, "fit_em")
-    if 0.0 < imagined.weight < 1e-9:
-        raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
-    require_known(unknown, get_args(Unknown), "fit_em: unknown")
-    check_conjunction(conjunction)
-    rows = code_em_rows(dag, data, unknown, whole_domains=imagined.kind == "ignorance" and imagined.weight > 0.0)
-    thetas = read_thetas(imprecision, rows.variables.values(), "fit_em")
-    algorithm = EmAlgorithm(HiddenStateModel(dag, rows, chosen.limit), rows, prior=imagined, executor=executor)
+    settings = EmSettings.from_options(tolerance, unknown, prior, pseudo, imprecision, conjunction, options)
+    rows = code_em_rows(dag, data, unknown, whole_domains=settings.whole_domains)
+    model = HiddenStateModel(dag, rows, settings.options.limit)
+    return run_em(
+        EmAlgorithm(model, rows, prior=settings.prior, posteriors=RowPosteriors(model, rows, executor)),
+        settings,
+        progress,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmSettings:
+    """The checked options of `fit_em`."""
+
+    tolerance: float
+    unknown: Unknown
+    prior: Prior
+    imprecision: float | Mapping[str, float] | None
+    conjunction: Conjunction
+    options: EmOptions
+
+    @classmethod
+    def from_options(
+        cls,
+        tolerance: float = 0.1,
+        unknown: Unknown = "missing",
+        prior: PriorName | None = None,
+        pseudo: float | None = None,
+        imprecision: float | Mapping[str, float] | None = None,
+        conjunction: Conjunction = PRODUCT,
+        options: EmOptions | None = None,
+    ) -> EmSettings:
+        """The options of `fit_em`, or an `InputError` that says which cannot be used."""
+        require_number(tolerance, "fit_em: tolerance", "a number >= 0", 0.0)
+        imagined = read_prior(prior, pseudo, "fit_em")
+        if 0.0 < imagined.weight < 1e-9:
+            raise InputError(f"fit_em: pseudo {pseudo!r}; expected 0, or a number from 1e-9 on")
+        require_known(unknown, get_args(Unknown), "fit_em: unknown")
+        check_conjunction(conjunction)
+        chosen = EmOptions() if options is None else options
+        return cls(tolerance, unknown, imagined, imprecision, conjunction, chosen)
+
+    @property
+    def whole_domains(self) -> bool:
+        """Whether the whole domain is a cell of every variable, seen or not: imagined rows have it."""
+        return self.prior.kind == "ignorance" and self.prior.weight > 0.0
+
+
+def run_em(algorithm: EmAlgorithm, settings: EmSettings, progress: Progress | None = None) -> EmResult:
+    """Run EM from every starting point that the options ask for; the result of the best run."""
+    chosen = settings.options
+    thetas = read_thetas(settings.imprecision, algorithm.rows.variables.values(), "fit_em")
     rng = np.random.default_rng(0 if chosen.rng is None else seed_of(chosen.rng))
     runs = []
     for number in range(chosen.starts):
@@ -172,14 +214,15 @@ def fit_em(
             run_squarem(
                 masses,
                 algorithm.take_step,
-                tolerance=tolerance,
+                tolerance=settings.tolerance,
                 max_steps=chosen.max_steps,
                 accelerate=chosen.accelerate,
                 progress=progress,
             )
         )
     best = max(runs, key=lambda run: run.log_likelihood[-1])
-    return _to_result(algorithm, best, sum(run.steps for run in runs), thetas, conjunction, chosen, imagined)
+    steps = sum(run.steps for run in runs)
+    return _to_result(algorithm, best, steps, thetas, settings.conjunction, chosen, settings.prior)
 
 
 def _to_result(
