@@ -57,6 +57,14 @@ class CandidateTables(NamedTuple):
         return [self.counts[:, :, start : start + size] for start, size in spans]
 
 
+class FamilyQuery(NamedTuple):
+    """Tables that are wanted: of parents, a child and each candidate; or, without a child, of the parents' cells alone."""
+
+    parents: tuple[int, ...]
+    child: int | None
+    candidates: tuple[int, ...]
+
+
 class ContingencyTables:
     """Contingency tables of the rows, and what is kept to make them fast.
 
@@ -70,6 +78,9 @@ class ContingencyTables:
     [[[1, 0], [1, 2]]]
     """
 
+    is_streamed = False
+    """Whether the rows are not in memory, so that tables should be asked for in advance."""
+
     def __init__(self, rows: CodedRows) -> None:
         self.rows = rows
         self.n_cells = rows.n_cells
@@ -79,6 +90,9 @@ class ContingencyTables:
             _GROUPS, lambda groups: groups[0].size + groups[1].size
         )
         self._matrices: dict[bool, list[Floats]] = {}
+
+    def prefetch(self, queries: Sequence[FamilyQuery]) -> None:
+        """Take note of tables that will be asked for; rows in memory need none."""
 
     def group_cells(self, chosen: tuple[int, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Number of every row's combination of cells among those that occur, and these combinations."""

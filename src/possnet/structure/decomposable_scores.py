@@ -28,11 +28,13 @@ import numpy as np
 from possnet.kernels import tally
 from possnet.limits import refuse_over
 from possnet.structure.chow_liu import spanning_tree
-from possnet.structure.contingency import DENSE, ContingencyTables
+from possnet.structure.contingency import DENSE, ContingencyTables, FamilyQuery
 from possnet.structure.hill_climbing import climb_families
 from possnet.structure.search_graph import parent_sets_of, parents_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from possnet.aliases import Bools, Floats
     from possnet.structure.coded_rows import CodedRows
     from possnet.structure.contingency import CandidateTables, Counted
@@ -56,6 +58,8 @@ class DecomposableScore:
         ``shared`` equally among the configurations that they contain.
     price
         Price of a free parameter; without it (ln N) / 2, that of BIC.
+    tables
+        Contingency tables of the rows, where these are held elsewhere (see `possnet.structure.streamed_tables`).
 
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
@@ -71,8 +75,9 @@ class DecomposableScore:
         *,
         counting: Literal["cells", "states", "shared"] = "states",
         price: float | None = None,
+        tables: ContingencyTables | None = None,
     ) -> None:
-        self.rows, self.tables = rows, ContingencyTables(rows)
+        self.rows, self.tables = rows, ContingencyTables(rows) if tables is None else tables
         self.size = len(rows.variables)
         self._sizes = self.tables.n_cells if counting == "cells" else self.tables.states
         self._shared = counting == "shared" and bool(rows.imprecise)
@@ -81,6 +86,46 @@ class DecomposableScore:
         self._additions: dict[tuple[int, tuple[int, ...]], Floats] = {}
         looked_up = rows.weights is None and rows.total < _LOOKED_UP
         self._logs = n_log_n(np.arange(rows.total + 1)) if looked_up else None
+
+    def prepare_families(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+        """Count all that the scores of some families (child, parents) need, their additions and deletions too, at once.
+
+        Tables of rows in memory are counted when they are needed; those of a stream in one pass for all families.
+        """
+        if not self.tables.is_streamed:
+            return
+        sets: dict[int, tuple[int, ...]] = {}
+        for child, parents in families:
+            rests = [tuple(p for p in parents if p != parent) for parent in parents]
+            for chosen in (parents, (*parents, child), *rests, *((*rest, child) for rest in rests)):
+                sets.setdefault(self._mask(chosen), tuple(sorted(chosen)))
+        lacking = [chosen for mask, chosen in sets.items() if mask not in self._sums]
+        self.tables.prefetch([FamilyQuery(chosen, None, ()) for chosen in lacking])
+        for chosen in lacking:
+            self._sum_logs(chosen)
+        queries = [
+            FamilyQuery(parents, child, tuple(wanted))
+            for child, parents in families
+            if (child, parents) not in self._additions and (wanted := self._list_lacking(child, parents))
+        ]
+        self.tables.prefetch(queries)
+        for query in queries:
+            assert query.child is not None  # noqa: S101 - as asked
+            self._count_with(query.child, query.parents, list(query.candidates))
+
+    def _list_lacking(self, child: int, parents: tuple[int, ...]) -> list[int]:
+        """Candidates for one more parent whose family, or parents alone, were not counted yet."""
+        above, family = self._mask(parents), self._mask((*parents, child))
+        return [
+            k
+            for k in self._list_candidates(child, parents)
+            if family | 1 << k not in self._sums or above | 1 << k not in self._sums
+        ]
+
+    def _list_candidates(self, child: int, parents: tuple[int, ...]) -> list[int]:
+        """Variables that one more parent can be, unless their penalty alone rules them out."""
+        worthwhile = np.flatnonzero(-self.penalties_with(child, parents) > self.score_family(child, parents))
+        return [k for k in worthwhile.tolist() if k != child and k not in parents]
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """What the free parameters of a family cost."""
@@ -105,9 +150,8 @@ class DecomposableScore:
         """
         key = child, parents
         if key not in self._additions:
-            current = self.score_family(child, parents)
             penalties = self.penalties_with(child, parents)
-            candidates = [k for k in np.flatnonzero(-penalties > current).tolist() if k != child and k not in parents]
+            candidates = self._list_candidates(child, parents)
             self.count_families(child, parents, candidates)
             scores = np.full(self.size, -inf)
             family, above = self._mask((*parents, child)), self._mask(parents)
@@ -136,6 +180,7 @@ class DecomposableScore:
 
     def grow_tree(self, problem: SearchProblem) -> SearchResult:
         """The tree by what each variable gains as the only parent of each other, and its score."""
+        self.prepare_families([(k, ()) for k in range(self.size)])
         alone = [self.score_family(k, ()) for k in range(self.size)]
         weights = np.full((self.size, self.size), -inf)
         for k in range(self.size):

@@ -21,7 +21,7 @@ from possnet.structure.search_graph import SearchGraph, parent_sets_of, parents_
 from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from possnet.aliases import Bools, Floats
     from possnet.structure.score_registry import SearchProblem
@@ -68,6 +68,7 @@ def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProbl
 def climb_with_restarts(score: FamilyScorer, edges: Bools, problem: SearchProblem) -> SearchResult:
     """The best structure of a climb from ``edges``, and of climbs from perturbations of the best."""
     rng = problem.make_rng()
+    score.prepare_families([(child, parents) for child, parents in enumerate(parent_sets_of(edges))])
     best = SearchResult(edges, sum(_score_families(score, edges)), [])
 
     def start(edges: Bools) -> _FamilyClimber:
@@ -107,6 +108,10 @@ class FamilyScorer(Protocol):
 
     size: int
 
+    def prepare_families(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+        """Take note of families (child, parents) whose scores, additions and deletions will be asked for."""
+        ...
+
     def score_family(self, child: int, parents: tuple[int, ...]) -> float:
         """Score of a family."""
         ...
@@ -129,6 +134,8 @@ class _FamilyClimber:
 
     def _update_families(self, changed: Iterable[int]) -> None:
         """Gains of the moves on families, and the score, after they changed."""
+        changed = list(changed)
+        self.score.prepare_families([(child, self.graph.parents(child)) for child in changed])
         for child in changed:
             self._check()
             parents = self.graph.parents(child)

@@ -33,7 +33,10 @@ def _make_chosen_scorer(problem: SearchProblem) -> TreeScorer:
 for _score in (
     StructureScore("auto", "the score that fits the rows", _make_chosen_scorer, choose=choose_measure),
     StructureScore(
-        "random-set-bic", "random-set BIC", lambda problem: DecomposableScore(problem.rows, counting="cells")
+        "random-set-bic",
+        "random-set BIC",
+        lambda problem: DecomposableScore(problem.rows, counting="cells", tables=problem.tables),
+        counts_alone=True,
     ),
     StructureScore(
         "traced-bic",
@@ -66,8 +69,19 @@ for _score in (
         make_weigher=CutWeigher,
         tells_directions=True,
     ),
-    StructureScore("mdl", "possibilistic MDL", lambda problem: DecomposableScore(problem.rows, counting="shared")),
-    StructureScore("bic", "BIC", lambda problem: DecomposableScore(problem.rows), takes_imprecise_rows=False),
+    StructureScore(
+        "mdl",
+        "possibilistic MDL",
+        lambda problem: DecomposableScore(problem.rows, counting="shared", tables=problem.tables),
+        counts_alone=True,
+    ),
+    StructureScore(
+        "bic",
+        "BIC",
+        lambda problem: DecomposableScore(problem.rows, tables=problem.tables),
+        takes_imprecise_rows=False,
+        counts_alone=True,
+    ),
     StructureScore("bdeu", "BDeu", lambda problem: BdeuScore(problem.rows), takes_imprecise_rows=False),
 ):
     MEASURES.register(_score)

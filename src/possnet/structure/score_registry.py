@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from possnet.dataset import Batches, Dataset
     from possnet.parameters import PriorName
     from possnet.possibility import Conjunction
+    from possnet.structure.contingency import ContingencyTables
     from possnet.structure.measure_choice import MeasureChoice
     from possnet.structure.search_graph import CompiledConstraints
     from possnet.structure.search_options import Search
@@ -126,6 +127,8 @@ class StructureScore:
         The learner that goes with it for the tables, and the prior of these (see `possnet.fit`).
     run_method
         Runs a method where that takes more than a scorer, such as rounds on completed rows.
+    counts_alone
+        Whether counts of cells of families are all that it needs, so that rows need not be in memory.
     choose
         For an entry that stands for others: the one to take for some rows (unknown cells coded apart), and why.
     tells_directions
@@ -148,6 +151,7 @@ class StructureScore:
     learner: str = "likelihood"
     prior: PriorName = "none"
     run_method: Callable[[RunnableMethod, SearchProblem], SearchResult] | None = None
+    counts_alone: bool = False
     choose: Callable[[CodedRows], MeasureChoice] | None = None
     make_weigher: Callable[[SearchProblem], EdgeWeigher] | None = None
     tells_directions: bool = False
@@ -161,9 +165,9 @@ MEASURES: Final = Registry[StructureScore]("measure")
 class SearchProblem:
     """The input of a search method. Variables are numbers, in the order of the data.
 
-    ``start`` is the structure at which a method that can do so begins; by default the required edges alone, or what the
-    method finds by itself. ``reason`` says why the measure was taken, if it was not named; ``clock`` stops the search when
-    its time is up.
+    ``tables`` counts families where the rows are not in memory. ``start`` is the structure at which a method that can do
+    so begins; by default the required edges alone, or what the method finds by itself. ``reason`` says why the measure was
+    taken, if it was not named; ``clock`` stops the search when its time is up.
     """
 
     data: Dataset | Batches
@@ -176,6 +180,7 @@ class SearchProblem:
     seed: int
     progress: Progress
     start: Bools | None = None
+    tables: ContingencyTables | None = None
     reason: str = ""
     clock: SearchClock = field(default_factory=SearchClock)
 
@@ -187,7 +192,8 @@ class SearchProblem:
     @cached_property
     def rows(self) -> CodedRows:
         """The rows, coded when first asked for; an `InputError` if the measure needs precise rows and these are not."""
-        rows = CodedRows(self.data, missing=self.measure.separates_missing)
+        missing = self.measure.separates_missing
+        rows = CodedRows(self.data, missing=missing) if self.tables is None else self.tables.rows
         if not self.measure.takes_imprecise_rows and rows.imprecise:
             others = [name for name, other in MEASURES.items() if other.takes_imprecise_rows and other.penalised]
             raise InputError(

@@ -46,6 +46,8 @@ class SearchMethod:
         What it cannot do, for people.
     uses_order, uses_start
         Whether it takes an order of the variables, and whether it can begin at a given structure.
+    few_passes
+        Whether it asks for the counts of many families at once, so that rows need not be in memory.
     choose
         Names the method to take, by the measure, the options and the number of variables; of ``auto`` alone.
     """
@@ -58,6 +60,7 @@ class SearchMethod:
     several_parents: bool = True
     uses_order: bool = False
     uses_start: bool = False
+    few_passes: bool = False
     caveat: str = ""
     choose: Callable[[StructureScore, Search, int], str] | None = None
 
@@ -145,6 +148,7 @@ for _method in (
         _climb,
         "which has no price that would keep it from adding edges",
         uses_start=True,
+        few_passes=True,
     ),
     SearchMethod("boss", "best order score search", _search_best_order, "which is no sum over families"),
     SearchMethod(
@@ -155,7 +159,14 @@ for _method in (
         "hidden-mutual-information",
         several_parents=False,
     ),
-    SearchMethod("mwst", "maximum-weight spanning tree", _grow_tree, "which weighs no pairs", several_parents=False),
+    SearchMethod(
+        "mwst",
+        "maximum-weight spanning tree",
+        _grow_tree,
+        "which weighs no pairs",
+        several_parents=False,
+        few_passes=True,
+    ),
     SearchMethod("k2", "K2", _search_orders, "which weighs no further parent", uses_order=True),
     SearchMethod(
         "hybrid-tree",

@@ -37,6 +37,9 @@ class Search:
     threshold
         For ``mwst``, ``k2`` and ``hybrid-dag``: what an edge must gain; by default 0, or 0.01 where a variable may
         have several parents and the measure has no penalty for them.
+    in_passes
+        Of a stream: whether families are counted in passes over it, one for every move, instead of holding its rows; by
+        default where these would not fit in memory. For ``greedy`` and ``mwst`` by ``random-set-bic``, ``bic`` or ``mdl``.
     errors
         For the hybrid methods: standard errors that count as noise in a test of dependence.
 
@@ -56,6 +59,7 @@ class Search:
     max_seconds: float | None = None
     threshold: float | None = None
     errors: float = 4.0
+    in_passes: bool | None = None
 
     def __post_init__(self) -> None:
         if self.order is not None:
@@ -71,6 +75,8 @@ class Search:
         if self.threshold is not None:
             require_number(self.threshold, "search: threshold", "a number")
         require_number(self.errors, "search: errors", "standard errors from 0 on", 0.0)
+        if self.in_passes not in {None, True, False}:
+            raise InputError(f"search: in_passes {self.in_passes!r}; expected True, False or None")
 
 
 def number_order(order: Iterable[str], names: list[str], required: Bools) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import nan
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,7 @@ import numpy as np
 from possnet.dataset import Dataset, cut_batches, require_rows
 from possnet.errors import InputError, TooLarge, listing, require_whole, warn_user
 from possnet.graph import Dag
+from possnet.limits import memory_limit
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
 from possnet.seeds import seed_of
 from possnet.structure.bootstrap_confidence import add_confidence
@@ -25,6 +27,7 @@ from possnet.structure.search_clock import SearchClock, SearchStopped
 from possnet.structure.search_graph import parents_of
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
 from possnet.structure.search_options import Search, number_order
+from possnet.structure.streamed_tables import RowSummary, StreamedTables, count_stream
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -55,7 +58,8 @@ def learn_structure(
     Parameters
     ----------
     data
-        A data set, or a stream of batches; its columns are the variables. Rows with graded cells are their alpha-cuts.
+        A data set, or a stream of batches, which may be larger than memory (``Search.in_passes``); its columns are the
+        variables. Rows with graded cells are their alpha-cuts.
     method
         ``auto``: ``boss`` where it goes with the measure, up to 60 variables, else ``greedy``. ``greedy``: hill climbing
         over a score; by ``traced-bic`` over hidden states, from the hidden tree. ``boss``: best order score search (Andrews
@@ -118,6 +122,13 @@ def learn_structure(
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"learn_structure: executor {executor!r}; expected one of concurrent.futures")
     begun = monotonic()
+    if not isinstance(data, Dataset) and _counts_in_passes(data, search):
+        summary = RowSummary.from_stream(data)
+        tables = StreamedTables(summary, partial(count_stream, summary, data))
+        return learn_from_tables(
+            tables, method, measure=measure, conjunction=conjunction, constraints=constraints, search=search, rng=rng,
+            progress=progress,
+        )  # fmt: skip
     problem, entry = _pose_problem(cut_batches(data), entry, measure, conjunction, constraints, search, rng, progress)
     try:
         found = entry.search(problem)
@@ -144,6 +155,55 @@ def learn_structure(
         ) from None
     warn_of_isolated(learned.dag, "learn_structure", "no other column tells their cells")
     return learned
+
+
+def learn_from_tables(
+    tables: StreamedTables,
+    method: str = "greedy",
+    *,
+    measure: str | None = None,
+    conjunction: Conjunction = PRODUCT,
+    constraints: Constraints | None = None,
+    search: Search | None = None,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress | None = None,
+) -> LearnedStructure:
+    """The structure of rows that are not in memory, from passes over them: one for every move of a search.
+
+    The measure is ``random-set-bic`` where none is named, and the method ``greedy``: others need the rows themselves, or
+    more passes.
+    """
+    method = "greedy" if method == "auto" else method
+    measure = "random-set-bic" if measure in {None, "auto"} else measure
+    entry = METHODS.require(method, "learn_structure")
+    score = MEASURES.require(fitting_measure(method, measure), "learn_structure")
+    if not entry.few_passes or not score.counts_alone:
+        methods = listing(name for name, other in METHODS.items() if other.few_passes)
+        measures = listing(name for name, other in MEASURES.items() if other.counts_alone)
+        raise InputError(
+            f"learn_structure: method {method!r} by {score.name!r} needs rows in memory; expected method {methods} with "
+            f"measure {measures}, or fewer rows: a sample of them"
+        )
+    rows = Dataset.from_rows(tables.rows.variables, [])
+    problem, entry = _pose_problem(rows, entry, measure, conjunction, constraints, search, rng, progress)
+    problem = replace(
+        problem, tables=tables, reason=f"{score.name}: rows were not held in memory, but counted in passes"
+    )
+    try:
+        learned = _to_result(entry.search(problem), entry, problem)
+    except SearchStopped:
+        raise TooLarge(
+            f"learn_structure: {method} takes more than max_seconds {problem.search.max_seconds:g}; allow more"
+        ) from None
+    warn_of_isolated(learned.dag, "learn_structure", "no other column tells their cells")
+    return learned
+
+
+def _counts_in_passes(data: Batches, search: Search | None) -> bool:
+    """Whether the rows of a stream are counted in passes: if that is asked for, or if they would not fit in memory."""
+    if isinstance(search, Search) and search.in_passes is not None:
+        return search.in_passes
+    return (data.rows or 0) * len(data.variables) > memory_limit()
 
 
 def warn_of_isolated(dag: Dag, owner: str, consequence: str) -> None:
