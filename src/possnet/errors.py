@@ -5,7 +5,8 @@
     PossnetError
     ├── InputError           a value, a file or an option of the user's is wrong (also a ValueError)
     ├── ImpossibleEvidence   the question conditions on something of possibility 0
-    └── TooLarge             the answer would not fit; refused before anything is allocated (also a MemoryError)
+    ├── TooLarge             the answer would not fit; refused before anything is allocated (also a MemoryError)
+    └── ClusterError         a cluster cannot go on; what was done is kept
     PossnetWarning           the answer stands, but not for all that was asked (a UserWarning)
 
 A message has four parts: whose value it is, what was found, what was expected, what to do. Catch `PossnetError` to
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "ClusterError",
     "ImpossibleEvidence",
     "InputError",
     "PossnetError",
@@ -80,6 +82,15 @@ class TooLarge(PossnetError, MemoryError):
 
     >>> import possnet as pn
     >>> issubclass(pn.TooLarge, MemoryError)
+    True
+    """
+
+
+class ClusterError(PossnetError):
+    """A cluster cannot go on: no workers, no scheduler, a part on which workers die, other versions there.
+
+    >>> import possnet as pn
+    >>> issubclass(ClusterError, pn.PossnetError)
     True
     """
 

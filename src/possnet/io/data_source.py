@@ -108,6 +108,10 @@ class DataSource(ABC):
         """Variables that the file itself declares, all of them, or None."""
         return None
 
+    def describe_reading(self) -> str:
+        """How cells are read, as a text."""
+        return repr((self.weight_column, self.cells, sorted(self.binnings.items()), sorted(self.certainty.items())))
+
     def list_blocks(self) -> list[Block]:
         """The pieces of the file that can be read on their own; a file that has none is one piece."""
         return [Block(self.rows, self.path.stat().st_size)]

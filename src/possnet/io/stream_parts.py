@@ -31,6 +31,8 @@ class StreamPart:
         First row group, and the one after the last; None for a whole file.
     largest
         Bytes of its largest row group before compression, which is in memory at once; of a file that has none, its size.
+    reading
+        How its cells are read, as a text: parts that are read alike have the same.
     """
 
     stream: Batches
@@ -39,6 +41,7 @@ class StreamPart:
     modified: int
     blocks: tuple[int, int] | None
     largest: int
+    reading: str
 
     def __str__(self) -> str:
         if self.blocks is None:
@@ -88,5 +91,6 @@ def split_sources(
             stream = to_stream(source.take_blocks(first, stop))
             span = (first, stop) if len(blocks) > 1 else None
             largest = max((block.size for block in blocks[first:stop]), default=0)
-            parts.append(StreamPart(stream, str(source.path), stamp.st_size, stamp.st_mtime_ns, span, largest))
+            place = (str(source.path), stamp.st_size, stamp.st_mtime_ns, span)
+            parts.append(StreamPart(stream, *place, largest, source.describe_reading()))
     return parts

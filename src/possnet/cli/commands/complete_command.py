@@ -8,6 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
+from possnet.cli.clusters import cluster_option, complete_on_cluster
 from possnet.cli.inputs import DataFile, find_data, scan_file
 from possnet.cli.outputs import announce_file, open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, VARIABLES, Choice
@@ -55,6 +56,7 @@ _FORMS = {
 @click.option("--seen", is_flag=True, help="With --calibrate: use the rows even if NET was probably learned from them.")
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
 @shared.columns_options
+@cluster_option
 @shared.json_option("Print the summary as JSON.")
 def complete_command(
     net: pn.Network,
@@ -71,6 +73,7 @@ def complete_command(
     keep: tuple[str, ...],
     binnings: dict[str, pn.Binning],
     weights: str | None,
+    cluster: str | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Complete a table: what is most possible in every ambiguous or unknown cell, given the rest of its row.
@@ -107,6 +110,18 @@ def complete_command(
     asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide, "reading": reading}
     variables, left_out = choose_columns(data, net, keep, binnings, weights)
     stream = scan_file(data, variables, weights, binnings)
+    if cluster is not None:
+        others = {
+            "--as long": form == "long",
+            "--keep": keep,
+            "--calibrate": calibrate,
+            "--check": checked,
+            "--json": as_json,
+        }
+        for option in (name for name, given in others.items() if given):
+            raise InputError(f"{option} works on one machine; expected --cluster without it")
+        complete_on_cluster(cluster, net, stream, out, level, asked)
+        return
     calibration = read_calibration(net, calibrate, asked, seen=seen) if calibrate is not None else None
     columns = {"keep": keep, "weights": weights, "calibration": calibration}
     summary = write_completed(net, data, stream, out, form, level, asked, **columns)

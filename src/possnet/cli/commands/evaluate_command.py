@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
+from possnet.cli.clusters import cluster_option, evaluate_with, open_cluster
 from possnet.cli.commands.report_command import write_report
 from possnet.cli.inputs import read_net
 from possnet.cli.outputs import show_progress
@@ -46,6 +48,7 @@ _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
 @shared.number_option("--repeats", "Runs of every setting.", least=1, default=5)
 @shared.number_option("--seed", "Same seed, same results.", default=1)
 @shared.number_option("--workers", "Processes; by default one for each core.", least=1)
+@cluster_option
 @shared.registry_option("possnet.metrics:METRICS", "--metric", default="child_affinity", help="To print: {names}.")
 @shared.json_option("Print JSON instead of a table.")
 @shared.out_option("Keep every result there; a run that was killed goes on from there.", required=False, metavar="DIR")
@@ -53,6 +56,7 @@ def evaluate_command(
     networks: tuple[str, ...],
     random: int | None,
     seed: int,
+    cluster: str | None,
     metric: str,
     as_json: bool,  # noqa: FBT001
     out: str | None,
@@ -79,8 +83,10 @@ def evaluate_command(
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
     try:
-        with show_progress("evaluating", "trials") as advance:
-            results = pn.evaluate(chosen, rng=seed, out=out, progress=advance, **grid)
+        with nullcontext() if cluster is None else open_cluster(cluster) as client:
+            evaluate = pn.evaluate if cluster is None else evaluate_with(client)
+            with show_progress("evaluating", "trials") as advance:
+                results = evaluate(chosen, rng=seed, out=out, progress=advance, **grid)
     except KeyboardInterrupt:
         remedy = (
             f"Run the same command again to go on: {out} keeps what is done." if out else "Nothing was kept (no --out)."

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
+from possnet.cli.clusters import cluster_option, fit_on_cluster, ledger_option
 from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import announce_file, describe_network, name_steps, open_output, show_progress
 from possnet.cli.parse import DATA, NET, TOTAL
 from possnet.cli.terminal import show_line
 from possnet.errors import InputError, listing, warn_user
+
+if TYPE_CHECKING:
+    from possnet.io import DataStream
+    from possnet.learners import Learner
 
 
 @click.command(short_help="Learn the tables of a given structure.")
@@ -41,6 +46,8 @@ from possnet.errors import InputError, listing, warn_user
 @shared.number_option("--starts", "For em: number of runs, each from another start.", least=1, default=1)
 @shared.number_option("--seed", "For em: seed of further starts.", default=0)
 @shared.columns_options
+@cluster_option
+@ledger_option
 @shared.out_option("A network file such as .json, or - (standard output).")
 def fit_command(
     data: DataFile,
@@ -53,6 +60,8 @@ def fit_command(
     seed: int,
     weights: str | None,
     binnings: dict[str, pn.Binning],
+    cluster: str | None,
+    ledger: str | None,
     out: str,
     **others: Any,
 ) -> None:
@@ -78,16 +87,16 @@ def fit_command(
             )
     if learner.needs_imprecision and imprecision is None and not learner.estimates_imprecision:
         raise InputError(f"--learner {method} corrects for a known imprecision; expected --imprecision too, such as .5")
+    if ledger is not None and cluster is None:
+        raise InputError(f"--ledger {ledger} is for --cluster; expected both, or neither")
     stream = scan_file(data, structure, weights, binnings)
     em = pn.EmOptions(starts=starts, rng=seed, name=structure.name)
-    with (
-        open_output(out, "network") as file,
-        show_progress("learning tables", name_steps(learner)) as advance,
-    ):
-        options |= {**others, "options": em, "name": structure.name, "progress": advance}
-        taken = {option: value for option, value in options.items() if option in learner.options}
-        rows = stream if learner.takes_streams else pn.Dataset.concatenate(stream)
-        result = learner.fit(structure.dag, rows, conjunction=structure.conjunction, **taken)
+    options |= {**others, "options": em, "name": structure.name}
+    with open_output(out, "network") as file:
+        if cluster is not None:
+            result = fit_on_cluster(cluster, ledger, structure, stream, learner, options)
+        else:
+            result = fit_here(structure, stream, learner, options)
         write_fitted(result, file)
     if isinstance(result, pn.EmResult):
         stopped = result.stopped.replace("_", " ")
@@ -99,6 +108,15 @@ def fit_command(
         show_line(describe_cuts(result))
     network = result if isinstance(result, pn.Network) else result.network
     announce_file(out, f"{describe_network(network)}, tables by {learner.label}")
+
+
+def fit_here(structure: pn.Network, stream: DataStream, learner: Learner, options: dict[str, Any]) -> Any:
+    """What a learner makes of the rows of a stream, behind a bar."""
+    with show_progress("learning tables", name_steps(learner)) as advance:
+        options = {**options, "progress": advance}
+        taken = {option: value for option, value in options.items() if option in learner.options}
+        rows = stream if learner.takes_streams else pn.Dataset.concatenate(stream)
+        return learner.fit(structure.dag, rows, conjunction=structure.conjunction, **taken)
 
 
 def describe_cuts(result: pn.CutResult) -> str:

@@ -11,6 +11,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
+from possnet.cli.clusters import cluster_option, learn_on_cluster
 from possnet.cli.commands.fit_command import write_fitted
 from possnet.cli.inputs import DataFile, scan_columns
 from possnet.cli.outputs import announce_file, name_steps, open_output, show_progress
@@ -64,6 +65,7 @@ _STOPPED = {"max_steps": "the number of steps", "max_seconds": "--max-seconds", 
 )
 @shared.bin_option
 @shared.cells_options
+@cluster_option
 @shared.json_option("Print JSON instead of a page.")
 @shared.out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
 def learn_command(
@@ -84,6 +86,7 @@ def learn_command(
     seed: int,
     prior: str | None,
     pseudo: float | None,
+    cluster: str | None,
     as_json: bool,  # noqa: FBT001
     out: str | None,
     **columns: Any,
@@ -113,22 +116,24 @@ def learn_command(
     questions = choose_edges(explained, names, "--explain")
     kind = pn.PRODUCT if conjunction == "product" else pn.MIN
     with nullcontext() if out is None else open_output(out, "network") as file:
-        result = search_structure(
-            rows,
-            method,
-            measure=measure,
-            conjunction=kind,
-            constraints=pn.Constraints(
+        how: dict[str, Any] = {
+            "measure": measure,
+            "conjunction": kind,
+            "constraints": pn.Constraints(
                 choose_edges(required, names, "--require"),
                 choose_edges(forbidden, names, "--forbid"),
                 tiers,
                 max_parents,
             ),
-            search=pn.Search(order=order, restarts=restarts, max_seconds=max_seconds),
-            bootstrap=bootstrap,
-            rng=seed,
-            workers=workers,
-        )
+            "search": pn.Search(order=order, restarts=restarts, max_seconds=max_seconds),
+            "bootstrap": bootstrap,
+            "rng": seed,
+            "workers": workers,
+        }
+        if cluster is not None:
+            result = learn_on_cluster(cluster, stream, method, how)
+        else:
+            result = search_structure(rows, method, **how)
         if file is not None:
             write_fitted(fit_tables(result, rows, conjunction=kind, prior=prior, pseudo=pseudo), file)
         reasons = [pn.explain_edge(result, rows, *edge) for edge in questions]

@@ -1,0 +1,196 @@
+"""Rows that workers write: drawn, completed or queried, one Parquet file for every part.
+
+A part's file is named after its number and a digest of what it holds, written beside and renamed: what is there is whole,
+and a run that was killed writes only what is missing. The files in the order of their names are the rows of one machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from possnet.completion import complete as complete_rows
+from possnet.errors import InputError, require_whole
+from possnet.inference import Inference
+from possnet.io import encode_network, write_data, write_result_table
+from possnet.network import Network
+from possnet.sampling import sample_batches
+from possnet.scaleout.cluster_executor import ClusterExecutor, Patience
+from possnet.scaleout.ledger import part_key
+from possnet.scaleout.parts import list_parts, open_stream, require_folder, run_parts
+from possnet.seeds import seed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from possnet.aliases import Progress
+    from possnet.io import StreamPart
+
+_PART_ROWS: Final = 1 << 20
+
+
+def sample(
+    network: Network,
+    rows: int,
+    *,
+    out: str | Path,
+    client: Any,
+    rng: Any = None,
+    part_rows: int = _PART_ROWS,
+    patience: Patience | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Draw rows into Parquet files of a folder: the rows of `possnet.sample` with the same seed and options.
+
+    Parameters
+    ----------
+    out
+        A folder that every worker can write; files of another sample there are refused.
+    part_rows
+        Rows of a file.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of their rows.
+    """
+    _require_network(network, "sample")
+    rows, part_rows = require_whole(rows, 0, "sample: rows"), require_whole(part_rows, 1, "sample: part_rows")
+    seed = seed_of(rng)
+    sample_batches(network, 0, rng=seed, **options)  # the options are checked here, not on a worker
+    text = encode_network(network)
+    about = _digest("sample", text, str(seed), str(part_rows), repr(sorted(options.items())))
+    tasks = [
+        (f"rows {first:,} on", (network, first, min(part_rows, rows - first), seed, options))
+        for first in range(0, max(rows, 1), part_rows)
+    ]
+    return _write_parts(client, draw_part, tasks, [f"{about}{k}" for k in range(len(tasks))], out, patience, progress)
+
+
+def draw_part(file: str, network: Network, first: int, rows: int, seed: int, options: dict[str, Any]) -> None:
+    """On a worker: draw some rows into a file."""
+    write_data(sample_batches(network, rows, rng=seed, start=first, batch=1 << 18, **options), file)
+
+
+def complete(
+    network: Network,
+    files: object,
+    *,
+    out: str | Path,
+    client: Any,
+    threshold: float = 1.0,
+    patience: Patience | None = None,
+    progress: Progress | None = None,
+    reading: dict[str, Any] | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Complete the rows of files into Parquet files of a folder, as `possnet.complete` does on one machine.
+
+    Parameters
+    ----------
+    threshold
+        Ambiguous cells are cut down to the states of at least this degree; 1 leaves the most possible ones.
+    options
+        Those of `possnet.complete`; ``reading`` has those of `possnet.scan_data`.
+    """
+    _require_network(network, "complete")
+    settings = (network, threshold, options)
+    return _map_files(files, complete_part, settings, reading or {}, out, client, patience, progress)
+
+
+def complete_part(file: str, part: StreamPart, network: Network, threshold: float, options: dict[str, Any]) -> None:
+    """On a worker: complete the rows of a part into a file."""
+    part.require_unchanged()
+    write_data(complete_rows(network, part.stream, **options).narrowed(threshold), file)
+
+
+def query_many(
+    network: Network,
+    target: str,
+    files: object,
+    *,
+    out: str | Path,
+    client: Any,
+    patience: Patience | None = None,
+    progress: Progress | None = None,
+    reading: dict[str, Any] | None = None,
+) -> list[Path]:
+    """Degrees of a target given each row of files, in Parquet files with one column for every state.
+
+    They are those of `possnet.Inference.query_many`; null where the row is impossible.
+    """
+    _require_network(network, "query_many")
+    network.variable(target)
+    return _map_files(files, query_part, (network, target), reading or {}, out, client, patience, progress)
+
+
+def query_part(file: str, part: StreamPart, network: Network, target: str) -> None:
+    """On a worker: the degrees of a target for the rows of a part, into a file."""
+    part.require_unchanged()
+    engine = Inference(network)
+    rows = [row for batch in part.stream for row in engine.query_many(target, batch).tolist()]
+    columns: dict[str, type] = dict.fromkeys(network.variable(target).states, float)
+    listed = [tuple(None if degree != degree else degree for degree in row) for row in rows]  # noqa: PLR0124 - NaN
+    write_result_table(columns, listed, Path(file))
+
+
+def _map_files(
+    files: object,
+    work: Callable[..., None],
+    settings: tuple[Any, ...],
+    reading: dict[str, Any],
+    out: str | Path,
+    client: Any,
+    patience: Patience | None,
+    progress: Progress | None,
+) -> list[Path]:
+    stream = open_stream(files, None, reading)
+    parts = list_parts(stream, ClusterExecutor(client, patience).list_workers())
+    network, *others = settings
+    text = encode_network(network)
+    about = _digest(work.__name__, text, repr(others))
+    keys = [part_key(part, about) for part in parts]
+    tasks = [(str(part), (part, *settings)) for part in parts]
+    return _write_parts(client, work, tasks, keys, out, patience, progress)
+
+
+def _write_parts(
+    client: Any,
+    work: Callable[..., None],
+    tasks: Sequence[tuple[str, tuple[Any, ...]]],
+    keys: Sequence[str],
+    out: str | Path,
+    patience: Patience | None,
+    progress: Progress | None,
+) -> list[Path]:
+    """Run the tasks whose files are not there yet; the files of all."""
+    folder = require_folder(out, "scaleout: out")
+    assert folder is not None  # noqa: S101 - a folder was given
+    digests = [_digest(key)[:16] for key in keys]
+    files = [folder.absolute() / f"part-{k:06d}-{digest}.parquet" for k, digest in enumerate(digests)]
+    strangers = sorted({file.name for file in folder.glob("part-*.parquet")} - {file.name for file in files})
+    if strangers:
+        raise InputError(
+            f"{folder}: holds {strangers[0]}, which is of other work; expected an empty folder, or the same work"
+        )
+    lacking = [k for k, file in enumerate(files) if not file.exists()]
+    executor = ClusterExecutor(client, patience)
+    chosen = [(tasks[k][0], (str(files[k]), *tasks[k][1])) for k in lacking]
+    try:
+        for done, _ in enumerate(run_parts(executor, work, chosen), start=1):
+            if progress is not None:
+                progress(len(files) - len(lacking) + done, len(files))
+    finally:
+        executor.shutdown(cancel_futures=True)
+    return files
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _require_network(network: object, owner: str) -> None:
+    if not isinstance(network, Network):
+        raise InputError(f"scaleout.{owner}: {network!r} is not a network; expected one")
