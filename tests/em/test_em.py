@@ -18,7 +18,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import possnet as pn
-from possnet.em import EmAlgorithm, EmRows, HiddenStateModel, RowPosteriors, run_squarem
+from possnet.em import EmAlgorithm, EmRows, HeldPosteriors, HiddenStateModel, run_squarem
 from possnet.em.em_rows import code_em_rows
 from possnet.em.identifiability import find_identified_contexts
 from possnet.em.squarem import estimate_remaining_gain
@@ -217,7 +217,7 @@ def test_an_e_step_can_be_shared_by_processes() -> None:
     masses = EmAlgorithm(model, rows).equal_masses()
     value, counts = EmAlgorithm(model, rows).expected_counts(masses)
     with ProcessPoolExecutor(1) as pool:
-        shared = RowPosteriors(model, rows, pool)
+        shared = HeldPosteriors(model, rows, pool)
         shared_value, shared_counts = EmAlgorithm(model, rows, posteriors=shared).expected_counts(masses)
     assert shared_value == value
     for name in dag.nodes:

@@ -3,7 +3,7 @@
 The *trace* of a row is the true state behind each of its cells. `fit_em` runs the algorithm (see `possnet.em.fitting`).
 """
 
-from possnet.em.algorithm import EmAlgorithm, PosteriorSums, RowPosteriors
+from possnet.em.algorithm import EmAlgorithm, HeldPosteriors, PosteriorSums
 from possnet.em.class_model import ClassModel, fit_class_model, join_features
 from possnet.em.class_trees import grow_class_tree, measure_class_information
 from possnet.em.coarsened_fitting import fit_coarsened
@@ -38,9 +38,9 @@ __all__ = [
     "EmSettings",
     "FeatureCells",
     "FeatureRows",
+    "HeldPosteriors",
     "HiddenStateModel",
     "PosteriorSums",
-    "RowPosteriors",
     "count_em_cells",
     "fit_class_model",
     "fit_coarsened",

@@ -36,7 +36,7 @@ class PosteriorSums(Protocol):
         ...
 
 
-class RowPosteriors:
+class HeldPosteriors:
     """The distinct rows of every component of a model, held for one E-step after the other.
 
     Parameters
@@ -110,7 +110,7 @@ class EmAlgorithm:
     ) -> None:
         self.model, self.rows = model, rows
         self.imagined = {name: self._imagine_rows(name, prior) for name in model.families} if prior.weight else {}
-        self.posteriors = RowPosteriors(model, rows) if posteriors is None else posteriors
+        self.posteriors = HeldPosteriors(model, rows) if posteriors is None else posteriors
         self._constant = -sum(
             float(rows.cell_counts[name] @ np.log(model.families[name].cells.sum(axis=1))) for name in model.active
         )
@@ -213,7 +213,7 @@ class EmAlgorithm:
         Rows are the distinct ones of the component; up to a constant that does not depend on the clamped states.
         """
         (component,) = self.model.components
-        assert isinstance(self.posteriors, RowPosteriors)  # noqa: S101 - rows held elsewhere have no posteriors here
+        assert isinstance(self.posteriors, HeldPosteriors)  # noqa: S101 - rows held elsewhere have no posteriors here
         families = self.model.families
         hidden = component.hidden
         tables = {name: families[name].factor_table(values) for name, values in masses.items()}

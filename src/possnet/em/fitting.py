@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 
-from possnet.em.algorithm import EmAlgorithm, RowPosteriors
+from possnet.em.algorithm import EmAlgorithm, HeldPosteriors
 from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import Unknown, code_em_rows
 from possnet.em.hidden_states import HiddenStateModel
@@ -155,7 +155,7 @@ def fit_em(
     rows = code_em_rows(dag, data, unknown, whole_domains=settings.whole_domains)
     model = HiddenStateModel(dag, rows, settings.options.limit)
     return run_em(
-        EmAlgorithm(model, rows, prior=settings.prior, posteriors=RowPosteriors(model, rows, executor)),
+        EmAlgorithm(model, rows, prior=settings.prior, posteriors=HeldPosteriors(model, rows, executor)),
         settings,
         progress,
     )

@@ -18,8 +18,8 @@ from possnet.dataset import cut_batches
 from possnet.em import (
     EmAlgorithm,
     EmSettings,
+    HeldPosteriors,
     HiddenStateModel,
-    RowPosteriors,
     count_em_cells,
     group_em_rows,
     join_em_rows,
@@ -85,7 +85,7 @@ def fit_em(
         workers = executor.list_workers()
         parts = list_parts(stream, workers)
         _refuse_rows(stream, len(domain), workers)
-        groups = RowGroups(executor, parts, dag, domain, settings, workers)
+        groups = ClusterGroups(executor, parts, dag, domain, settings, workers)
         posteriors = EmCheckpoint(groups, folder, parts, dag, settings) if folder is not None else groups
         algorithm = EmAlgorithm(groups.model, groups.rows, prior=settings.prior, posteriors=posteriors)
         if isinstance(posteriors, EmCheckpoint):
@@ -124,7 +124,7 @@ class GroupOrder:
         return self.job, self.number
 
 
-class RowGroups:
+class ClusterGroups:
     """The rows of an EM run, in groups held by workers: sums of posteriors, as `possnet.em.PosteriorSums` has them."""
 
     def __init__(
@@ -235,7 +235,7 @@ def sum_group(key: tuple[str, int], masses: Masses, order: GroupOrder | None) ->
         if order is None:
             return None
         rows = _code_rows(order)
-        posteriors = RowPosteriors(HiddenStateModel(order.dag, rows, order.settings.options.limit), rows)
+        posteriors = HeldPosteriors(HiddenStateModel(order.dag, rows, order.settings.options.limit), rows)
         while len(_HELD) >= _HELD_GROUPS:
             _HELD.popitem(last=False)
         _HELD[key] = posteriors
@@ -245,7 +245,7 @@ def sum_group(key: tuple[str, int], masses: Masses, order: GroupOrder | None) ->
     return posteriors.sum_posteriors(masses)
 
 
-_HELD: OrderedDict[tuple[str, int], RowPosteriors] = OrderedDict()
+_HELD: OrderedDict[tuple[str, int], HeldPosteriors] = OrderedDict()
 
 
 def _code_rows(order: GroupOrder) -> EmRows:
