@@ -118,8 +118,8 @@ def refuse_above(name: str, number: int, owner: str, *, at_least: bool = False) 
         limit = LIMITS[name]
         more = "more than " if at_least else ""
         needed = "..." if at_least else str(number)
-        found = allowed if at_least else number
+        figure = allowed if at_least else number
         raise TooLarge(
-            f"{owner}: {more}{limit.format(found)}; the limit is {limit.format(allowed)}; {limit.remedy}; "
+            f"{owner}: {more}{limit.format(figure)}; the limit is {limit.format(allowed)}; {limit.remedy}; "
             f"or raise the limit: {limit.variable}={needed}"
         )
