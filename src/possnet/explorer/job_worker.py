@@ -78,8 +78,6 @@ def _end_with_input() -> None:  # pragma: no cover - runs in a process of its ow
 
 def _limit_process(memory: int, seconds: float) -> None:  # pragma: no cover - runs in a process of its own
     """Limit what this process may take from now on, where the system can."""
-    with suppress(OSError, AttributeError):
-        os.nice(5)
     try:
         import resource
     except ImportError:  # not on Windows: the server's own timer remains

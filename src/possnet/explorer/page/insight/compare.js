@@ -106,8 +106,8 @@ class Compare {
     range.style.width = `${100 * (largest ?? 1)}%`;
     return make("li", {}, make("button", {
       type: "button", class: "line", click: () => this.look(name), disabled: Boolean(reason), title: reason || null,
-      "aria-label": reason ? `${name}: ${reason}` : `${name}: differs by ${three(largest)} at most, ${three(mean)} on average; show both tables`,
-    }, make("span", { class: "text" }, name), make("span", { class: "digits" }, reason ? "cannot be paired" : `${three(largest)} at most`),
+      "aria-label": reason ? `${name} cannot be paired: ${reason}` : `${name} ${three(largest)} at most, ${three(mean)} on average; show both tables`,
+    }, make("span", { class: "text" }, name), " ", make("span", { class: "digits" }, reason ? "cannot be paired" : `${three(largest)} at most`),
     make("span", { class: "track" }, reason ? null : range)));
   }
 

@@ -66,8 +66,8 @@ class Matters {
     const dark = () => marks.clear("matters");
     return make("li", {}, make("button", {
       type: "button", class: "line", pointerenter: light, pointerleave: dark, focus: light, blur: dark, click: () => actions.select(variable),
-      "aria-label": `${label}, now ${three(degree)}: the answer from ${three(low)} to ${three(high)}${normalises ? ", its context normalised" : ""}; open the table`,
-    }, make("span", { class: "text" }, label), make("span", { class: "digits" }, `${three(low)} – ${three(high)}`),
+      "aria-label": `${label} ${three(low)} – ${three(high)}: what it could make of the answer; it is ${three(degree)} now${normalises ? ", its context is normalised" : ""}; open its table`,
+    }, make("span", { class: "text" }, label), " ", make("span", { class: "digits" }, `${three(low)} – ${three(high)}`),
     make("span", { class: "track" }, range, tick)));
   }
 
@@ -81,8 +81,8 @@ class Matters {
     const signed = `${possibility < 0 ? "−" : "+"}${three(Math.abs(possibility))}`;
     return make("li", {}, make("button", {
       type: "button", class: "line", pointerenter: light, pointerleave: dark, focus: light, blur: dark, click: () => actions.reveal(name),
-      "aria-label": `${words}: ${signed}; left out alone ${three(Math.abs(leftOut))} ${leftOut < 0 ? "more" : "less"}; show the card`,
-    }, make("span", { class: "text" }, words), make("span", { class: "digits" }, signed),
+      "aria-label": `${words} ${signed}: its share; left out alone ${three(Math.abs(leftOut))} ${leftOut < 0 ? "more" : "less"}; show the card`,
+    }, make("span", { class: "text" }, words), " ", make("span", { class: "digits" }, signed),
     make("span", { class: "track middle" }, range)));
   }
 }

@@ -75,8 +75,8 @@ class Next {
     return make("button", {
       type: "button", class: "line", pointerenter: show, pointerleave: hide, focus: show, blur: hide,
       click: () => { hide(); actions.replaceEvidence(new Map(evidence).set(name, new Set([answer])), `answered ${name} = ${answer}`); },
-      "aria-label": `${name} = ${answer}, possible to ${three(possibility)}: ${target} would be ${outcome}; take this answer`,
-    }, make("span", { class: "text" }, answer), make("span", { class: "digits" }, `→ ${outcome}`));
+      "aria-label": `${answer} → ${outcome}: what ${target} would be if ${name} = ${answer}, which is possible to ${three(possibility)}; take this answer`,
+    }, make("span", { class: "text" }, answer), " ", make("span", { class: "digits" }, `→ ${outcome}`));
   }
 }
 
