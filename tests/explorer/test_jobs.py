@@ -134,6 +134,7 @@ BAD = {
     "noise.parquet": (b"PAR1" + bytes(range(200)), "noise.parquet: "),
     "empty.csv": (b"", "empty.csv"),
     "head.csv": (b"a,b\n", "head.csv"),
+    "unknown.csv": (b"a,b\nx,?\n", "unknown.csv: column 'b' holds no state at all; leave it out of the file"),
     "twice.csv": (b"a,a\n1,2\n", "twice.csv"),
     "wide.csv": (
         (",".join(f"c{k}" for k in range(1001)) + "\n").encode(),

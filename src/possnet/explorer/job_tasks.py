@@ -63,7 +63,13 @@ def read_table(request: Mapping[str, Any], folder: Path, report: Report) -> dict
     numbers = number_columns(file)
     binnings = _choose_binnings(request.get("bins"), numbers, names)
     report("reading the rows")
-    data = read_data(file, binnings=binnings or None, unknown_words=tuple(request.get("unknown_words", ())))
+    try:
+        data = read_data(file, binnings=binnings or None, unknown_words=tuple(request.get("unknown_words", ())))
+    except InputError as error:
+        if " holds no state at all;" not in str(error):
+            raise
+        first = str(error).partition(" holds no state at all;")[0]
+        raise InputError(f"{first} holds no state at all; leave it out of the file, or fill in a cell") from None
     if not len(data):
         raise InputError("table: no rows; expected at least one below the names of the columns")
     kept = [variable.name for variable in data.variables if wanted is None or variable.name in wanted]

@@ -8,6 +8,7 @@ const SHOWN = 6;
 export class Columns {
   constructor(apply) {
     this.apply = apply;
+    this.asked = new Map(); // how columns were read last, as far as someone said so
     this.element = make("div");
   }
 
@@ -46,10 +47,11 @@ export class Columns {
   bins({ name, bins, edges, count: number }) {
     const way = make("select", { "aria-label": `bins of ${name}` }, ...[["quantile", "bins of equally many"], ["width", "bins of equal width"], ["edges", "bins with edges"], ["states", "every number a state"]]
       .map(([value, text]) => make("option", { value }, text)));
-    way.value = bins ? "quantile" : "states";
+    const last = this.asked.get(name);
+    way.value = !bins ? "states" : last?.way ?? "quantile";
     const amount = make("input", { type: "number", min: 2, max: 50, value: bins ? number : 4, "aria-label": `how many bins of ${name}` });
     const ends = make("input", { type: "text", size: 14, value: (edges ?? []).join(", "), "aria-label": `edges of the bins of ${name}`, placeholder: "37.5, 38.5" });
-    const error = make("input", { type: "text", size: 5, value: "0", "aria-label": `error of a reading of ${name}` });
+    const error = make("input", { type: "text", size: 5, value: last?.error ?? "0", "aria-label": `error of a reading of ${name}` });
     const fit = () => {
       amount.hidden = !["quantile", "width"].includes(way.value);
       ends.hidden = way.value !== "edges";
@@ -65,6 +67,7 @@ export class Columns {
     this.wrong.textContent = "";
     const columns = this.rows.filter(({ use }) => use.checked).map(({ name }) => name);
     const bins = {};
+    this.asked = new Map(this.rows.filter(({ fields }) => fields).map(({ name, fields }) => [name, { way: fields.way.value, error: fields.error.value }]));
     for (const { name, fields } of this.rows.filter((row) => row.fields && row.fields.way.value !== "states")) {
       const { way, amount, ends, error } = fields;
       const edges = way.value === "edges" ? ends.value.split(/[;\s]+|,\s*/).filter(Boolean).map(Number) : way.value;

@@ -32,6 +32,15 @@ class DataTab {
     this.watch.look();
   }
 
+  // Tables that are dropped anywhere on the page, or chosen on the start page, come here.
+  takes(name) {
+    return /\.(csv|tsv|txt|parquet|pq)(\.gz)?$/i.test(name);
+  }
+
+  take({ file, path }) {
+    return file ? this.open(file) : this.watch.start("/api/table-open", { path });
+  }
+
   update(context) {
     this.learning.update(context);
   }
@@ -53,6 +62,7 @@ class DataTab {
 
   async open(file) {
     if (!file) return;
+    this.columns.asked = new Map();
     this.watch.say(`Sending ${file.name} …`);
     try {
       this.watch.take(await uploadFile("/api/table-upload", file));
