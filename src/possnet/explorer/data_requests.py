@@ -17,6 +17,12 @@ class BinsRequest(msgspec.Struct, forbid_unknown_fields=True):
     error: Annotated[float, msgspec.Meta(ge=0)] = 0.0
 
 
+class OpenTableRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Open a table that lies below the folder of the explorer."""
+
+    path: str
+
+
 class ReadRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Read the uploaded table again: these columns, these bins (other columns hold states), these words for unknown."""
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from possnet.errors import InputError
 from possnet.explorer import data_requests as types
 from possnet.explorer.request_guard import json_response, read_message, receive_body
 from possnet.explorer.routes import Exchange
 from possnet.explorer.row_evidence import list_rows, read_row
 from possnet.explorer.uploaded_table import DataDesk
+from possnet.explorer.workspace import find_existing
 from possnet.io import encode_network
 
 if TYPE_CHECKING:
@@ -52,6 +55,19 @@ async def upload_table(explorer: Explorer, request: Request) -> Response:
         path.parent.rmdir()
         raise
     desk.open_upload(name, path)
+    return json_response(desk.describe())
+
+
+async def open_table(explorer: Explorer, request: Request) -> Response:
+    """Begin to read a table that lies below the folder."""
+    message = await read_message(request, types.OpenTableRequest)
+    desk, path = desk_of(explorer), find_existing(explorer.folder, message.path)
+    size = path.stat().st_size
+    if size > MOST_UPLOAD:
+        raise InputError(f"{path.name}: {size:,} bytes; a page opens tables of at most {MOST_UPLOAD:,}")
+    copy = desk.prepare_upload(path.name)
+    await explorer.run_exclusively(request, partial(shutil.copyfile, path, copy))
+    desk.open_upload(path.name, copy)
     return json_response(desk.describe())
 
 
@@ -144,6 +160,7 @@ _post = partial(Exchange, method="POST")
 ROUTES: Final[tuple[Route, ...]] = (
     Exchange("table-job", send_desk),
     _post("table-upload", upload_table),
+    _post("table-open", open_table),
     _post("table-read", read_again),
     _post("table-learn", start_learning),
     _post("table-check", start_check),

@@ -6,7 +6,7 @@ import { Columns } from "./columns.js";
 import { JobWatch } from "./job.js";
 import { Learning } from "./learning.js";
 import { Rows } from "./rows.js";
-import { uploadFile } from "./upload.js";
+import { upload } from "../server.js";
 
 class DataTab {
   name = "data";
@@ -65,7 +65,7 @@ class DataTab {
     this.columns.asked = new Map();
     this.watch.say(`Sending ${file.name} …`);
     try {
-      this.watch.take(await uploadFile("/api/table-upload", file));
+      this.watch.take(await upload("/api/table-upload", file, { name: file.name }));
       this.learning.clear();
     } catch (problem) {
       this.watch.say(problem.message);

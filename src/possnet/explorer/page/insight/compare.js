@@ -1,7 +1,7 @@
 // Compare: the network on the page beside another one; what differs is coloured on cards and edges, the worst table first.
 
 import { make, write } from "../dom.js";
-import { uploadFile } from "../data/upload.js";
+import { upload } from "../server.js";
 import { count, three } from "../words.js";
 import { paired } from "./whatif.js";
 import { Loader } from "./loader.js";
@@ -41,7 +41,7 @@ class Compare {
     this.way.value = "file";
     write(this.filed, `Reading ${file.name} …`);
     try {
-      this.second = await uploadFile("/api/compare-file", file);
+      this.second = await upload("/api/compare-file", file, { name: file.name });
       write(this.filed, `${this.second.file}: ${count(this.second.variables, "variable")}`);
       this.loader.forget();
     } catch (problem) {
