@@ -16,8 +16,8 @@ from possnet.errors import InputError
 from possnet.kernels import bitmaps
 from possnet.sampling.categorical import Categorical
 from possnet.sampling.cell_laws import Outcomes, compute_outcomes, context_degrees, count_entries
+from possnet.sampling.context_signals import Signals, VariableSampler, mixed_radix_weights, number_contexts
 from possnet.sampling.random_bits import BLOCK, RandomBits
-from possnet.sampling.signals import Signals, VariableSampler, mixed_radix_weights, number_contexts
 from possnet.sampling.threshold_samplers import CHUNK, AlphaCutSampler, TracedSampler
 
 if TYPE_CHECKING:

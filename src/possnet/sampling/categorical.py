@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Floats, Ints
     from possnet.sampling.cell_laws import Outcomes
+    from possnet.sampling.context_signals import Codes
     from possnet.sampling.random_bits import RandomBits
-    from possnet.sampling.signals import Codes
 
 _GUIDE: Final = 1 << 18  # entries of the guide at most: beyond, look-ups miss the cache
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from possnet.kernels import bitmaps
 from possnet.sampling.cell_laws import full_cut_bonus
-from possnet.sampling.signals import Signals, mixed_radix_weights, number_contexts
+from possnet.sampling.context_signals import Signals, mixed_radix_weights, number_contexts
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Words
+    from possnet.sampling.context_signals import Codes
     from possnet.sampling.processes import Law
     from possnet.sampling.random_bits import RandomBits
-    from possnet.sampling.signals import Codes
 
 CHUNK: Final = 16_384
 """Rows that are drawn at a time. Random bits are used chunk by chunk, so that it is part of what a seed means."""
