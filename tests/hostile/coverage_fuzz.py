@@ -143,8 +143,8 @@ def choose_inputs(reader: Any, candidates: Sequence[bytes], known: Sequence[byte
     return chosen
 
 
-def minimise_corpus() -> None:
-    """Write tests/hostile/corpus from what the runs kept."""
+def minimise_corpus(fresh: int) -> None:
+    """Write tests/hostile/corpus from what the runs kept, and from fresh inputs of the mutators."""
     from possnet.threads import use_one_thread
     from tests.hostile.fuzzing import CORPUS, read_corpus
 
@@ -153,6 +153,8 @@ def minimise_corpus() -> None:
     for name, reader in _load_readers().items():
         folder = KEPT / "coverage" / name
         candidates = [path.read_bytes() for path in sorted(folder.glob("*"))] if folder.is_dir() else []
+        generator, inputs = random.Random(name), list(reader.seeds())  # noqa: S311
+        candidates += [reader.mutate(generator.choice(inputs), inputs, reader.words, generator) for _ in range(fresh)]
         chosen = choose_inputs(reader, candidates, read_corpus(name))
         (CORPUS / f"{name}.txt").write_text("".join(f"{content!r}\n" for content in chosen))
         sys.stdout.write(f"{name}: {len(chosen)} of {len(candidates)} inputs\n")
@@ -165,9 +167,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=_RUNS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minimise", action="store_true")
+    parser.add_argument("--fresh", type=int, default=300, help="inputs of the mutators beside those of the runs")
     options = parser.parse_args()
     if options.minimise:
-        minimise_corpus()
+        minimise_corpus(options.fresh)
     else:
         run_atheris(options.reader, options.runs, options.seed)
 
