@@ -114,6 +114,7 @@ bench-quick: gold .venv-peers/.ready
 pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
 	$(BIN)/python examples/figures/explorer_picture.py
+	$(BIN)/python examples/figures/explorer_story.py
 	$(BIN)/python examples/figures/rooms_picture.py
 	$(BIN)/python examples/figures/explaining_pictures.py
 	$(BIN)/python examples/recovering.py --write
