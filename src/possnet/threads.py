@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["cores", "in_order", "use_one_thread", "uses_threads"]
+__all__ = ["cores", "in_order", "run_beside", "use_one_thread", "uses_threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,6 +43,33 @@ def uses_threads() -> bool:
     True
     """
     return not _ALONE
+
+
+def run_beside(function: Callable[[], R]) -> R:
+    """Result of a function, run in another thread than the main one, which waits and can be interrupted meanwhile.
+
+    pyarrow's CSV reader takes signals for itself as long as it runs in the main thread, and may drop one at its end.
+
+    >>> run_beside(lambda: 1 + 1)
+    2
+    """
+    if threading.current_thread() is not threading.main_thread() or not uses_threads():
+        return function()
+    results: list[R] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:  # noqa: BLE001 - raised where it belongs
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="possnet-beside", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 def in_order(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:

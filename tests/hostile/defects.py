@@ -54,11 +54,34 @@ DEFECTS = [
             "limits/test_input_limits.py::test_long_cells_and_lines_are_refused",
         ),
     ),
-    Defect("D5", "Ctrl-C lost while a large CSV file was read"),
+    Defect(
+        "D5",
+        "Ctrl-C lost while a large CSV file was read",
+        (
+            "hostile/test_faults.py::test_a_signal_that_python_drops_still_ends_the_program",
+            "cli/test_manners.py::test_ctrl_c_ends_with_one_word_and_leaves_nothing_behind",
+        ),
+    ),
     Defect("D6", "any local account could read and edit in the explorer"),
-    Defect("D7", "a damaged trial or a full disk: tracebacks after results were rewritten"),
+    Defect(
+        "D7",
+        "a damaged trial or a full disk: tracebacks after results were rewritten",
+        (
+            "experiment/test_experiment_folder.py::test_a_damaged_trial_is_run_again_and_said",
+            "experiment/test_experiment_folder.py::test_a_damaged_description_is_a_sentence_and_nothing_is_written",
+            "experiment/test_experiment_folder.py::test_a_full_disk_while_a_figure_is_written_is_one_sentence",
+        ),
+    ),
     Defect("D8", "arguments of a wrong type ended in TypeError or AttributeError"),
     Defect("D9", "messages of up to 2 MB"),
     Defect("D10", "names with escape sequences or newlines reached the terminal raw"),
-    Defect("D11", "`.part` files were left behind; of two runs on one folder one died"),
+    Defect(
+        "D11",
+        "`.part` files were left behind; of two runs on one folder one died",
+        (
+            "hostile/test_faults.py::test_parts_of_dead_processes_are_removed_and_those_of_living_ones_are_not",
+            "experiment/test_experiment_folder.py::test_of_runs_started_together_one_works_and_the_others_are_told",
+            "experiment/test_experiment_folder.py::test_the_lock_of_a_killed_process_locks_nobody_out",
+        ),
+    ),
 ]

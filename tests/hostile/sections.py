@@ -11,8 +11,10 @@ from tests.hostile.fuzzing import make_section
 from tests.hostile.memory import MEMORY
 from tests.hostile.mutants import MUTANTS
 from tests.hostile.parquet_files import PARQUET
+from tests.hostile.power_failures import POWER
 from tests.hostile.readers import READERS
 from tests.hostile.section import Section
+from tests.hostile.signals_at_random import SIGNALS
 from tests.hostile.web_requests import HTTP
 
 SECTIONS: list[Section] = [
@@ -24,4 +26,6 @@ SECTIONS: list[Section] = [
     CLEAN,
     FAULTS,
     COVERAGE,
+    POWER,
+    SIGNALS,
 ]

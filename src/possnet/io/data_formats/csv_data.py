@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from possnet.limits import (
     refuse_above,
     require_free,
 )
-from possnet.threads import uses_threads
+from possnet.threads import run_beside, uses_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -178,12 +179,12 @@ class CsvSource(DataSource):
                     blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
                 self._require_memory(start, piece)
                 if piece is not None:
-                    yield arrow_csv.read_csv(pa.BufferReader(piece), blocks, parse, columns)
+                    yield run_beside(partial(arrow_csv.read_csv, pa.BufferReader(piece), blocks, parse, columns))
                     continue
                 parse.newlines_in_values = True
                 with self._open_rest(start) as rest:
                     if self.whole:
-                        yield arrow_csv.read_csv(rest, blocks, parse, columns)
+                        yield run_beside(partial(arrow_csv.read_csv, rest, blocks, parse, columns))
                     else:
                         for batch in arrow_csv.open_csv(rest, blocks, parse, columns):
                             yield pa.Table.from_batches([batch])
