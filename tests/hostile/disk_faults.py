@@ -143,7 +143,7 @@ def comparable(written: dict[str, bytes]) -> dict[str, bytes]:
 
 def drop_seconds(text: bytes) -> bytes:
     """A text without the seconds that something took."""
-    return re.sub(rb"\d+(\.\d+)? (m?s|minutes?)\b", b"- s", text)
+    return re.sub(rb"\d+(\.\d+)?( |\xc2\xa0|\xe2\x80\xaf)(m?s|minutes?)\b", b"- s", text)
 
 
 def try_fault(writer: Writer, fault: Fault, new: dict[str, bytes], output: bytes, folder: Path) -> str | None:
