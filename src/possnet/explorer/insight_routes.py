@@ -11,7 +11,7 @@ from possnet.errors import TooLarge
 from possnet.explorer import insight_answers as answers, insight_requests as types
 from possnet.explorer.network_comparison import choose_other, compare_networks, pair_contexts
 from possnet.explorer.request_guard import json_response, read_message, receive_body
-from possnet.explorer.routes import Exchange, Question
+from possnet.explorer.routes import Exchange, Inquiry
 from possnet.explorer.uploaded_table import safe_name
 from possnet.io import NETWORK_FORMATS, choose_format, example_names, read_network
 
@@ -79,10 +79,10 @@ async def send_pair(explorer: Explorer, request: Request) -> Response:
 
 
 ROUTES: Final[tuple[Route, ...]] = (
-    Question("why", types.WhyRequest, answers.explain_answer),
-    Question("influences", types.WhyRequest, answers.rank_influences),
-    Question("conflicts", types.ConflictRequest, answers.find_conflicts),
-    Question("scenarios", types.ScenariosRequest, answers.compare_scenarios),
+    Inquiry("why", types.WhyRequest, answers.explain_answer),
+    Inquiry("influences", types.WhyRequest, answers.rank_influences),
+    Inquiry("conflicts", types.ConflictRequest, answers.find_conflicts),
+    Inquiry("scenarios", types.ScenariosRequest, answers.compare_scenarios),
     Exchange("compare-file", open_second, "POST"),
     Exchange("compare", send_comparison, "POST"),
     Exchange("compare-table", send_pair, "POST"),

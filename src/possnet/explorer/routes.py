@@ -34,7 +34,7 @@ class LookUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Inquiry:
     """A question that may take its time, in a thread, one at a time: (session, message) -> a document."""
 
     name: str
@@ -60,4 +60,4 @@ class Exchange:
     method: str = "GET"
 
 
-Route: TypeAlias = LookUp | Question | Change | Exchange
+Route: TypeAlias = LookUp | Inquiry | Change | Exchange
