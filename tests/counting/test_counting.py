@@ -6,6 +6,7 @@ import contextlib
 import json
 import pickle
 import tempfile
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -363,3 +364,20 @@ def test_arguments_of_the_wrong_kind_are_told(call: Any, first: str, second: str
     given = {"net": net, "dag": net.dag, "nothing": pn.Dag({}), "data": pn.sample(net, 10, rng=1), "file": "rows.csv"}
     with pytest.raises(pn.InputError, match=message):
         call(given[first], given[second])
+
+
+class TwiceTheRows:
+    """A stream that gives a data set twice."""
+
+    def __init__(self, data: pn.Dataset) -> None:
+        self.data, self.variables, self.rows, self.weighted = data, data.variables, 2 * len(data), True
+
+    def __iter__(self) -> Iterator[pn.Dataset]:
+        return iter([self.data, self.data])
+
+
+def test_a_stream_of_more_rows_than_a_count_can_hold_is_refused() -> None:
+    """The weights of each batch fit; their sum does not."""
+    data = pn.Dataset.from_rows([pn.Variable("x", ("a", "b"))], [("a",), ("b",)], weights=[2**60, 2**60])
+    with pytest.raises(pn.InputError, match="fewer than 2\\*\\*62"):
+        pn.count(pn.Dag({"x": ()}), TwiceTheRows(data))

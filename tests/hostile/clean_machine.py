@@ -178,10 +178,9 @@ def run_on_clean_machine(name: str, target: str, seconds: float) -> tuple[str, s
         except subprocess.TimeoutExpired as late:
             return str(late.stdout), f"make {target} took more than {seconds:.0f} seconds"
         if run.returncode:
-            return (
-                run.stdout,
-                f"make {target} ended with {run.returncode}: {run.stderr.strip()[-1500:]} {run.stdout[-500:]}",
-            )
+            errors = [line for line in run.stderr.splitlines() if not line.startswith("WARNING: Location")]
+            told = "\n".join([*errors[:20], *errors[20:][-20:]])
+            return run.stdout, f"make {target} ended with {run.returncode}: {told}"
         if any((scratch / "home").iterdir()):
             return run.stdout, "the home is no longer empty"
         return run.stdout + run.stderr, ""

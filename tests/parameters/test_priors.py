@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import log
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
+from possnet.parameters.priors import order_parents
 from tests import oracles, strategies
 
 _DAG = pn.Dag({"a": (), "b": (), "c": ("a", "b")})
@@ -153,3 +155,11 @@ def test_what_was_backed_off_is_known_after_a_file_too(tmp_path: pytest.TempPath
 def test_bad_priors_are_refused(how: dict[str, object], message: str) -> None:
     with pytest.raises(pn.InputError, match=message):
         pn.fit(_DAG, pn.Dataset.from_rows(_SCOPE, []), **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.01, 1.0, 1e6])
+def test_the_order_of_parents_does_not_depend_on_the_number_of_rows(scale: float) -> None:
+    """The second parent decides the child; counts may be parts of rows."""
+    telling = np.array([[[3.0, 1.0], [1.0, 3.0]], [[3.0, 1.0], [0.0, 4.0]]])
+    assert order_parents(scale * telling) == [1, 0]
+    assert order_parents(scale * telling.swapaxes(0, 1)) == [0, 1]
