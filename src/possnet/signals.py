@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _last_acts: list[Callable[[], None]] = []
 _received: list[int] = []
 _watching: list[threading.Thread] = []
+_raised: list[int] = []  # the signal whose exception is on its way
+_accepted = threading.Event()
 
 
 def act_last(function: Callable[[], None]) -> None:
@@ -32,6 +33,16 @@ def act_last(function: Callable[[], None]) -> None:
     >>> act_last(lambda: None)
     """
     _last_acts.append(function)
+
+
+def accept_interrupt() -> None:
+    """Say that an interrupt has been caught, and that work ends in its own time, such as a search with its best so far.
+
+    >>> accept_interrupt()
+    """
+    if _raised:
+        _raised.clear()
+        _accepted.set()
 
 
 def received_signal() -> int | None:
@@ -78,13 +89,15 @@ def _watch_signal(number: int) -> bool:
 
 def _raise_exit(number: int, _frame: object) -> None:
     _received.append(number)
-    if len(_received) == 1:  # a second signal must not disturb what the first one has set going
+    if not _raised:  # a second signal must not disturb what the first one has set going
+        _raised.append(number)
         sys.exit(128 + number)
 
 
 def _raise_interrupt(number: int, _frame: object) -> None:
     _received.append(number)
-    if len(_received) == 1:
+    if not _raised:
+        _raised.append(number)
         raise KeyboardInterrupt
 
 
@@ -99,9 +112,11 @@ def _end_program(reader: int, watched: list[int]) -> None:  # pragma: no cover -
         content = os.read(reader, 1)
         if not content:
             return
-        if content[0] in watched:
+        if content[0] not in watched:
+            continue
+        if not _accepted.wait(_PATIENCE):
             break
-    time.sleep(_PATIENCE)
+        _accepted.clear()
     for act in reversed(_last_acts):
         try:
             act()

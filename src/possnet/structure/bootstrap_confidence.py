@@ -18,6 +18,7 @@ import numpy as np
 
 from possnet.errors import TooLarge, warn_user
 from possnet.executors import completed, shared_value, workers as pool_of
+from possnet.signals import accept_interrupt
 from possnet.structure.score_registry import MEASURES, SearchProblem
 from possnet.structure.search_clock import SearchClock
 from possnet.structure.search_methods import METHODS
@@ -115,6 +116,7 @@ def add_confidence(
                 done += 1
                 problem.progress(done, samples)
     except KeyboardInterrupt:
+        accept_interrupt()
         warn_user(f"learn_structure: interrupted; the confidence of edges is that of {done} bootstrap samples")
     if not done:
         return learned

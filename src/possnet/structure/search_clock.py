@@ -5,6 +5,8 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from possnet.signals import accept_interrupt
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -47,5 +49,6 @@ def run_until_stopped(run: Callable[[], None]) -> str:
     except SearchStopped:
         return "max_seconds"
     except KeyboardInterrupt:
+        accept_interrupt()
         return "interrupted"
     return CONVERGED
