@@ -55,13 +55,13 @@ lint: .venv/.ready
 
 # Everything in .venv comes from the hash-locked lists; hatchling is among them, so the build needs no network of its own.
 # The path to src/ is written relative: Python reads such files in the locale's letters, which may lack those of this folder's name.
-# uv is quick; where it cannot reach what pip can (a certificate only pip knows of), pip does the same work.
+# uv is quick; where it fails and pip does not (a certificate only pip knows of, a locale that is not UTF-8), pip does the same work.
 .venv/.ready: requirements/uv.txt requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(f"possnet needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Name another: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --require-hashes -r requirements/uv.txt
 	$(BIN)/uv pip install -q --require-hashes -r requirements/dev.txt || $(BIN)/python -m pip install -q --require-hashes -r requirements/dev.txt
-	$(BIN)/uv pip install -q --no-deps --no-build-isolation -e .
+	$(BIN)/uv pip install -q --no-deps --no-build-isolation -e . || $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@$(PYTHON) -c 'import pathlib; [file.write_text("../../../../src\n") for file in pathlib.Path(".venv").glob("lib/python*/site-packages/*possnet.pth")]'
 	@touch $@
 
