@@ -129,7 +129,10 @@ def test_bad_tables_are_told_and_the_tab_is_accessible(browser: Browser, ward: S
         for name, words in (("noise.parquet", "noise.parquet: "), ("<img src=x onerror=alert(1)>.csv", ", row 1")):
             page.get_by_label("A table with rows").set_input_files(tmp_path / name)
             page.get_by_role("status").get_by_text(words).first.wait_for(timeout=LONG)
-        (tmp_path / "good.csv").write_text("fever,flu\nmild|high,?\nnone,no|yes\n")
+        pn.write_data(pn.sample(CLINIC, 30, process="precise", rng=1), tmp_path / "good.csv")
         choose(page, tmp_path / "good.csv")
         settled(page, page.get_by_role("button", name="The next row").click)
         assert serious_findings(page, AXE) == []
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert len(chips(page)) == 8
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -95,7 +95,7 @@ class WhatIf {
       .every(([name, states]) => states.every((state) => context.variables.get(name)?.states.includes(state)));
     if (![A, B].every((kept) => !kept || fits(kept))) return this.say("A scenario names what this network lacks; keep the present instead.");
     const now = { evidence: asRequest(context.evidence), do: Object.fromEntries(context.doing.map) };
-    return this.loader.load(context, { a: A ?? now, b: B ?? now }, (answer) => this.show(answer), (problem) => this.say(problem.message));
+    return this.loader.load(context, { a: A ?? now, b: B ?? now }, (answer) => this.show(answer, [A ?? now, B ?? now].map(words)), (problem) => this.say(problem.message));
   }
 
   say(text) {
@@ -104,7 +104,7 @@ class WhatIf {
     this.body.replaceChildren(make("p", { class: "soft" }, text));
   }
 
-  show({ labels, marginals, differences }) {
+  show({ marginals, differences }, labels) {
     const { marks, variables } = this.context;
     const other = this.kept.B && !this.kept.A ? 1 : 0; // the one that the cards do not show
     const moved = Object.entries(differences).filter(([name, gap]) => gap > SAME && variables.has(name)).map(([name]) => name);
