@@ -6,7 +6,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 import possnet as pn
 from possnet.io import read_calibration, write_calibration, write_result_table
+from tests.hostile.experiment_folders import read_folder, seed_files
 from tests.hostile.section import Chunk, Section, keep_input
 
 MEMORY = Path("/dev/shm")  # noqa: S108
@@ -87,10 +88,26 @@ def write_seeds() -> list[SeedFile]:
             "calibration.json": _read_calibration,
             "results.parquet": _read_results,
         }
-        return [
+        rows_and_counts = [
             SeedFile(path.name, path.read_bytes(), readers.get(path.name, read_rows))
             for path in sorted(folder.iterdir())
         ]
+    return [*rows_and_counts, *_list_experiment_files()]
+
+
+def _list_experiment_files() -> list[SeedFile]:
+    """The files of an experiment that are read again: what was asked, the networks, and a trial."""
+
+    def read_with(name: str, path: Path) -> Any:
+        return read_folder(name.encode() + b"\n" + path.read_bytes()).results
+
+    names = [file.partition(b"\n")[0].decode() for file in seed_files()]
+    trial = next(name for name in names if name.startswith("trials/"))
+    files = dict(file.split(b"\n", 1) for file in seed_files())
+    return [
+        SeedFile(name.replace("/", "-"), files[name.encode()], partial(read_with, name))
+        for name in ("experiment.json", "networks.json", trial)
+    ]
 
 
 def flip_bit(content: bytes, bit: int) -> bytes:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import possnet as pn
-from possnet.experiment import read_experiment
+from possnet.experiment import Experiment, read_experiment
 from tests.hostile.mutators import mutate_json
 from tests.hostile.readers import Reader, workplace
 
@@ -46,18 +46,23 @@ def mutate_file(content: bytes, others: Sequence[bytes], words: Sequence[bytes],
     return name + b"\n" + mutate_json(body, [other.partition(b"\n")[2] for other in others], words, rng)
 
 
-def check_folder(content: bytes, thorough: bool) -> bool:
-    """Read the folder with the changed file in place of its own; an accepted one has results that can be summed up."""
+def read_folder(content: bytes) -> Experiment:
+    """The experiment of the folder with the changed file in place of its own."""
     folder, files = _experiment()
     name, _, body = content.partition(b"\n")
     own = next((known for known in files if known.encode() == name), "experiment.json")
     try:
         (folder / own).write_bytes(body)
-        results = read_experiment(folder).results
-        if thorough:
-            results.summary()
+        return read_experiment(folder)
     finally:
         (folder / own).write_bytes(files[own])
+
+
+def check_folder(content: bytes, thorough: bool) -> bool:
+    """Read the folder with the changed file; an accepted one has results that can be summed up."""
+    experiment = read_folder(content)
+    if thorough:
+        experiment.results.summary()
     return True
 
 
