@@ -83,5 +83,20 @@ DEFECTS = [
             "experiment/test_experiment_folder.py::test_of_runs_started_together_one_works_and_the_others_are_told",
             "experiment/test_experiment_folder.py::test_the_lock_of_a_killed_process_locks_nobody_out",
         ),
+    Defect("D11", "`.part` files were left behind; of two runs on one folder one died"),
+    Defect(
+        "R1",
+        "a UAI file of twenty bytes that announces a million states took seconds",
+        ("hostile/test_readers.py::test_seeds_and_the_corpus_are_read_or_refused",),
+    ),
+    Defect(
+        "R2",
+        "a damaged footer of another program's Parquet file ended the program: Arrow aborts when it is asked for a column chunk",
+        ("io/test_hostile_files.py::test_a_footer_whose_parts_arrow_may_not_be_asked_for_is_refused",),
+    ),
+    Defect(
+        "R3",
+        "arrays of other libraries whose bitmaps, views or maps contradict themselves were read",
+        ("io/test_hostile_files.py::test_arrays_of_other_libraries_are_checked_before_they_are_read",),
     ),
 ]

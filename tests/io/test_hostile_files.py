@@ -13,6 +13,7 @@ import possnet as pn
 from possnet.arrow import MaskColumn, ProblemReport
 from tests.commands import run
 from tests.hostile.parquet_files import ROWS, check_file, damage_bytes, write_samples
+from tests.paths import FIXTURES
 from tests.refused import refused
 
 if TYPE_CHECKING:
@@ -79,6 +80,11 @@ def test_a_column_shorter_than_the_file_says_is_refused(tmp_path: Path) -> None:
             assert len(pn.read_data(path)) == ROWS
         except pn.InputError:
             continue
+
+
+def test_a_footer_whose_parts_arrow_may_not_be_asked_for_is_refused() -> None:
+    """Arrow ends the program when it is asked for a column chunk of this footer; when it reads the chunk it raises."""
+    refused("histogram size mismatch.*; the file is damaged", pn.read_data, FIXTURES / "damaged-histogram.parquet")
 
 
 def test_row_groups_that_do_not_add_up_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

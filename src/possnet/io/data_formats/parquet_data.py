@@ -61,6 +61,7 @@ class ParquetSource(DataSource):
         self._layout = ""
         self._degrees: dict[str, str] = {}  # columns of masks -> columns of their degrees
         self._identity: FileIdentity | None = None
+        self._is_sealed = False
         with self._open_file() as opened, self._decoding_errors("", "expected a Parquet file of states"):
             refuse_above("columns", opened.metadata.num_columns, self.owner)
             self._schema = schema = opened.schema_arrow
@@ -202,7 +203,7 @@ class ParquetSource(DataSource):
                     raise file_error(self.path, error) from None
                 finding = "the file is empty" if _is_empty(self.path) else first_line(error)
                 raise InputError(f"{self.owner}: {finding}; expected a Parquet file") from None
-            self._identity = content.identity
+            self._identity, self._is_sealed = content.identity, content.is_sealed
             yield opened
 
     @contextmanager
@@ -240,8 +241,12 @@ class ParquetSource(DataSource):
 
     def _require_memory(self, metadata: Any, group: int, name: str) -> None:
         """Raise `TooLarge` where memory is too short for a column of a row group: Arrow would end the program."""
-        chunks = metadata.row_group(group)
-        size = sum(chunks.column(leaf).total_uncompressed_size for leaf in self._leaf_numbers[name])
+        leaves = self._leaf_numbers[name]
+        if self._is_sealed:
+            chunks = metadata.row_group(group)
+            size = sum(chunks.column(leaf).total_uncompressed_size for leaf in leaves)
+        else:  # Arrow ends the program if it is asked for the chunk of a damaged footer: a share of the row group has to do
+            size = self._group_bytes[group] * min(4 * len(leaves), metadata.num_columns) // metadata.num_columns
         require_free(
             2 * size + 8 * self._group_rows[group] + ARROW_NEEDS,
             f"{self.owner}, row group {group + 1}, column {name!r}:",
