@@ -83,7 +83,7 @@ DEFECTS = [
             "experiment/test_experiment_folder.py::test_of_runs_started_together_one_works_and_the_others_are_told",
             "experiment/test_experiment_folder.py::test_the_lock_of_a_killed_process_locks_nobody_out",
         ),
-    Defect("D11", "`.part` files were left behind; of two runs on one folder one died"),
+    ),
     Defect(
         "R1",
         "a UAI file of twenty bytes that announces a million states took seconds",
