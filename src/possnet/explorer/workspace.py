@@ -107,7 +107,7 @@ def find_below(folder: Path, name: str) -> Path:
 def find_existing(folder: Path, name: str) -> Path:
     """A file below a folder that is there; one that is not comes with the nearest name."""
     path = find_below(folder, name)
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - False for impossible names
         raise InputError(f"{name[:200]}: no such file{among(name, [file.path for file in list_files(folder)])}")
     return path
 
@@ -127,7 +127,7 @@ def save_session(session: Session, folder: Path, name: str | None, *, overwrite:
         if name is not None and not path.suffix:
             path = path.with_name(f"{path.name}.json")
         choose_format(path, NETWORK_FORMATS, "write")
-    if path.exists() and path != step.file and not overwrite:
+    if os.path.lexists(path) and path != step.file and not overwrite:
         raise FileThere(
             f"save: there is a file {path.name!r} already; expected another name, or say that it is replaced"
         )

@@ -28,7 +28,7 @@ export class Editor {
   open(variable) {
     this.variable = variable;
     this.draft = new Map();
-    this.context = new Map();
+    this.contexts = new Map();
     this.page = undefined;
     for (const button of Object.values(this.buttons)) button.disabled = true;
     write(this.wrong, "");
@@ -52,8 +52,10 @@ export class Editor {
 
   async load(start, checked = true) {
     const { variable } = this;
+    const asked = {};
+    this.asked = asked;
     const page = await ask("/api/table", { variable: variable.name, start });
-    if (variable !== this.variable) return;
+    if (variable !== this.variable || this.asked !== asked) return; // a later page was asked for
     this.page = page;
     this.actions.noticed(page);
     this.render(checked);
@@ -98,7 +100,19 @@ export class Editor {
     this.pages.replaceChildren(...(contexts > rows.length
       ? [turn("‹", back), ` contexts ${start + 1} to ${end} of ${contexts.toLocaleString("en")} `, turn("›", end < contexts ? end : null)]
       : []));
+    if (contexts > rows.length) this.pages.append(this.picker());
     if (!this.page.whole) this.pages.append(` The first ${rows[0].degrees.length} states; so wide a table is not edited here.`);
+  }
+
+  // A context by the states of its parents, for tables that are too long to leaf through.
+  picker() {
+    const { parents, rows } = this.page;
+    const variables = parents.map((name) => this.context.variables.get(name));
+    const selects = variables.map(({ name, states }, k) => make("select", { "aria-label": `Context: ${name}` },
+      ...states.map((state) => make("option", { value: state, selected: state === rows[0].context[k] }, state))));
+    const number = () => selects.reduce((place, select, k) => place * variables[k].states.length + select.selectedIndex, 0);
+    for (const select of selects) select.addEventListener("change", () => this.run(() => this.load(number())));
+    return make("span", { class: "picker" }, ...selects.flatMap((select, k) => [make("label", {}, `${parents[k]} `, select)]));
   }
 
   type(row, k, text) {
@@ -106,7 +120,7 @@ export class Editor {
     draft[k] = text;
     if (draft.every((value, place) => typed(value) === row.degrees[place])) this.draft.delete(row.number);
     else this.draft.set(row.number, draft);
-    this.context.set(row.number, row.context);
+    this.contexts.set(row.number, row.context);
     this.check();
   }
 
@@ -125,7 +139,7 @@ export class Editor {
   }
 
   where(number) {
-    const context = this.context.get(number) ?? [];
+    const context = this.contexts.get(number) ?? [];
     return context.length ? ` given ${this.page.parents.map((parent, k) => `${parent} = ${context[k]}`).join(", ")}` : "";
   }
 

@@ -96,7 +96,7 @@ export class Files {
     return "network";
   }
 
-  // Give a table to the tab that takes tables: { file } from elsewhere, or { path } in the folder.
+  // Give a table to the tab that takes tables.
   hand(source) {
     const tab = [...this.bench.dock.tabs.values()].find((entry) => entry.tab.takes?.(source.name));
     if (!tab) return false;

@@ -1,6 +1,7 @@
 // The start page: bundled networks, files of the folder, a file from elsewhere, or an empty canvas.
 
 import { byId, make, write } from "./dom.js";
+import { fetchFile } from "./server.js";
 import { count } from "./words.js";
 
 export class Start {
@@ -67,9 +68,16 @@ export class Start {
   }
 
   // A table is for the tab that takes tables.
-  openFile(file) {
-    if (file.kind === "network") return this.open("file", file.path);
-    return this.hand({ path: file.path, name: file.path });
+  async openFile({ kind, path }) {
+    if (kind === "network") {
+      await this.open("file", path);
+      return;
+    }
+    try {
+      await this.take(new File([await fetchFile("/api/folder-file", { path })], path.split("/").at(-1)));
+    } catch (problem) {
+      write(this.wrong, problem.message);
+    }
   }
 
   async take(file) {
@@ -79,11 +87,6 @@ export class Start {
     } catch (problem) {
       write(this.wrong, problem.message);
     }
-  }
-
-  hand(source) {
-    if (this.files.hand(source)) this.close();
-    else write(this.wrong, `${source.name} is a table of rows; expected a network.`);
   }
 }
 

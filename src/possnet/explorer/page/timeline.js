@@ -49,7 +49,13 @@ export class Timeline {
     return summary[step] ? { network: true, text: summary[step], foreign: true } : undefined;
   }
 
-  async step(step) {
+  // One step after the other, however quickly they are asked for.
+  step(step) {
+    this.last = (this.last ?? Promise.resolve()).then(() => this.take(step));
+    return this.last;
+  }
+
+  async take(step) {
     const { bench } = this;
     const entry = this.next(step, bench.network);
     const [from, to] = step === "undo" ? [this.done, this.undone] : [this.undone, this.done];

@@ -54,6 +54,15 @@ class DataTab {
     clearTimeout(this.watch.timer);
   }
 
+  // Tables that are dropped anywhere on the page, or opened on its start page.
+  takes(name) {
+    return /\.(csv|tsv|txt|parquet)(\.gz)?$/i.test(name);
+  }
+
+  take({ file }) {
+    return this.open(file);
+  }
+
   dropped(event) {
     event.preventDefault();
     event.stopPropagation();
