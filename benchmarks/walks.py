@@ -102,8 +102,10 @@ def walk_here(name: str, folder: Path) -> None:
 
 def ask(address: str) -> None:
     """One request of the page's: marginals given evidence."""
-    head = {"Content-Type": "application/json", "Origin": address.rstrip("/")}
-    request = urllib.request.Request(f"{address}api/answer", json.dumps(QUESTION).encode(), head)  # noqa: S310
+    origin, _, token = address.partition("/?token=")
+    cookie = f"possnet-{origin.rpartition(':')[2]}={token}"
+    head = {"Content-Type": "application/json", "Origin": origin, "Cookie": cookie}
+    request = urllib.request.Request(f"{origin}/api/answer", json.dumps(QUESTION).encode(), head)  # noqa: S310
     with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
         reply.read()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from possnet.drawing import clip_text, compute_layout, measure_text
@@ -29,6 +30,8 @@ _PHONE: Final = 428.0  # the width of a narrow window, less its margins, where r
 _FINGER: Final = 27.0  # the height of a row that a finger can hit
 _DENSITIES: Final = ((20, 8, 28.0, 54.0), (60, 5, 22.0, 38.0), (20_000, 4, 16.0, 34.0))  # up to nodes: rows, gap, rise
 _MANY: Final = 100
+_CROWD: Final = 260  # cards or edges from which on a layout with lines of its own takes seconds
+_SWEEPS: Final = 6
 _HEAD: Final = 27.0
 _LINE: Final = 20.0
 _BAR: Final = 78.0
@@ -132,6 +135,8 @@ def _compute_places(variables: tuple[Variable, ...], dag: Dag, shape: Shape) -> 
     if shape == "narrow":
         return _stack_cards(variables, dag, most), {}
     sizes = {variable.name: _card_size(variable, most) for variable in variables}
+    if len(variables) > _CROWD or len(dag.edges) > _CROWD:
+        return _layer_cards(dag, sizes, _WINDOWS[shape], gap, rise), {}
     parents = {variable.name: dag.parents(variable.name) for variable in variables}
     aspects = _ASPECTS[shape][: 1 if len(variables) > _MANY else 3]
     layouts = [compute_layout(parents, sizes, gap=gap, rise=rise, aspect=aspect) for aspect in aspects if parents]
@@ -164,6 +169,46 @@ def _stack_cards(variables: tuple[Variable, ...], dag: Dag, most: int) -> Places
         line.append(name)
     if line:
         close_line()
+    return places
+
+
+def _layer_cards(dag: Dag, sizes: dict[str, Point], window: float, gap: float, rise: float) -> Places:
+    """Left upper corners for a crowd of cards: layers by the longest way from a root, broken into lines that suit a window.
+
+    Lines are ordered by the middle of their neighbours (Sugiyama's barycentres), a few times up and down. Long edges have
+    no points of their own here: with thousands of them, keeping them apart takes minutes and shows nothing.
+    """
+    order = dag.topological_order()
+    depth: dict[str, int] = {}
+    for name in order:
+        depth[name] = 1 + max((depth[parent] for parent in dag.parents(name)), default=-1)
+    area = sum((width + gap) * (height + rise) for width, height in sizes.values())
+    widest = max(sqrt(area * window), *(width for width, _ in sizes.values()))
+    place = {name: float(k) for k, name in enumerate(order)}
+    for sweep in range(_SWEEPS):
+        down = sweep % 2 == 0
+        for name in order if down else reversed(order):
+            near = dag.parents(name) if down else dag.children(name)
+            if near:
+                place[name] = sum(place[other] for other in near) / len(near)
+    layers: dict[int, list[str]] = {}
+    for name in order:
+        layers.setdefault(depth[name], []).append(name)
+    places: Places = {}
+    top = 0.0
+    for layer in layers.values():
+        total = sum(sizes[name][0] + gap for name in layer)
+        lines: list[list[str]] = [[] for _ in range(max(1, ceil(total / widest)))]
+        for k, name in enumerate(sorted(layer, key=place.__getitem__)):
+            lines[k % len(lines)].append(name)  # neighbours above each other, each line over the whole width
+        for line in lines:
+            room = sum(sizes[name][0] + gap for name in line) - gap
+            x = (widest - room) / 2
+            for name in line:
+                places[name] = (x, top)
+                x += sizes[name][0] + gap
+            top += max(sizes[name][1] for name in line) + rise
+        top += rise
     return places
 
 

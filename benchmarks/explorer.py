@@ -1,0 +1,201 @@
+"""The explorer: what a click costs the server and the page, opening a large file, and memory after a thousand clicks.
+
+Processor time of the server's own process is what counts for the server, so that a busy machine changes little; seconds in
+the browser are those of an idle machine.
+"""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from measure import Section, Target, say, table
+from networks import load
+
+import possnet as pn
+
+POSSNET = str(Path(sys.executable).parent / "possnet")
+TICKS = os.sysconf("SC_CLK_TCK")
+LIMITS = {"alarm": 15.0, "andes": 60.0}  # ms of a click on the server
+CLICKS = 1000
+
+
+class Explorer:
+    """A server that runs, and questions to it."""
+
+    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+        self.process, self.address = process, address
+        host, self.token = re.fullmatch(r"http://([^/]*)/\?token=(\w+)", address.strip()).groups()  # type: ignore[union-attr]
+        self.line = http.client.HTTPConnection(host, timeout=120)
+        self.cookie = f"possnet-{host.rpartition(':')[2]}={self.token}"
+
+    def ask(self, path: str, body: object = None) -> dict[str, object]:
+        """One request."""
+        head = {"Cookie": self.cookie, "Content-Type": "application/json"}
+        self.line.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), head)
+        reply = self.line.getresponse()
+        document: dict[str, object] = json.loads(reply.read())
+        assert reply.status in {200, 422}, document  # noqa: S101
+        return document
+
+    def seconds(self) -> float:
+        """Processor time of the server so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def megabytes(self) -> float:
+        """Largest memory of the server so far."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+
+
+@contextmanager
+def exploring(net: pn.Network) -> Iterator[Explorer]:
+    """The command itself on a network, ended by its own process id."""
+    with tempfile.TemporaryDirectory() as folder:
+        pn.write_network(net, Path(folder) / "net.json")
+        words = [POSSNET, "explore", "net.json", "--port", "0", "--no-browser"]
+        with subprocess.Popen(
+            words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            try:
+                assert process.stdout is not None  # noqa: S101
+                yield Explorer(process, process.stdout.readline())
+            finally:
+                process.terminate()
+
+
+def click(explorer: Explorer, net: pn.Network, number: int) -> None:
+    """Evidence on one or two variables, other ones every time."""
+    variables = net.variables
+    known = {variables[(7 * number + k) % len(variables)] for k in range(1 + number % 2)}
+    explorer.ask("/api/answer", {"evidence": {v.name: [v.states[number % len(v)]] for v in known}})
+
+
+def clicks(name: str, rounds: int) -> tuple[list[str], Target]:
+    """Processor time of a click on a gold-standard network."""
+    net = load(name)
+    with exploring(net) as explorer:
+        for number in range(5):
+            click(explorer, net, number)
+        begin, wall = explorer.seconds(), time.perf_counter()
+        for number in range(rounds):
+            click(explorer, net, number)
+        spent, waited = 1e3 * (explorer.seconds() - begin) / rounds, 1e3 * (time.perf_counter() - wall) / rounds
+    row = [f"`{name}`, {len(net.variables)} variables", f"{spent:.1f} ms", f"{waited:.1f} ms"]
+    return row, Target(
+        f"a click, {name}, on the server",
+        f"{spent:.1f} ms of processor time",
+        "-",
+        spent,
+        LIMITS[name],
+        "ms",
+        at_most=True,
+    )
+
+
+def memory(rounds: int) -> Target:
+    """Memory of the server after many clicks and edits."""
+    net = load("alarm")
+    with exploring(net) as explorer:
+        for number in range(rounds):
+            click(explorer, net, number)
+            if number % 10 == 0:
+                variable = net.variables[number % len(net.variables)]
+                degrees = [1.0] * len(variable)
+                revision = explorer.ask("/api/network")["revision"]
+                explorer.ask("/api/edit", {"variable": variable.name, "rows": {"0": degrees}, "revision": revision})
+        found = explorer.megabytes()
+    return Target(
+        f"memory after {rounds:,} clicks and {rounds // 10} edits",
+        f"{found:.0f} MB",
+        "-",
+        found,
+        300,
+        "MB",
+        at_most=True,
+    )
+
+
+def page_times(rounds: int) -> tuple[list[list[str]], list[Target]]:
+    """Seconds until a file of 1,000 nodes is drawn, and milliseconds from a click to its bars at 200 nodes, in chromium."""
+    from playwright.sync_api import sync_playwright
+
+    opened, shown = [], []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        with exploring(pn.random_network(1000, max_parents=1, states=(2, 4), rng=1)) as explorer:
+            explorer.ask("/api/answer", {"evidence": {}})
+            for _ in range(rounds):
+                page = browser.new_page(viewport={"width": 1280, "height": 800})
+                begin = time.perf_counter()
+                page.goto(explorer.address)
+                page.locator("body[data-settled]").wait_for()
+                opened.append(time.perf_counter() - begin)
+                page.close()
+        with exploring(pn.random_network(200, max_parents=2, states=(2, 4), rng=1)) as explorer:
+            page = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+            page.goto(explorer.address)
+            page.locator("body[data-settled]").wait_for()
+            page.locator("#closer").click(click_count=5)
+            page.locator(".state").first.wait_for(state="attached")
+            shown = page.evaluate(CLICKING, 5 * rounds)
+        browser.close()
+    best, middle = min(opened), statistics.median(shown)
+    return [
+        ["a file of 1,000 nodes, address to bars", "", f"{best:.2f} s"],
+        ["a click at 200 nodes, to bars", "", f"{middle:.0f} ms"],
+    ], [
+        Target("opening 1,000 nodes in chromium", f"{best:.2f} s", "-", best, 2, "s", at_most=True),
+        Target("click to bars, 200 nodes, in chromium", f"{middle:.0f} ms", "-", middle, 100, "ms", at_most=True),
+    ]
+
+
+CLICKING = """async (times) => {
+    const spent = [];
+    for (let k = 0; k < times; k += 1) {
+        const rows = document.querySelectorAll(".state");
+        const before = document.body.dataset.settled;
+        const begin = performance.now();
+        rows[(7 * k) % rows.length].dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 0 }));
+        while (document.body.dataset.settled === before) await new Promise((done) => requestAnimationFrame(done));
+        spent.push(performance.now() - begin);
+        document.getElementById("clear").click();
+        await new Promise((done) => setTimeout(done, 150));
+    }
+    return spent;
+}"""
+
+
+def measure(*, quick: bool) -> Section:
+    """The whole section."""
+    rows, targets = [], []
+    for name in LIMITS:
+        say(f"explorer: {name}")
+        row, target = clicks(name, 50 if quick else 200)
+        rows.append(row)
+        targets.append(target)
+    say("explorer: memory")
+    targets.append(memory(200 if quick else CLICKS))
+    if shutil.which("chromium"):
+        say("explorer: chromium")
+        more, found = page_times(2 if quick else 5)
+        rows += more
+        targets += found
+    return Section(table(" job | processor time of the server | time ", rows), targets)
+
+
+if __name__ == "__main__":
+    section = measure(quick="--quick" in sys.argv)
+    print(section.text)
+    for target in section.targets:
+        print(target.row)
