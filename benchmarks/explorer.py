@@ -1,7 +1,7 @@
 """The explorer: what a click costs the server and the page, opening a large file, and memory after a thousand clicks.
 
-Processor time of the server's own process is what counts for the server, so that a busy machine changes little; seconds in
-the browser are those of an idle machine.
+Processor time of the server's own process is what counts for the server, so that a busy machine changes little; so does
+that of the page's own thread.
 """
 
 import http.client
@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from measure import Section, Target, say, table
 from networks import load
@@ -127,36 +128,59 @@ def memory(rounds: int) -> Target:
 
 
 def page_times(rounds: int) -> tuple[list[list[str]], list[Target]]:
-    """Seconds until a file of 1,000 nodes is drawn, and milliseconds from a click to its bars at 200 nodes, in chromium."""
+    """Until a file of 1,000 nodes is drawn, and from a click to its bars at 200 nodes, in chromium.
+
+    What counts is the processor time of the page's own thread and of the server together, one after the other.
+    """
     from playwright.sync_api import sync_playwright
 
-    opened, shown = [], []
+    opened, waited = [], []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        with exploring(pn.random_network(1000, max_parents=1, states=(2, 4), rng=1)) as explorer:
-            explorer.ask("/api/answer", {"evidence": {}})
-            for _ in range(rounds):
-                page = browser.new_page(viewport={"width": 1280, "height": 800})
-                begin = time.perf_counter()
-                page.goto(explorer.address)
-                page.locator("body[data-settled]").wait_for()
-                opened.append(time.perf_counter() - begin)
+
+        def open_page(explorer: Explorer) -> tuple[Any, Any]:
+            page = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+            line = page.context.new_cdp_session(page)
+            line.send("Performance.enable", {"timeDomain": "threadTicks"})
+            page.goto(explorer.address)
+            page.locator("body[data-settled]").wait_for(timeout=120_000)
+            return page, line
+
+        def spent(line: Any, explorer: Explorer) -> float:
+            metrics = line.send("Performance.getMetrics")["metrics"]
+            return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration")) + explorer.seconds()
+
+        for _ in range(rounds):
+            with exploring(pn.random_network(1000, max_parents=1, states=(2, 4), rng=1)) as explorer:
+                explorer.ask("/api/start")
+                before, begin = explorer.seconds(), time.perf_counter()
+                page, line = open_page(explorer)
+                opened.append(spent(line, explorer) - before)
+                waited.append(time.perf_counter() - begin)
                 page.close()
         with exploring(pn.random_network(200, max_parents=2, states=(2, 4), rng=1)) as explorer:
-            page = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-            page.goto(explorer.address)
-            page.locator("body[data-settled]").wait_for()
+            page, line = open_page(explorer)
             page.locator("#closer").click(click_count=5)
             page.locator(".state").first.wait_for(state="attached")
+            before = spent(line, explorer)
             shown = page.evaluate(CLICKING, 5 * rounds)
+            click_time = 1e3 * (spent(line, explorer) - before) / (10 * rounds)  # each is cleared again
         browser.close()
     best, middle = min(opened), statistics.median(shown)
     return [
-        ["a file of 1,000 nodes, address to bars", "", f"{best:.2f} s"],
-        ["a click at 200 nodes, to bars", "", f"{middle:.0f} ms"],
+        ["a file of 1,000 nodes, address to bars, server and page", f"{best:.2f} s", f"{min(waited):.2f} s"],
+        ["a click at 200 nodes, to bars, server and page", f"{click_time:.0f} ms", f"{middle:.0f} ms"],
     ], [
-        Target("opening 1,000 nodes in chromium", f"{best:.2f} s", "-", best, 2, "s", at_most=True),
-        Target("click to bars, 200 nodes, in chromium", f"{middle:.0f} ms", "-", middle, 100, "ms", at_most=True),
+        Target("opening 1,000 nodes in chromium", f"{best:.2f} s of processor time", "-", best, 2, "s", at_most=True),
+        Target(
+            "click to bars, 200 nodes, in chromium",
+            f"{click_time:.0f} ms of processor time",
+            "-",
+            click_time,
+            100,
+            "ms",
+            at_most=True,
+        ),
     ]
 
 
@@ -191,7 +215,7 @@ def measure(*, quick: bool) -> Section:
         more, found = page_times(2 if quick else 5)
         rows += more
         targets += found
-    return Section(table(" job | processor time of the server | time ", rows), targets)
+    return Section(table(" job | processor time | time, on a machine that others used ", rows), targets)
 
 
 if __name__ == "__main__":
