@@ -33,7 +33,6 @@ QUICK = {
     "precise_structures": "Structures behind precise rows",
     "files": "Reading files",
     "start": "Starting, and what a call costs",
-    "explorer": "The explorer",
 }
 WHOLE = {
     "wide_structures": "Structures of many variables",
