@@ -6,6 +6,9 @@ computed here.
 
 - ``session``: the network, its engine and the steps so far, as values that replace each other;
 - ``evidence_answers``, ``table_pages``: what is asked of a session, and edits of its tables;
+- ``insight_answers``, ``interventions``, ``network_comparison``: why, what matters, what if, and what differs;
+- ``uploaded_table``, ``row_evidence``: a table of rows; ``background_job``, ``job_worker``, ``job_tasks``: what reads it,
+  learns from it and checks it, in a process of its own;
 - ``card_layout``, ``network_page``: where the cards are, and the network as the page draws it;
 - ``request_types``: what requests may hold; ``routes``: what a route is; ``core_routes``, ``file_routes``: tables of them;
 - ``app``: the paths; ``explorer_state``: what they share;
