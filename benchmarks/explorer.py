@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from explorer_insights import measure_insights
 from measure import Section, Target, say, table
 from networks import load
 
@@ -208,6 +209,11 @@ def measure(*, quick: bool) -> Section:
         row, target = clicks(name, 50 if quick else 200)
         rows.append(row)
         targets.append(target)
+    for name in LIMITS:
+        say(f"explorer: explanations, {name}")
+        more, found = measure_insights(name, 3 if quick else 10)
+        rows += more
+        targets += found
     say("explorer: memory")
     targets.append(memory(200 if quick else CLICKS))
     if shutil.which("chromium"):
