@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ class Parts:
         self.data, self.size = data, size
         self.variables, self.rows, self.weighted = data.variables, len(data), data.weights is not None
 
-    def __iter__(self):  # type: ignore[no-untyped-def]
+    def __iter__(self) -> Iterator[pn.Dataset]:
         for first in range(0, len(self.data), self.size):
             yield self.data[first : first + self.size]
 
@@ -43,7 +45,7 @@ def test_a_climb_makes_few_passes_for_every_move() -> None:
     passes = 0
 
     class Counted(Parts):
-        def __iter__(self):  # type: ignore[no-untyped-def]
+        def __iter__(self) -> Iterator[pn.Dataset]:
             nonlocal passes
             passes += 1
             return super().__iter__()
