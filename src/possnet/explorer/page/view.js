@@ -50,11 +50,12 @@ export class View {
   fit() {
     const { width, height, narrow } = this.room;
     const { x, y, width: wide, height: long, line } = this.size;
-    const [side, high] = narrow ? [NARROW, height - 2 * NARROW - BUTTONS] : [MARGIN, height - 2 * MARGIN];
+    const side = narrow ? NARROW : MARGIN;
+    const high = height - 2 * side - BUTTONS * (narrow ? 1 : 2); // tabs above and, in a wide window, buttons below
     const scale = Math.min((width - 2 * side) / Math.max(wide, 1), narrow ? 1.35 : high / Math.max(long, 1), 1.35);
     this.scale = wide ? Math.max(scale, narrow ? FINGER / line : LEAST) : 1;
     this.x = Math.max((width - wide * this.scale) / 2, side) - x * this.scale;
-    this.y = side + BUTTONS * narrow + Math.max(0, (high - long * this.scale) / 2) - y * this.scale;
+    this.y = side + BUTTONS + Math.max(0, (high - long * this.scale) / 2) - y * this.scale;
     this.fitted = true;
     this.apply();
   }
@@ -109,7 +110,8 @@ export class View {
     const [x, y] = [this.x + card.x * this.scale, this.y + card.y * this.scale];
     const [w, h] = [card.width * this.scale, card.height * this.scale];
     const dx = x < MARGIN ? MARGIN - x : Math.min(0, width - MARGIN - x - w);
-    const dy = y < MARGIN ? MARGIN - y : Math.min(0, height - MARGIN - y - h);
+    const top = MARGIN + BUTTONS;
+    const dy = y < top ? top - y : Math.min(0, height - MARGIN - y - h);
     if (dx || dy) {
       this.x += dx;
       this.y += dy;
