@@ -10,20 +10,26 @@
     PossnetWarning           the answer stands, but not for all that was asked (a UserWarning)
 
 A message has four parts: whose value it is, what was found, what was expected, what to do. Catch `PossnetError` to
-catch them all; anything else that escapes from possnet is a defect of possnet. What does not stop the work is told by
-`warn_user`, as a `PossnetWarning` through `warnings`; the command line prints it as one ``Note:`` line.
+catch them all; anything else that escapes from possnet is a defect of possnet, except what a given object itself raises
+when it is looked at. What does not stop the work is told by `warn_user`, as a `PossnetWarning` through `warnings`; the
+command line prints it as one ``Note:`` line.
+
+Whatever a message quotes, it stays below `LONGEST` characters, since long parts are cut in their middle and the remedy
+at the end stays, and it can be printed: control characters, which could move the cursor or hide text, are escaped.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "LONGEST",
     "ClusterError",
     "ImpossibleEvidence",
     "InputError",
@@ -31,15 +37,82 @@ __all__ = [
     "PossnetWarning",
     "TooLarge",
     "among",
+    "describe_value",
     "did_you_mean",
+    "escape_controls",
+    "keep_findings",
     "listing",
     "require_known",
     "require_number",
+    "require_several",
     "require_whole",
+    "shorten_text",
     "warn_user",
 ]
 
 _MOST_COMPARED = 10_000  # names that a wrong one is compared with, a few microseconds each
+LONGEST: Final = 499
+"""Characters of the longest message."""
+
+_LARGEST = 2**63 - 1
+_LONGEST_PART = 80
+_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+_QUOTED = re.compile(r"'[^']{70,}'|\"[^\"]{70,}\"|[^\s'\"]{70,}")
+
+
+def escape_controls(text: str) -> str:
+    r"""A text that is safe to print on one line: what moves the cursor or reorders the line is shown as its escape.
+
+    These are the control characters (also newline and tab), separators of lines, bidirectional overrides and lone
+    surrogates. Letters of any script stay.
+
+    >>> escape_controls("rash\x1b[31m\n") == "rash\\x1b[31m\\n", escape_controls("fièvre 熱")
+    (True, 'fièvre 熱')
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
+
+
+def shorten_text(text: str, most: int = _LONGEST_PART) -> str:
+    """A text cut in its middle, so that its beginning and its end stay.
+
+    >>> shorten_text("a" * 50 + "b" * 50, 20)
+    'aaaaaaa ... bbbbbbbb'
+    """
+    if len(text) <= most:
+        return text
+    kept = most - 5
+    return f"{text[: kept // 2]} ... {text[len(text) - (kept - kept // 2) :]}"
+
+
+def describe_value(value: object) -> str:
+    """A value as a message names it: its `repr` in short, whatever it is; its type if it has no `repr`.
+
+    >>> describe_value(None), describe_value([1, 2]), len(describe_value("x" * 1000))
+    ('None', '[1, 2]', 80)
+    >>> describe_value(10**5000)
+    'an int of 16610 bits'
+    """
+    kind = type(value)
+    if isinstance(value, str) and len(value) > 1000:
+        value = value[:500] + value[-500:]
+    elif isinstance(value, int) and value.bit_length() > 256:
+        return f"an int of {value.bit_length()} bits"
+    elif kind in {list, tuple, set, frozenset, dict} and len(value) > 100:  # type: ignore[arg-type]
+        return f"a {kind.__name__} of {len(value):,}"  # type: ignore[arg-type]
+    try:
+        return shorten_text(" ".join(escape_controls(repr(value)).split()))
+    except Exception:  # noqa: BLE001 - any error of a foreign repr
+        return shorten_text(f"an object of type {kind.__name__}")
+
+
+def _shorten_message(text: str, most: int = LONGEST) -> str:
+    """A message below a length: first its long words and quotations are cut, then the message in its middle."""
+    text = escape_controls(text if len(text) <= 20_000 else shorten_text(text, 20_000))
+    if len(text) > most:
+        text = _QUOTED.sub(lambda match: shorten_text(match[0], 60), text)
+    return shorten_text(text, most)
 
 
 class PossnetError(Exception):
@@ -51,7 +124,16 @@ class PossnetError(Exception):
     ... except pn.PossnetError as error:
     ...     print(error)
     no bundled network 'asai' (asia, clinic, pump, survey); did you mean 'asia'?
+
+    Several parts are the lines of one message, each a finding of its own: see `keep_findings`.
     """
+
+    def __init__(self, *lines: str) -> None:
+        room = LONGEST if sum(map(len, lines)) + len(lines) <= LONGEST else LONGEST // len(lines)
+        super().__init__(*(_shorten_message(line, room) for line in lines))
+
+    def __str__(self) -> str:
+        return "\n".join(self.args)
 
 
 class InputError(PossnetError, ValueError):
@@ -118,7 +200,24 @@ def warn_user(message: str) -> None:
     frame = sys._getframe(0)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(room):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, PossnetWarning, stacklevel=level)
+    warnings.warn(_shorten_message(message), PossnetWarning, stacklevel=level)
+
+
+def keep_findings(findings: Iterable[str], total: int, noun: str) -> list[str]:
+    """The first findings, as many as one message has room for, and how many ``noun`` more there are.
+
+    >>> keep_findings(["row 1: 'hihg'", "row 7: 'hgih'"], 9, "cells")
+    ["row 1: 'hihg'", "row 7: 'hgih'", '... and 7 more cells']
+    """
+    lines: list[str] = []
+    room = LONGEST - 20 - len(noun)
+    for finding in findings:
+        line = _shorten_message(finding, room if not lines else LONGEST)
+        room -= len(line) + 1
+        if room < -1:
+            break
+        lines.append(line)
+    return [*lines, *([f"... and {total - len(lines):,} more {noun}"] if total > len(lines) else [])]
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -131,9 +230,9 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    candidates = list(islice(known, _MOST_COMPARED))
+    candidates = [str(candidate) for candidate in islice(known, _MOST_COMPARED)]
     lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}
-    nearest = get_close_matches(str(name).lower()[:200], lowered, n=1, cutoff=0.6)
+    nearest = get_close_matches(name.lower()[:200], lowered, n=1, cutoff=0.6) if isinstance(name, str) else []
     return f"; did you mean {lowered[nearest[0]]!r}?" if nearest else ""
 
 
@@ -145,10 +244,9 @@ def listing(names: Iterable[object], most: int = 8) -> str:
     >>> listing(range(100), most=3)
     '0, 1, 2, ... (100 in all)'
     """
-    shown = [str(name) for name in names]
-    if len(shown) <= most:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"
+    listed = list(names)
+    shown = ", ".join(shorten_text(str(name), 80) for name in listed[:most])
+    return shown if len(listed) <= most else f"{shown}, ... ({len(listed)} in all)"
 
 
 def count_noun(number: float, noun: str) -> str:
@@ -180,8 +278,25 @@ def require_known(value: object, known: Iterable[str], owner: str) -> None:
     possnet.errors.InputError: learn_structure: method 'gredy'; expected greedy, mwst; did you mean 'greedy'?
     """
     names = list(known)
-    if value not in names:
-        raise InputError(f"{owner} {value!r}; expected {listing(names, len(names))}{did_you_mean(value, names)}")
+    if not isinstance(value, str) or value not in names:
+        near = did_you_mean(value, names)
+        raise InputError(f"{owner} {describe_value(value)}; expected {listing(names, len(names))}{near}")
+
+
+def require_several(given: object, owner: str) -> list[Any]:
+    """What an iterable holds, read once; an `InputError` for a single text and for what cannot be iterated.
+
+    >>> require_several(7, "variable 'fever': states")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: variable 'fever': states 7; expected several
+    """
+    if not isinstance(given, str | bytes):
+        try:
+            return [value for value in given]  # type: ignore[attr-defined]  # noqa: C416 - list(...) asks for the length
+        except TypeError:
+            pass
+    raise InputError(f"{owner} {describe_value(given)}; expected several")
 
 
 def require_whole(value: object, least: int, owner: str) -> int:
@@ -193,7 +308,9 @@ def require_whole(value: object, least: int, owner: str) -> int:
     possnet.errors.InputError: sample: batch 0; expected a whole number from 1 on
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{owner} {value!r}; expected a whole number from {least} on")
+        raise InputError(f"{owner} {describe_value(value)}; expected a whole number from {least} on")
+    if int(value) > _LARGEST:
+        raise InputError(f"{owner} {describe_value(value)}; expected a whole number below 2**63")
     return int(value)
 
 
@@ -207,5 +324,5 @@ def require_number(value: object, owner: str, expected: str, least: float = -1e3
     """
     number: Any = value
     if isinstance(value, bool) or not isinstance(value, Real) or not least <= number <= most:
-        raise InputError(f"{owner} {value!r}; expected {expected}")
+        raise InputError(f"{owner} {describe_value(value)}; expected {expected}")
     return float(value)

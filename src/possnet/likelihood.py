@@ -20,6 +20,7 @@ import numpy as np
 
 from possnet.counting import Counts, counts_of
 from possnet.dataset import align_rows, require_rows
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 from possnet.graph import Dag
 from possnet.kernels.grouping import group_rows
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 
+@check_arguments
 def log_likelihood(network: Network, data: Dataset | Batches | Counts, *, progress: Progress | None = None) -> float:
     """Score piLL of a network on data, equation (9) of [HLB]: sum of N_ijk log π_ijk.
 
@@ -51,6 +53,7 @@ def log_likelihood(network: Network, data: Dataset | Batches | Counts, *, progre
     return sum(log_likelihood_by_family(network, data, progress=progress).values())
 
 
+@check_arguments
 def log_likelihood_by_family(
     network: Network, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> dict[str, float]:
@@ -75,6 +78,7 @@ def log_likelihood_by_family(
     return scores
 
 
+@check_arguments
 def random_set_log_likelihood(
     model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> float:
@@ -91,6 +95,7 @@ def random_set_log_likelihood(
     return sum(random_set_log_likelihood_by_family(model, data, progress=progress).values())
 
 
+@check_arguments
 def random_set_log_likelihood_by_family(
     model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> dict[str, float]:

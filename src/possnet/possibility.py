@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.errors import ImpossibleEvidence, InputError, among, listing
+from possnet.doors import check_arguments
+from possnet.errors import ImpossibleEvidence, InputError, among, describe_value, listing, require_several
 from possnet.limits import refuse_over
 from possnet.variables import Variable
 
@@ -133,7 +134,7 @@ def check_conjunction(conjunction: object) -> None:
     possnet.errors.InputError: conjunction 'min'; expected possnet.PRODUCT or possnet.MIN
     """
     if not isinstance(conjunction, _Product | _Min):
-        raise InputError(f"conjunction {conjunction!r}; expected possnet.PRODUCT or possnet.MIN")
+        raise InputError(f"conjunction {describe_value(conjunction)}; expected possnet.PRODUCT or possnet.MIN")
 
 
 class Possibility:
@@ -162,6 +163,7 @@ class Possibility:
     _variables: tuple[Variable, ...]
     _degrees: Floats
 
+    @check_arguments
     def __init__(self, variables: Variable | Sequence[Variable], degrees: ArrayLike) -> None:
         scope = (variables,) if isinstance(variables, Variable) else tuple(variables)
         owner = f"possibility of {', '.join(repr(v.name) for v in scope)}" if scope else "possibility"
@@ -188,6 +190,7 @@ class Possibility:
         return self
 
     @classmethod
+    @check_arguments
     def vacuous(cls, variables: Variable | Sequence[Variable]) -> Possibility:
         """Total ignorance: every degree is 1.
 
@@ -200,6 +203,7 @@ class Possibility:
         return cls(scope, np.ones(shape))
 
     @classmethod
+    @check_arguments
     def certain(cls, variable: Variable, state: str) -> Possibility:
         """Complete knowledge: one state at 1, the others at 0.
 
@@ -240,14 +244,16 @@ class Possibility:
         return float(1.0 - self._degrees.max())
 
     def __getitem__(self, configuration: str | tuple[str, ...]) -> float:
-        states = (configuration,) if isinstance(configuration, str) else tuple(configuration)
+        several = not isinstance(configuration, str)
+        states = tuple(require_several(configuration, "possibility: configuration")) if several else (configuration,)
         if len(states) != len(self._variables):
             raise InputError(
-                f"{len(states)} states {states!r} for {len(self._variables)} variables "
+                f"{len(states)} states {describe_value(states)} for {len(self._variables)} variables "
                 f"({listing(v.name for v in self._variables)}); expected one state each"
             )
         return float(self._degrees[tuple(v.index(s) for v, s in zip(self._variables, states, strict=True))])
 
+    @check_arguments
     def possibility(self, event: Event) -> float:
         """Possibility of an event, Π(A) = max over A of π; 0 for the empty event.
 
@@ -263,6 +269,7 @@ class Possibility:
         """
         return float(self._degrees[self.event_mask(event)].max(initial=0.0))
 
+    @check_arguments
     def necessity(self, event: Event) -> float:
         """Necessity of an event, N(A) = 1 - Π(not A): how far A is certain. Refused when π is subnormal.
 
@@ -272,6 +279,7 @@ class Possibility:
         self._require_normalised("necessity")
         return float(1.0 - self._degrees[~self.event_mask(event)].max(initial=0.0))
 
+    @check_arguments
     def cut(self, alpha: float) -> frozenset[str] | frozenset[tuple[str, ...]]:
         """α-cut {x : π(x) >= α}: states of one variable, configurations (tuples) of several.
 
@@ -292,6 +300,7 @@ class Possibility:
         """States (or configurations) of degree above 0."""
         return self._configurations(self._degrees > 0.0)
 
+    @check_arguments
     def condition(self, event: Event, conjunction: Conjunction) -> Possibility:
         """Revise by the certain information that A holds. Equations (1) and (2) of [HLB].
 
@@ -306,7 +315,7 @@ class Possibility:
         Possibility(fever: none 0, mild 1, high 0.3)
         """
         check_conjunction(conjunction)
-        event = event if isinstance(event, str | Mapping) else frozenset(event)  # type: ignore[assignment]
+        event = event if isinstance(event, str | Mapping) else list(event)  # type: ignore[assignment]
         inside = np.where(self.event_mask(event), self._degrees, 0.0)
         if not inside.any():
             raise ImpossibleEvidence(
@@ -314,6 +323,7 @@ class Possibility:
             )
         return Possibility.unchecked(self._variables, conjunction.normalise(inside))
 
+    @check_arguments
     def normalise(self, conjunction: Conjunction) -> Possibility:
         """Raised until its largest degree is 1: ``PRODUCT`` divides by it, ``MIN`` lifts the states that have it.
 
@@ -327,6 +337,7 @@ class Possibility:
             raise InputError(f"{self!r} is zero everywhere and cannot be normalised; expected a positive degree")
         return Possibility.unchecked(self._variables, conjunction.normalise(self._degrees))
 
+    @check_arguments
     def marginal(self, names: str | Sequence[str]) -> Possibility:
         """Distribution of some of the variables: the largest degree over the others.
 
@@ -356,6 +367,7 @@ class Possibility:
         steps = np.diff(ascending, prepend=0.0)
         return float(steps @ np.log2(sizes)) + self.inconsistency * float(np.log2(ascending.size))
 
+    @check_arguments
     def is_close(self, other: Possibility, *, tolerance: float = 1e-9) -> bool:
         """Whether the variables are the same and no degree differs by more than the tolerance.
 
@@ -406,10 +418,12 @@ class Possibility:
 
     def _axis(self, name: str) -> int:
         names = [v.name for v in self._variables]
-        if name not in names:
-            raise InputError(f"{name!r} is not a variable here{among(name, names)}")
+        given: object = name
+        if not isinstance(given, str) or name not in names:
+            raise InputError(f"{describe_value(name)} is not a variable here{among(name, names)}")
         return names.index(name)
 
+    @check_arguments
     def event_mask(self, event: Event) -> Bools:
         """Event as a boolean array of the shape of the degrees: which configurations are in it.
 
@@ -510,7 +524,7 @@ def _position(wrong: Bools) -> str:
 
 def _membership(variable: Variable, states: str | Iterable[str]) -> Bools:
     inside = np.zeros(len(variable), dtype=bool)
-    for state in (states,) if isinstance(states, str) else states:
+    for state in (states,) if isinstance(states, str) else require_several(states, f"states of {variable.name!r}"):
         inside[variable.index(state)] = True
     return inside
 

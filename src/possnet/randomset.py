@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 from possnet.possibility import SNAP, Possibility
 
@@ -47,6 +48,7 @@ class MassFunction:
     _variable: Variable
     _masses: dict[int, float]
 
+    @check_arguments
     def __init__(self, variable: Variable, masses: Mapping[frozenset[str], float]) -> None:
         owner = f"mass function of {variable.name!r}"
         by_mask: dict[int, float] = {}
@@ -78,6 +80,7 @@ class MassFunction:
         return self
 
     @classmethod
+    @check_arguments
     def from_possibility(cls, possibility: Possibility) -> MassFunction:
         """The one consonant mass function whose contour is the given normalised distribution of one variable.
 
@@ -138,6 +141,7 @@ class MassFunction:
         degrees = [1.0 if common >> k & 1 else min(total, below_one) for k, total in enumerate(sums)]
         return Possibility.unchecked((self._variable,), np.array(degrees))
 
+    @check_arguments
     def belief(self, states: str | Iterable[str]) -> float:
         """Mass that certainly lies in the set: sum of m(B) over the B inside A.
 
@@ -149,6 +153,7 @@ class MassFunction:
         event = self._variable.mask(states)
         return self._total(lambda focal: focal & ~event == 0)
 
+    @check_arguments
     def plausibility(self, states: str | Iterable[str]) -> float:
         """Mass that may lie in the set: sum of m(B) over the B that meet A.
 
@@ -159,6 +164,7 @@ class MassFunction:
         event = self._variable.mask(states)
         return self._total(lambda focal: focal & event != 0)
 
+    @check_arguments
     def commonality(self, states: str | Iterable[str]) -> float:
         """Mass of the sets that contain the whole of A: sum of m(B) over the B around A.
 
@@ -182,6 +188,7 @@ class MassFunction:
             for k, state in enumerate(self._variable.states)
         }
 
+    @check_arguments
     def is_close(self, other: MassFunction, *, tolerance: float = 1e-9) -> bool:
         """Whether the variables are the same and no set's mass differs by more than the tolerance.
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from possnet.errors import InputError, require_known
+from possnet.doors import check_arguments, checks_itself
+from possnet.errors import InputError, describe_value, require_known
 
 __all__ = ["Registered", "Registry"]
 
@@ -56,22 +57,32 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     possnet.errors.InputError: compare: metric 'afinity'; expected affinity; did you mean 'affinity'?
     """
 
+    @check_arguments
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, Entry] = {}
 
+    @check_arguments
     def register(self, entry: Entry) -> Entry:
         """Add an entry under its name, and return it; a name that is taken is an `InputError`."""
-        if entry.name in self._entries:
+        name: object = getattr(entry, "name", None)
+        if not isinstance(name, str):
+            raise InputError(
+                f"{self.kind} {describe_value(entry)} has no name; expected an entry with a name and a label"
+            )
+        if name in self._entries:
             raise InputError(f"{self.kind} {entry.name!r} is registered already; expected a name of its own")
         self._entries[entry.name] = entry
         return entry
 
+    @check_arguments
     def unregister(self, name: str) -> None:
         """Take an entry out again: what a test does with the one that it added."""
         self.require(name, "unregister")
         del self._entries[name]
 
+    @check_arguments
+    @checks_itself("name")
     def require(self, name: str, owner: str) -> Entry:
         """The entry of a name; an `InputError` that lists the known names, and the nearest, for any other."""
         require_known(name, self._entries, f"{owner}: {self.kind}")

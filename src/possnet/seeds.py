@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from possnet.errors import InputError
+from possnet.errors import InputError, describe_value
 
 __all__ = ["seed_of"]
 
@@ -20,6 +20,6 @@ def seed_of(rng: np.random.Generator | int | None) -> int:
         given = np.random.default_rng()
     if isinstance(given, np.random.Generator):
         return int.from_bytes(given.bytes(16), "little")
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
-        raise InputError(f"rng {rng!r}; expected a whole number >= 0 or a numpy Generator")
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < 2**128:
+        raise InputError(f"rng {describe_value(rng)}; expected a whole number >= 0 or a numpy Generator")
     return int(given)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from possnet.doors import check_arguments, require_floats
 from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = ["Transform", "to_possibility", "to_probability"]
 Transform: TypeAlias = Literal["optimal", "symmetric", "ratio", "klir", "variable"]
 
 
+@check_arguments
 def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, axis: int = -1) -> Floats:
     """Possibility degrees of probability distributions along ``axis``.
 
@@ -65,6 +67,7 @@ def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, a
     return _restore(_one_value_per_tie(ascending, degrees), order, axis)
 
 
+@check_arguments
 def to_probability(degrees: ArrayLike, *, axis: int = -1) -> Floats:
     """Pignistic probability of possibility distributions along ``axis``; the inverse of ``symmetric``.
 
@@ -144,11 +147,8 @@ def _rows(
     values: ArrayLike, axis: int, owner: str, what: str, scale: Literal["always", "if needed"] = "if needed"
 ) -> Floats:
     """Finite values >= 0 with the wanted axis last, divided by their largest one if asked for or if sums might overflow."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{owner}: {what} are not a rectangular array of numbers") from None
-    if array.ndim == 0 or not -array.ndim <= axis < array.ndim or array.shape[axis] == 0:
+    array = require_floats(values, f"{owner}: {what}")
+    if array.size == 0 or array.ndim == 0 or not -array.ndim <= axis < array.ndim:
         raise InputError(f"{owner}: {what} have shape {array.shape}; expected at least one value along axis {axis}")
     rows = np.moveaxis(array, axis, -1) + 0.0
     wrong = ~(np.isfinite(rows) & (rows >= 0.0))

@@ -180,7 +180,7 @@ def test_bad_input_is_refused() -> None:
     ):
         with pytest.raises(pn.InputError, match=message):
             pn.identify_degrees(asia, **options)
-    with pytest.raises(pn.InputError, match="is not a network"):
+    with pytest.raises(pn.InputError, match="expected a possnet.Network"):
         pn.identify_degrees("asia")  # type: ignore[arg-type]
     with pytest.raises(pn.TooLarge):
         pn.identify_degrees(asia, limit=64)

@@ -380,7 +380,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         ({"networks": {1: pn.load_example("asia")}}, "a network is called 1; expected a name"),
         ({"executor": 3}, "executor 3; expected one of concurrent.futures"),
         ({"process": ["traced", ["a"]]}, "expected alpha-cut"),
-        ({"out": 3}, "out 3; expected the name of a folder"),
+        ({"out": 3}, "out 3; expected a path"),
         ({"rng": -1}, "rng -1"),
     ],
 )

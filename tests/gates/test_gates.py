@@ -244,7 +244,7 @@ def test_bad_gates_are_one_sentence() -> None:
         with pytest.raises(pn.InputError, match=message):
             maker(*arguments, **options)
 
-    refuse("gate_or: child 'y'; expected a Variable", pn.gate_or, "y", [x])
+    refuse("gate_or: child 'y'; expected a possnet.Variable", pn.gate_or, "y", [x])
     refuse("parents \\[\\]; expected one or more", pn.gate_or, y, [])
     refuse("parent 'x'; expected a Variable", pn.gate_or, y, ["x"])
     refuse("appears twice", pn.gate_or, y, [x, y])

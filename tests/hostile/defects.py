@@ -72,9 +72,30 @@ DEFECTS = [
             "experiment/test_experiment_folder.py::test_a_full_disk_while_a_figure_is_written_is_one_sentence",
         ),
     ),
-    Defect("D8", "arguments of a wrong type ended in TypeError or AttributeError"),
-    Defect("D9", "messages of up to 2 MB"),
-    Defect("D10", "names with escape sequences or newlines reached the terminal raw"),
+    Defect(
+        "D8",
+        "arguments of a wrong type ended in TypeError or AttributeError",
+        (
+            "hostile/test_argument_types.py::test_a_slice_of_wrong_arguments_ends_in_values_or_errors_of_possnet",
+            "hostile/test_argument_types.py::test_every_public_callable_has_good_arguments",
+        ),
+    ),
+    Defect(
+        "D9",
+        "messages of up to 2 MB",
+        (
+            "hostile/test_argument_types.py::test_a_message_is_short_and_keeps_its_remedy",
+            "hostile/test_argument_types.py::test_names_and_states_of_any_length_give_short_messages",
+        ),
+    ),
+    Defect(
+        "D10",
+        "names with escape sequences or newlines reached the terminal raw",
+        (
+            "hostile/test_printed_names.py::test_a_command_prints_names_escaped",
+            "hostile/test_printed_names.py::test_drawings_and_notebooks_hold_no_mark_up_of_names_and_nothing_that_xml_forbids",
+        ),
+    ),
     Defect(
         "D11",
         "`.part` files were left behind; of two runs on one folder one died",

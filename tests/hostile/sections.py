@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.hostile.argument_types import TYPES
 from tests.hostile.bit_flips import BITS
 from tests.hostile.clean_machine import CLEAN
 from tests.hostile.coverage_fuzz import COVERAGE
@@ -21,6 +22,7 @@ SECTIONS: list[Section] = [
     BITS,
     PARQUET,
     *(make_section(reader) for reader in (*READERS, HTTP, EXPERIMENT)),
+    TYPES,
     MEMORY,
     MUTANTS,
     CLEAN,

@@ -359,7 +359,7 @@ def test_bounds_are_refused_in_one_sentence_where_there_are_none_or_only_one() -
         pn.Inference(net, lower=tables)
     with pytest.raises(pn.InputError, match="no variable 'lnug'"):
         pn.Inference(net, lower=tables, upper=tables).bounds("lnug")
-    with pytest.raises(pn.InputError, match=r"bounds: 3; expected a variable's name"):
+    with pytest.raises(pn.InputError, match=r"bounds: names 3; expected text or several texts"):
         pn.Inference(net, lower=tables, upper=tables).bounds(3)  # type: ignore[arg-type]
 
 

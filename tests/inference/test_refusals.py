@@ -85,7 +85,7 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         with pytest.raises(pn.InputError):
             engine.query(wrong)
     for wrong in ("a", 2.5):
-        with pytest.raises(pn.InputError, match="expected a whole number from 1 on"):
+        with pytest.raises(pn.InputError, match="expected a whole number"):
             engine.most_possible_k(wrong)
     odd = pn.Dataset.from_table({"weather": ["rain"]})
     with pytest.raises(pn.InputError, match="column 'weather', and the network has no such variable"):

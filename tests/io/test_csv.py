@@ -94,21 +94,23 @@ def test_a_csv_whose_quotes_begin_late_is_streamed_as_it_is_read(
             assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv")) == data
 
 
-def test_errors_in_a_csv_are_told_ten_at_a_time(tmp_path: Path) -> None:
-    path = tmp_path / "patients.csv"
+def test_errors_in_a_csv_are_told_as_many_as_a_message_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("patients.csv")
     path.write_text("fever,rash\n" + "mild,yes\n" * 15 + "hihg,yes\n" + "mild,ye\n" * 20)
     lines = refused("'hihg' is not a state", pn.read_data, path, (FEVER, RASH)).splitlines()
     assert lines[0] == f"{path}, row 16, column 'fever': 'hihg' is not a state (none, mild, high); did you mean 'high'?"
     assert lines[1] == f"{path}, row 17, column 'rash': 'ye' is not a state (yes, no); did you mean 'yes'?"
-    assert len(lines) == 11
-    assert lines[10] == f"... and 11 more cells of {path} that cannot be used"
+    assert 4 <= len(lines) <= 11
+    assert lines[-1] == f"... and {22 - len(lines)} more cells of {path} that cannot be used"
+    assert len("\n".join(lines)) < 500
 
 
 def test_a_wide_domain_and_many_wrong_cells_are_told_at_once(tmp_path: Path) -> None:
     wide = pn.Variable("a", tuple(f"s{k:04d}" for k in range(1000)))
     (tmp_path / "a.csv").write_text("a\n" + "".join(f"state_{k:05d}\n" for k in range(20_000)))
     lookup = mock.patch("possnet.arrow.raw_columns.among", return_value="")
-    with lookup as looked_up, pytest.raises(pn.InputError, match="19,990 more cells"):
+    with lookup as looked_up, pytest.raises(pn.InputError, match=r"19,99\d more cells"):
         pn.read_data(tmp_path / "a.csv", variables=[wide])
     assert looked_up.call_count == 10  # near names are sought only for the cells that are told
 
@@ -138,7 +140,7 @@ BAD_CSV: list[tuple[bytes, str]] = [
     (b"a,\n1,2\n", "line 1: column 2 has no name; expected a name for every column"),
     (b"a,a\n1,2\n", "line 1: column 'a' appears twice; expected distinct names"),
     (b"a,b\n1,2\n1\n1,2,3\n", r"row 2: 1 fields; expected 2, as in the first line(.|\n)*row 3: 3 fields"),
-    (b"a,b\n" + b"1\n" * 30, r"row 1: 1 fields(.|\n)*\.\.\. and 20 more like these"),
+    (b"a,b\n" + b"1\n" * 30, r"row 1: 1 fields(.|\n)*\.\.\. and 2\d more like these"),
     (b"a,b\nx,\xff\x01\nx,y\n", "not UTF-8 text, and no text at all; expected a CSV file, saved as UTF-8"),
     (b"\xff\xfea\x00", "no rows, so that nothing says which states"),
     (b"\xff\xfea\x00\n\x00\x00\xd8", "not utf-16 text"),

@@ -187,7 +187,7 @@ def test_files_that_cannot_be_opened_are_named(tmp_path: Path) -> None:
     bad: list[tuple[str | Path, str]] = [
         (tmp_path / "none.json", "no such file; check the name"),
         (tmp_path / "none.txt", "unknown suffix '.txt'"),
-        ("\0.json", "embedded null byte"),
+        ("\0.json", "expected a path"),
     ]
     for path, message in bad:
         refused(message, pn.read_network, path)

@@ -223,7 +223,7 @@ def test_networks_over_other_variables_are_refused() -> None:
     asia, clinic = pn.load_example("asia"), pn.load_example("clinic")
     wrong: Any
     for wrong in (3, "asia"):
-        with pytest.raises(pn.InputError, match="is not a network"):
+        with pytest.raises(pn.InputError, match="expected a possnet.Network"):
             compare(asia, wrong)
     with pytest.raises(pn.InputError, match="'asia', .* only in the true network, .* only in the learned network"):
         compare(asia, clinic)

@@ -295,7 +295,7 @@ def test_random_sets_are_the_shares_of_equal_cells(given_data: tuple[pn.Dag, pn.
         ({"imprecision": 0.0}, "imprecision of 'a' 0.0; expected a number above 0 and at most 1$"),
         ({"transform": "opt"}, "transform 'opt'"),
         ({"pseudo": -1}, "pseudo -1; expected a number >= 0"),
-        ({"pseudo": 10**400}, "expected a number >= 0"),
+        ({"pseudo": 10**400}, "pseudo an int of 1329 bits; expected a number"),
         ({"conjunction": "min"}, "expected possnet.PRODUCT"),
     ],
 )

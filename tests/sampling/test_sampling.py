@@ -433,7 +433,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         with pytest.raises(pn.TooLarge, match="sample_batches"):
             pn.sample(example(), rows, rng=1)  # type: ignore[arg-type]
     for wrong in ("asia", example().dag):
-        with pytest.raises(pn.InputError, match="is not a network"):
+        with pytest.raises(pn.InputError, match="expected a possnet.Network"):
             pn.sample(wrong, 10)  # type: ignore[call-overload]
     with pytest.raises(pn.InputError, match="expected a possnet.Possibility"):
         pn.guyonnet([1, 0.5], 10)  # type: ignore[arg-type]

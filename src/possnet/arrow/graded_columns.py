@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from possnet.arrow.raw_columns import TextColumn, describe_misfit
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, describe_value
 from possnet.kernels import bitmaps
 from possnet.kernels.graded_cells import GradedCells, grade_cells
 from possnet.kernels.grouping import group_rows
@@ -126,7 +126,7 @@ def find_fault(degrees: Mapping[str, Any], variable: Variable) -> Finding:
         given: object = degree
         is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
         if not is_number or not isfinite(degree) or not 0.0 <= degree <= 1.0:
-            return f"degree {degree!r} of {state!r}; expected a number from 0 to 1"
+            return f"degree {describe_value(degree)} of {state!r}; expected a number from 0 to 1"
     if not any(degrees.values()):
         return "degrees that are all 0 leave no state possible; expected 1 for the most possible states"
     return ""
@@ -213,7 +213,9 @@ def read_certainty(certainty: Certainty | None, owner: str) -> dict[str, tuple[s
     checked = {}
     given: object = certainty
     if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{owner}: certainty {certainty!r}; expected a mapping such as {{'label': ('certainty', 7)}}")
+        raise InputError(
+            f"{owner}: certainty {describe_value(certainty)}; expected a mapping such as {{'label': ('certainty', 7)}}"
+        )
     for name, option in (certainty or {}).items():
         column, scale = (option, 1.0) if isinstance(option, str) else _split_option(option, name, owner)
         if column == name:
@@ -229,7 +231,8 @@ def _split_option(option: object, name: str, owner: str) -> tuple[str, float]:
         if isinstance(column, str) and number and isfinite(scale) and scale > 0.0:
             return column, float(scale)
     raise InputError(
-        f"{owner}: certainty of {name!r} is {option!r}; expected a column, or a column and its largest certainty, such as "
+        f"{owner}: certainty of {name!r} is {describe_value(option)}; "
+        "expected a column, or a column and its largest certainty, such as "
         "('certainty', 7)"
     )
 

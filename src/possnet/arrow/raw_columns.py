@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, among, warn_user
+from possnet.errors import InputError, among, keep_findings, warn_user
 from possnet.kernels import bitmaps
 from possnet.kernels.graded_cells import GradedCells, grade_cells
 from possnet.limits import refuse_over
@@ -76,9 +76,7 @@ class ProblemReport:
                 warn_user(f"{self.owner}, column {column!r}: {self.notes[column]}")
             return
         lines = [f"{self.owner}, row {row}, column {column!r}: {finding}" for row, column, finding in self.problems]
-        if self.total > len(lines):
-            lines.append(f"... and {self.total - len(lines):,} more cells of {self.owner} that cannot be used")
-        raise InputError("\n".join(lines))
+        raise InputError(*keep_findings(lines, self.total, f"cells of {self.owner} that cannot be used"))
 
 
 class DoubtfulText(NamedTuple):

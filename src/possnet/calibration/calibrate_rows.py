@@ -11,6 +11,7 @@ from possnet.calibration.calibrated_network import Calibration, check_alpha, des
 from possnet.calibration.candidate_scores import AMBIGUOUS, Ambiguous, rank_candidates
 from possnet.calibration.seen_rows import describe_seen_rows
 from possnet.dataset import Dataset, align_rows, require_rows
+from possnet.doors import check_arguments
 from possnet.errors import InputError, among, require_known, require_whole
 from possnet.inference import SCORED_BY, ScoredBy, score_rows
 from possnet.network import Network
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _FEWEST: Final = 2  # rows of a fold
 
 
+@check_arguments
 def calibrate(
     subject: Subject,
     data: Dataset | Batches,

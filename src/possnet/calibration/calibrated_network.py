@@ -9,6 +9,7 @@ import numpy as np
 
 from possnet.calibration.score_ranks import ScoreRanks, compute_p_values, cut_sets, raise_tops
 from possnet.completion import Completion, complete
+from possnet.doors import check_arguments
 from possnet.errors import InputError, count_noun, require_number, warn_user
 from possnet.inference import LOWEST_SCORE, score_rows
 
@@ -64,6 +65,7 @@ class Calibration:
         """Whether every state is compared with calibration rows of its own (Mondrian)."""
         return self.ranks[0].states is not None
 
+    @check_arguments
     def p_values(self, raw: ArrayLike, *, logs: bool = False, rng: np.random.Generator | int | None = None) -> Floats:
         """The p-value of every state, (rows, states): valid, and subnormal where no state fits well.
 
@@ -88,6 +90,7 @@ class Calibration:
         p_values = compute_p_values(self.ranks, [np.atleast_2d(part) for part in scores], generator)
         return p_values[0] if scores[0].ndim == 1 else p_values
 
+    @check_arguments
     def degrees(self, raw: ArrayLike, *, logs: bool = False, rng: np.random.Generator | int | None = None) -> Floats:
         """Valid degrees, (rows, states): the p-values, the largest of every row raised to 1. See `p_values`.
 
@@ -99,6 +102,7 @@ class Calibration:
         """
         return raise_tops(self.p_values(raw, logs=logs, rng=rng))
 
+    @check_arguments
     def conflicts(self, raw: ArrayLike, *, logs: bool = False) -> Floats:
         """How badly every row fits: 1 - its largest p-value. See `p_values`.
 
@@ -111,6 +115,7 @@ class Calibration:
         lacking: Floats = 1.0 - np.atleast_2d(self.p_values(raw, logs=logs)).max(axis=-1)
         return lacking
 
+    @check_arguments
     def sets(self, raw: ArrayLike, alpha: float | None = None, *, logs: bool = False) -> Bools:
         """The sets {x : pi(x) > alpha}, (rows, states), which hold the truth with a probability of 1 - alpha or more.
 
@@ -126,6 +131,7 @@ class Calibration:
         check_alpha(level, "sets", self.rows)
         return cut_sets(self.degrees(raw, logs=logs), level)
 
+    @check_arguments
     def score(self, data: Dataset) -> tuple[Floats, ...]:
         """Raw scores of the states of the target in every row, as logarithms, by the network of every fold.
 
@@ -143,6 +149,7 @@ class Calibration:
         shown = data.select([v.name for v in data.variables if v.name in own and v.name != self.target.name])
         return tuple(score_rows(network, self.target.name, shown, by=self.by) for network in self.scorers)
 
+    @check_arguments
     def complete(self, data: Dataset, *, hide: bool = False) -> Completion:
         """The completion of rows, with valid degrees for the target: P(degree of the truth <= a) <= a.
 

@@ -30,7 +30,7 @@ from possnet.cells.bracketed_lists import PARTNERS, ListMember, is_balanced, spl
 from possnet.cells.escaped_text import EscapedText, escape_text, strip_blanks
 from possnet.cells.parsed_cell import CellPart, ParsedCell
 from possnet.cells.written_degrees import write_degree
-from possnet.errors import InputError, require_known
+from possnet.errors import InputError, describe_value, require_known
 
 if TYPE_CHECKING:
     from possnet.arrow import Cell
@@ -44,6 +44,7 @@ degree, ``high:1|mild:.4``, even where the states are not known beforehand.
 """
 _UNKNOWN = ("?", "*")
 _USUAL_SEPARATORS = ("|", ";")
+_LONGEST_SEPARATOR = 100
 _NEVER_SEPARATE = "!?*{}[]\"'"
 # the two ends around the first .. with something on both sides
 _RANGE = re.compile(r"(.*?\S)\s*\.\.\s*(\S.*)", re.DOTALL)
@@ -261,8 +262,9 @@ def _has_unsafe_dots(state: str, states: Sequence[str] | None) -> bool:
 def _check_separator(separator: object) -> None:
     if separator is None:
         return
-    if not isinstance(separator, str) or not separator:
-        raise InputError(f"separator {separator!r}; expected a text such as '|' or ', ', or a text for each column")
+    if not isinstance(separator, str) or not 0 < len(separator) <= _LONGEST_SEPARATOR:
+        shown = describe_value(separator)
+        raise InputError(f"separator {shown}; expected a text such as '|' or ', ', or a text for each column")
     wrong = [sign for sign in separator if sign in _NEVER_SEPARATE]
     if wrong or separator.strip() in {".", ".."} or "\n" in separator or "\r" in separator:
         raise InputError(

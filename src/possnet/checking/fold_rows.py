@@ -71,5 +71,8 @@ def number_groups(data: Dataset, groups: str | Sequence[object] | ArrayLike | No
     listed = labels.tolist()
     if None in listed:
         raise InputError(f"check: row {listed.index(None) + 1} has no group; expected a label for each row")
-    places = {label: number for number, label in enumerate(dict.fromkeys(listed))}
+    try:
+        places = {label: number for number, label in enumerate(dict.fromkeys(listed))}
+    except TypeError:
+        raise InputError("check: groups with labels that have no hash; expected texts or numbers") from None
     return np.array([places[label] for label in listed], dtype=np.int64)

@@ -22,6 +22,7 @@ from possnet.checking.hidden_cells import choose_targets, count_states, find_kno
 from possnet.checking.recipes import Learn, Recipe, describe_recipe, take_network
 from possnet.completion import complete
 from possnet.dataset import Dataset, batches_of, require_rows
+from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, require_number
 from possnet.inference import RowQueries, read_tables
 from possnet.network import Network
@@ -42,6 +43,8 @@ _BLOCK_ROWS: Final = 1 << 16
 _GRID: Final = np.round(np.linspace(0.05, 1.0, 20), 9)  # of reliability curves
 
 
+@check_arguments
+@checks_itself("targets", "data")
 def check(
     subject: Network | Recipe | Learn,
     data: Dataset | Batches,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from possnet.doors import check_arguments, check_fields
 from possnet.errors import InputError, listing
 from possnet.learners import LEARNERS
 from possnet.network import Network
@@ -22,6 +23,7 @@ Learn: TypeAlias = "Callable[[Dataset], Any]"
 """From rows to a network, or to a result that has one as ``.network``."""
 
 
+@check_fields
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A structure, given or learned, and then its tables: what `possnet learn` and `possnet fit` do.
@@ -56,6 +58,7 @@ class Recipe:
         if self.learner is not None:
             LEARNERS.require(self.learner, "recipe")
 
+    @check_arguments
     def learn(self, data: Dataset) -> Network:
         """The network that the recipe learns from rows.
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, among, listing
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def read_labels(y: Any, classes: Sequence[Any] | None = None) -> tuple[Labels, B
     return _read_sets(cells, classes)
 
 
+@check_arguments
 def candidates_to_multihot(y: Iterable[Any], classes: Sequence[Any] | None = None) -> Bools:
     """Sets of candidates as a boolean matrix (rows, classes), which scikit-learn can split.
 

@@ -12,6 +12,7 @@ from possnet.classifier.candidate_labels import read_labels
 from possnet.classifier.feature_columns import split_columns
 from possnet.classifier.model_choice import LabelledRows, split_folds
 from possnet.classifier.possibilistic_classifier import decision_to_sets
+from possnet.doors import check_arguments
 from possnet.errors import InputError, count_noun
 from possnet.variables import Variable
 
@@ -58,6 +59,7 @@ class HeldOutScores:
         return text.replace("%", " %")
 
 
+@check_arguments
 def score_sets(decision: Floats, candidates: Bools, alpha: float, frequency: Floats | None = None) -> HeldOutScores:
     """Figures of a decision function, (rows, classes) or for two classes (rows,).
 
@@ -86,6 +88,7 @@ def score_sets(decision: Floats, candidates: Bools, alpha: float, frequency: Flo
     )
 
 
+@check_arguments
 def score_folds(
     estimator: Any,
     X: Any,

@@ -33,6 +33,7 @@ from possnet.classifier.model_choice import (
     list_grid,
     split_folds,
 )
+from possnet.doors import check_arguments
 from possnet.errors import InputError, listing, require_known, require_number, require_whole, warn_user
 from possnet.graph import Dag
 from possnet.transforms import to_possibility, to_probability
@@ -543,6 +544,7 @@ def check_level(alpha: object) -> float:
     return require_number(alpha, f"{_OWNER}: alpha", "a number between 0 and 1, such as 0.1", low, high)
 
 
+@check_arguments
 def decision_to_sets(decision: Floats, alpha: float = 0.1) -> Bools:
     """The sets of `PossibilisticClassifier.predict_set` from its decision function, wherever that came through.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from possnet.classifier.candidate_labels import read_labels
 from possnet.classifier.possibilistic_classifier import decision_to_sets
+from possnet.doors import check_arguments, check_fields
 from possnet.errors import InputError, require_known
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _DISCOUNTS: Final = {"u65": (1.6, 0.6), "u80": (2.2, 1.2)}
 
 
+@check_arguments
 def superset_accuracy(
     y_true: Any, y_pred: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
 ) -> float:
@@ -43,6 +45,7 @@ def superset_accuracy(
     return _average(np.array(right, dtype=np.float64), sample_weight)
 
 
+@check_arguments
 def set_coverage(y_true: Any, sets: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None) -> float:
     """How often a set holds the truth; on ambiguous truth, one of the candidates.
 
@@ -52,6 +55,7 @@ def set_coverage(y_true: Any, sets: Any, *, classes: Sequence[Any] | None = None
     return _average(_find_hits(y_true, sets, classes), sample_weight)
 
 
+@check_arguments
 def mean_set_size(y_true: Any, sets: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None) -> float:
     """Mean number of classes in a set; the truth plays no part.
 
@@ -62,6 +66,7 @@ def mean_set_size(y_true: Any, sets: Any, *, classes: Sequence[Any] | None = Non
     return _average(np.asarray(sets).sum(axis=1).astype(np.float64), sample_weight)
 
 
+@check_arguments
 def discounted_accuracy(
     y_true: Any, sets: Any, *, utility: str = "u65", classes: Sequence[Any] | None = None, sample_weight: Any = None
 ) -> float:
@@ -79,6 +84,7 @@ def discounted_accuracy(
     return _average(_find_hits(y_true, sets, classes) * (linear * share - square * share**2), sample_weight)
 
 
+@check_arguments
 def candidate_log_loss(
     y_true: Any, probabilities: Any, *, classes: Sequence[Any] | None = None, sample_weight: Any = None
 ) -> float:
@@ -117,6 +123,7 @@ def _average(values: Floats, weights: Any) -> float:
     return float(np.average(values, weights=None if weights is None else np.asarray(weights, dtype=np.float64)))
 
 
+@check_fields
 @dataclass(frozen=True, slots=True)
 class CandidateScorer:
     """A scorer of scikit-learn: estimator, rows, truth -> a number, larger is better.
@@ -143,6 +150,7 @@ class CandidateScorer:
         return discounted_accuracy(y_true, sets, utility=self.name, **options)
 
 
+@check_arguments
 def coverage_scorer(alpha: float = 0.1) -> CandidateScorer:
     """Scorer of the coverage of sets at a level.
 
@@ -152,6 +160,7 @@ def coverage_scorer(alpha: float = 0.1) -> CandidateScorer:
     return CandidateScorer("coverage", alpha)
 
 
+@check_arguments
 def size_scorer(alpha: float = 0.1) -> CandidateScorer:
     """Scorer of the mean size of sets at a level, negated: smaller sets are better.
 
@@ -161,6 +170,7 @@ def size_scorer(alpha: float = 0.1) -> CandidateScorer:
     return CandidateScorer("size", alpha)
 
 
+@check_arguments
 def utility_scorer(utility: str = "u65", alpha: float = 0.1) -> CandidateScorer:
     """Scorer of ``u65`` or ``u80`` at a level.
 

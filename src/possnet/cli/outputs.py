@@ -9,7 +9,7 @@ from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from possnet.cli.terminal import make_console, show_line
-from possnet.errors import InputError, count_noun
+from possnet.errors import InputError, count_noun, escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,13 +80,13 @@ def show_progress(doing: str, unit: str, total: int | None = None) -> Iterator[P
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(24),
-        TextColumn("{task.fields[count]}"),
+        TextColumn("{task.fields[count]}", markup=False),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=make_console(sys.stderr), transient=True) as bar:
-        task = bar.add_task(doing, total=total, count="")
+        task = bar.add_task(escape_controls(doing), total=total, count="")
 
         def advance(done: int, most: int) -> None:
             # EM says how many steps it may take, not how many it will.

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 import possnet as pn
 from possnet.cli.inputs import find_data, find_source, read_net
-from possnet.errors import InputError, PossnetError, did_you_mean, listing
+from possnet.errors import InputError, PossnetError, did_you_mean, escape_controls, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ class Text(click.ParamType[Any]):
         """The words that begin like what was typed."""
         del param
         before, sign, begun = incomplete.rpartition(self.separator) if self.separator else ("", "", incomplete)
-        return [CompletionItem(before + sign + word) for word in self.words(ctx) if word.startswith(begun)]
+        return [CompletionItem(before + sign + word) for word in self.words(ctx) if _can_be_typed(word, begun)]
 
 
 class File(Text):
@@ -190,7 +190,12 @@ class Finding(Text):
         if equals:
             typed = f"{name}={''.join(states.rpartition('|')[:2])}"
             words = [typed + state for v in _list_variables(ctx) if v.name == name for state in v.states]
-        return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+        return [CompletionItem(word) for word in words if _can_be_typed(word, incomplete)]
+
+
+def _can_be_typed(word: str, begun: str) -> bool:
+    """Whether a word goes on from what was typed, and is safe to hand to the shell."""
+    return word.startswith(begun) and escape_controls(word) == word
 
 
 def _read_finding(text: str) -> tuple[str, str]:

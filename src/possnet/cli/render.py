@@ -8,6 +8,7 @@ elsewhere nothing is folded. Colour is put on the finished text, so that it neve
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +18,12 @@ import click
 
 from possnet.cli.notes import list_notes
 from possnet.cli.terminal import UNLIMITED, PageLine, cut_line, fold_line, fold_words, get_width, print_lines
+from possnet.errors import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
+
+    from possnet.network import Network
 
 Page: TypeAlias = "list[str | PageTable]"
 _MOST_ROWS = 60
@@ -51,10 +55,32 @@ def show(page: Page | Mapping[str, object], *, err: bool = False) -> None:
         return
     if isinstance(page, Mapping):
         document = {**page, "notes": list_notes(click.get_current_context())}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), err=err)
+        click.echo(_write_json(document), err=err)
         return
     lines = lay_out_page(page, get_width() if stream.isatty() else UNLIMITED)
     print_lines(lines, stream, err=err)
+
+
+def _write_json(document: Mapping[str, object]) -> str:
+    """A document as JSON, with every character that a terminal would obey as its escape; it is read back as it was."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return "\n".join(
+        line if escape_controls(line) == line else re.sub(r"[^ -~]", _escape_character, line)
+        for line in text.split("\n")
+    )
+
+
+def _escape_character(match: re.Match[str]) -> str:
+    return match[0] if escape_controls(match[0]) == match[0] else f"\\u{ord(match[0]):04x}"
+
+
+def escape_names(text: str, network: Network) -> str:
+    """A text of several lines, in which names and states that hold line breaks are shown with their escapes."""
+    for variable in network.variables:
+        for name in (variable.name, *variable.states):
+            if escape_controls(name) != name:
+                text = text.replace(name, escape_controls(name))
+    return text
 
 
 def make_table(
@@ -78,12 +104,12 @@ def make_table(
       fever     10.00
     """
     count = len(head or rows[0])
-    shown = [tuple(row) for row in rows[:_MOST_ROWS]]
+    shown = [tuple(map(escape_controls, row)) for row in rows[:_MOST_ROWS]]
     if len(rows) > _MOST_ROWS:
         shown.append((f"... and {len(rows) - _MOST_ROWS} more", *[""] * (count - 1)))
     shown += [tuple(total)] if total else []
     right = frozenset(numbers if texts is None else range(texts, count))
-    table = PageTable(tuple(shown), tuple(head), right, keys, indent)
+    table = PageTable(tuple(shown), tuple(map(escape_controls, head)), right, keys, indent)
     filled = [k for k in range(count) if k < keys or not shown or any(row[k] for row in shown)]
     return table if len(filled) == count else table.pick_columns(filled)
 
@@ -120,7 +146,7 @@ def lay_out_page(page: Page, width: int = UNLIMITED) -> list[PageLine]:
     for number, part in enumerate(page):
         if isinstance(part, str):
             role = "text" if number else "headline"
-            lines += (PageLine(s, role) for line in part.splitlines() or [""] for s in fold_line(line, width))
+            lines += (PageLine(line, role) for line in fold_line(escape_controls(part), width))
         else:
             lines += _draw_table(part, width)
     return lines

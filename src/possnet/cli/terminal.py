@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from possnet.errors import escape_controls
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
@@ -42,11 +44,16 @@ def show_line(text: str, *, err: bool = True) -> None:
     stream = sys.stderr if err else sys.stdout
     if stream is not None:
         width = get_width() if stream.isatty() else UNLIMITED
-        print_lines([PageLine(line) for line in fold_line(text, width)], stream, err=err)
+        lines = [line for sentence in text.split("\n") for line in fold_line(escape_controls(sentence), width)]
+        print_lines([PageLine(line) for line in lines], stream, err=err)
 
 
 def print_lines(lines: Sequence[PageLine], stream: IO[str], *, err: bool) -> None:
-    """Print lines, with colour if the terminal has some and nobody has asked for none."""
+    """Print lines, with colour if the terminal has some and nobody has asked for none.
+
+    Names come from files, and a terminal obeys what they hold: control characters are printed as their escapes.
+    """
+    lines = [PageLine(escape_controls(line.text), line.role) for line in lines]
     if wants_colour(stream):
         console = make_console(stream)
         for line in lines:

@@ -10,6 +10,7 @@ import numpy as np
 from possnet.completion.asked_targets import add_targets
 from possnet.completion.completion import CellDegrees, Completion, check_threshold
 from possnet.dataset import Dataset, align_rows, group_rows, require_rows
+from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, listing, warn_user
 from possnet.inference import RowQueries, read_tables
 from possnet.limits import refuse_over
@@ -50,6 +51,8 @@ def complete(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> CompletionStream: ...
+@check_arguments
+@checks_itself("targets", "data")
 def complete(
     network: Network,
     data: Dataset | Batches,
@@ -130,6 +133,7 @@ class CompletionStream:
 
     __slots__ = ("_engine", "_progress", "_stream")
 
+    @check_arguments
     def __init__(self, engine: RowQueries, stream: Batches, progress: Progress | None = None) -> None:
         self._engine, self._stream, self._progress = engine, stream, progress
 
@@ -148,6 +152,7 @@ class CompletionStream:
                 yield completion
             first_row += len(batch)
 
+    @check_arguments
     def resolved(self, *, watch: Callable[[Completion], None] | None = None) -> Batches:
         """Stream of the rows with every ambiguous cell cut down to its most possible states; see `Completion.resolved`.
 
@@ -162,6 +167,7 @@ class CompletionStream:
         """
         return self.narrowed(1.0, watch=watch)
 
+    @check_arguments
     def narrowed(self, threshold: float = 0.5, *, watch: Callable[[Completion], None] | None = None) -> Batches:
         """Stream of the rows with every ambiguous cell cut down to {x : Π(x | row) >= threshold}.
 

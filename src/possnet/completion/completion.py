@@ -14,6 +14,7 @@ import numpy as np
 
 from possnet.arrow import table_of_arrays
 from possnet.dataset import code_column
+from possnet.doors import check_arguments
 from possnet.errors import InputError, among, listing, require_number
 from possnet.possibility import Possibility, necessities
 
@@ -124,6 +125,7 @@ class CompletionSummary:
         """All variables together."""
         return sum(self.variables.values(), CellTally())
 
+    @check_arguments
     def describe_unasked(self, option: str = "targets=") -> str:
         """A sentence if nothing was asked, or not all that the network could say; else nothing.
 
@@ -173,6 +175,7 @@ class Completion:
     first_row: int = 0
     lacking: tuple[str, ...] = ()
 
+    @check_arguments
     def of(self, row: int, name: str) -> Possibility:
         """Degrees of the states of one ambiguous cell given its whole row, Π(x | row).
 
@@ -204,6 +207,7 @@ class Completion:
         """
         return self.narrowed(1.0)
 
+    @check_arguments
     def narrowed(self, threshold: float = 0.5) -> Dataset:
         """The rows with every ambiguous cell cut down to {x : Π(x | row) >= threshold}.
 
@@ -231,6 +235,7 @@ class Completion:
         grades = np.concatenate([column.graded_numbers(), np.full(len(kept), -1)])  # of cells in impossible rows
         return code_column(column.variable, codes, octets, unknown, grades=grades, table=column.grades)
 
+    @check_arguments
     def summary(self, threshold: float = 1.0) -> CompletionSummary:
         """How many ambiguous cells were resolved or narrowed, with sets cut at a threshold.
 

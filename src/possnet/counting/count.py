@@ -15,6 +15,7 @@ from possnet.counting.focal_counts import Focal, merge_focal
 from possnet.counting.kernel_choice import Kernel, estimate_costs
 from possnet.counting.row_blocks import BLOCK, FOCAL_BLOCK, RowBlock, split_blocks
 from possnet.dataset import Dataset, batches_of, group_rows, require_rows
+from possnet.doors import check_arguments
 from possnet.errors import InputError, TooLarge, among
 from possnet.graph import require_structure
 from possnet.kernels import bitmaps, tally
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _MERGE_AT = 16  # blocks whose counts are kept before they are merged
 
 
+@check_arguments
 def count(
     dag: Dag,
     data: Dataset | Batches,

@@ -30,7 +30,8 @@ from possnet.counting.permuted_counts import (
     require_same_parents,
     require_same_states,
 )
-from possnet.errors import InputError, among
+from possnet.doors import check_arguments, check_fields
+from possnet.errors import InputError, among, describe_value
 from possnet.kernels import bitmaps, tally
 from possnet.limits import refuse_over
 from possnet.variables import join_bins
@@ -54,6 +55,7 @@ def refuse_rows(rows: float) -> None:
         raise InputError(f"counts of {rows:,} rows in all; expected fewer than 2**62, so that every count is exact")
 
 
+@check_fields
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """Sufficient statistics N_ijk and N_ij of the families of a DAG; made by `possnet.count`.
@@ -138,9 +140,10 @@ class Counts:
         >>> pn.count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x"]})).variable("a")
         Variable('a', ('x',))
         """
-        if name not in self._by_name:
-            raise InputError(f"counts: no variable {name!r}{among(name, self._by_name)}")
-        return self._by_name[name]
+        try:
+            return self._by_name[name]
+        except (KeyError, TypeError):
+            raise InputError(f"counts: no variable {describe_value(name)}{among(name, self._by_name)}") from None
 
     def family(self, name: str) -> Tally:
         """Counts of a family: the contexts that occur (states of the parents, in table order), their N_ijk and N_ij.
@@ -249,6 +252,7 @@ class Counts:
             focal_families=focal,
         ).with_one_type()
 
+    @check_arguments
     def with_order(
         self,
         variables: Iterable[Variable],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from possnet.cuts.cut_fitting import fit_cut
 from possnet.cuts.process_detection import DetectedProcess, detect_process
+from possnet.doors import check_arguments
 from possnet.em import EmOptions, EmResult, fit_em
 from possnet.parameters import fit
 from possnet.possibility import PRODUCT, Conjunction
@@ -68,6 +69,7 @@ class AutoResult:
         return f"AutoResult({self.network!r}, {self.learner!r}: {self.detected.process} rows)"
 
 
+@check_arguments
 def fit_auto(
     dag: Dag,
     data: Dataset | Batches,

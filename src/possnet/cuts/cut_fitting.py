@@ -22,6 +22,7 @@ from possnet.cuts.cut_result import CutResult
 from possnet.cuts.family_bounds import ROUNDING
 from possnet.cuts.family_cells import count_cells
 from possnet.cuts.network_fitting import FamilyOptions, fit_families
+from possnet.doors import check_arguments
 from possnet.errors import InputError, require_known, require_number, warn_user
 from possnet.network import Network, NetworkBounds
 from possnet.parameters import normalise_rows, read_thetas
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 Point: TypeAlias = Literal["greatest", "middle"]
 
 
+@check_arguments
 def fit_cut(
     dag: Dag,
     data: Dataset | Batches,

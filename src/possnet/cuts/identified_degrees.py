@@ -9,6 +9,7 @@ import numpy as np
 
 from possnet.cuts.ancestor_bounds import AncestorBounds
 from possnet.cuts.family_bounds import bound_table, contexts_in_cells, find_forced, greatest_solution
+from possnet.doors import check_arguments
 from possnet.errors import InputError, require_known, require_whole
 from possnet.network import Network
 from possnet.parameters import read_thetas
@@ -64,6 +65,7 @@ def identified_share(network: Network, identified: dict[str, Bools]) -> float:
     return float(np.concatenate([identified[name].reshape(-1) for name in children]).mean())
 
 
+@check_arguments
 def identify_degrees(
     network: Network, *, imprecision: Imprecision = 1.0, parents: Parents = "observed", limit: int | None = None
 ) -> IdentifiedDegrees:

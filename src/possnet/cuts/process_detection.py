@@ -23,6 +23,7 @@ from possnet.cuts.family_bounds import contexts_in_cells
 from possnet.cuts.family_cells import count_cells
 from possnet.cuts.network_fitting import FamilyOptions, fit_families
 from possnet.dataset import Dataset, batches_of
+from possnet.doors import check_arguments
 from possnet.errors import InputError, count_noun, require_number
 from possnet.possibility import PRODUCT
 
@@ -80,6 +81,7 @@ class DetectedProcess:
         return f"{self.process}: {self.reason}"
 
 
+@check_arguments
 def detect_process(data: Dataset | Batches, dag: Dag, *, wrong: float = 0.005) -> DetectedProcess:
     """Tell whether rows are precise, alpha-cut or traced, with the evidence in words and numbers.
 

@@ -32,7 +32,8 @@ from possnet.dataset.aligned_columns import align_degrees, align_words, find_str
 from possnet.dataset.coded_column import decode_column
 from possnet.dataset.row_weights import checked_weights, weights_of_column
 from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
-from possnet.errors import InputError, among, listing
+from possnet.doors import check_arguments, checks_itself
+from possnet.errors import InputError, among, describe_value, keep_findings, listing, require_several
 from possnet.kernels import bitmaps, graded_cells
 from possnet.kernels.grouping import group_rows
 from possnet.measurements import Binning, measured_cells, measured_column
@@ -114,6 +115,8 @@ class Dataset:
         return self
 
     @classmethod
+    @check_arguments
+    @checks_itself("variables", "rows")
     def from_rows(
         cls, variables: Sequence[Variable], rows: Iterable[Sequence[Any]], weights: ArrayLike | None = None
     ) -> Dataset:
@@ -126,10 +129,12 @@ class Dataset:
         """
         listed = variables_of(variables)
         columns: list[list[Any]] = [[] for _ in listed]
-        for number, row in enumerate(rows, start=1):
-            if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != len(listed):
+        for number, row in enumerate(require_several(rows, "rows"), start=1):
+            if not isinstance(row, list | tuple):  # anything that can be read once, but a text, is a row
+                row = require_several(row, f"row {number}:")  # noqa: PLW2901
+            if len(row) != len(listed):
                 raise InputError(
-                    f"row {number}: {row!r}; expected {len(listed)} cells ({listing(v.name for v in listed)})"
+                    f"row {number}: {describe_value(row)}; expected {len(listed)} cells ({listing(v.name for v in listed)})"
                 )
             for column, cell in zip(columns, row, strict=True):
                 column.append(cell)
@@ -140,6 +145,8 @@ class Dataset:
         return cls.from_columns(plain, variables=listed, weights=weights, owner="rows")
 
     @classmethod
+    @check_arguments
+    @checks_itself("unknown_words", "separator")
     def from_table(
         cls,
         frame: object,
@@ -212,6 +219,7 @@ class Dataset:
         return cls.from_columns(written, variables=wanted, weights=numbers, owner="table")
 
     @classmethod
+    @check_arguments
     def from_columns(
         cls,
         columns: Iterable[RawColumn],
@@ -249,7 +257,7 @@ class Dataset:
                 f"{owner}: columns of {listing(sorted(set(sizes.values())))} rows; expected columns of one length"
             )
         report.raise_if_any()
-        rows = next(iter(sizes.values()))
+        rows = next(iter(sizes.values()), 0)
         checked = None if weights is None else checked_weights(weights, rows, owner)
         return cls.unchecked(wanted.values(), words, rows, unknown=unknown, weights=checked, graded=graded)
 
@@ -272,9 +280,10 @@ class Dataset:
         >>> Dataset.from_table({"rash": ["yes", "no"]}).variable("rash")
         Variable('rash', ('no', 'yes'))
         """
-        if name not in self._variables:
-            raise InputError(f"data: no variable {name!r}{among(name, self._variables)}")
-        return self._variables[name]
+        try:
+            return self._variables[name]
+        except (KeyError, TypeError):
+            raise InputError(f"data: no variable {describe_value(name)}{among(name, self._variables)}") from None
 
     def bitmaps(self, name: str) -> Words:
         """Read-only bitmaps of a variable, shape (states, words): bit r of row k says that cell r contains state k.
@@ -302,8 +311,8 @@ class Dataset:
         >>> column.codes, column.cells
         (array([0, 2, 1, 0], dtype=uint8), [('yes',), ('no', 'yes'), None])
         """
+        variable = self.variable(name)
         if name not in self._columns:
-            variable = self.variable(name)
             if self._source is not None and name in self._source[0]:
                 column = self._source[0][name].take_rows(self._source[1])
             else:
@@ -318,7 +327,7 @@ class Dataset:
         >>> Dataset.from_table({"rash": ["yes", "no"]}).is_coded("rash")
         False
         """
-        return name in self._columns
+        return self.variable(name).name in self._columns
 
     @property
     def has_degrees(self) -> bool:
@@ -412,7 +421,8 @@ class Dataset:
         given: object = number
         if not isinstance(given, int | np.integer) or not -self._rows <= number < self._rows:
             raise InputError(
-                f"data: row {number!r} of {self._rows}; expected a number from {-self._rows} to {self._rows - 1}"
+                f"data: row {describe_value(number)} of {self._rows}; "
+                f"expected a number from {-self._rows} to {self._rows - 1}"
             )
         word, bit = divmod(number % self._rows, 64)
         row = {}
@@ -424,7 +434,10 @@ class Dataset:
     def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> Dataset:
         """Some of the rows: a slice, row numbers, or an array of booleans."""
         if isinstance(rows, slice):
-            start, stop, step = rows.indices(self._rows)
+            try:
+                start, stop, step = rows.indices(self._rows)
+            except (TypeError, ValueError):
+                raise InputError(f"data: rows {describe_value(rows)}; expected a slice of whole numbers") from None
             if step == 1:
                 return self._take_rows(
                     slice(start, max(stop, start)), None if self._weights is None else self._weights[start:stop].copy()
@@ -434,6 +447,7 @@ class Dataset:
             wanted = _row_numbers(rows, self._rows)
         return self._take_rows(wanted, None if self._weights is None else self._weights[wanted])
 
+    @check_arguments
     def select(self, names: Iterable[str]) -> Dataset:
         """Some of the variables, in the order named.
 
@@ -445,6 +459,7 @@ class Dataset:
         part._columns, part._source = self._columns, self._source
         return part
 
+    @check_arguments
     def with_weights(self, weights: ArrayLike | None) -> Dataset:
         """The same rows with other weights; coded columns are shared.
 
@@ -456,6 +471,7 @@ class Dataset:
         data._columns, data._source = self._columns, self._source
         return data
 
+    @check_arguments
     def with_columns(self, columns: Iterable[CodedColumn]) -> Dataset:
         """The same rows with other cells in some columns; columns of new variables come last.
 
@@ -480,6 +496,7 @@ class Dataset:
         data._columns = self._columns | changed
         return data
 
+    @check_arguments
     def with_domains(self, variables: Iterable[Variable], owner: str = "data", first_row: int = 0) -> Dataset:
         """The same rows over given variables, such as a network's, where the names of columns and states are the same.
 
@@ -512,9 +529,10 @@ class Dataset:
                     graded[name] = align_degrees(graded[name], own, variable)
         if strangers:
             lines = [f"{owner}, row {first_row + row + 1}, {finding}" for row, finding in sorted(strangers)[:10]]
-            raise InputError("\n".join(lines))
+            raise InputError(*keep_findings(lines, len(strangers), "states"))
         return self._with_bitmaps(domains.values(), self._bitmaps | words, self._unknown, graded, self._weights)
 
+    @check_arguments
     def split(self, share: float, *, rng: np.random.Generator | int | None = None) -> tuple[Dataset, Dataset]:
         """Two parts, the first with the given share of the rows; drawn with ``rng``, or cut in order without it.
 
@@ -532,6 +550,8 @@ class Dataset:
         return self[np.sort(order[:first])], self[np.sort(order[first:])]
 
     @classmethod
+    @check_arguments
+    @checks_itself("parts")
     def concatenate(cls, parts: Iterable[Dataset]) -> Dataset:
         """Rows of several data sets over the same variables, one after the other.
 
@@ -542,12 +562,12 @@ class Dataset:
         >>> len(Dataset.concatenate([data, data[:1]]))
         3
         """
-        listed = list(parts)
+        listed = require_several(parts, "concatenate: data sets")
         if not listed:
             raise InputError("concatenate: no data sets; expected at least one")
         for part in listed:
             if not isinstance(part, Dataset):
-                raise InputError(f"concatenate: {part!r} is no data set; expected data sets")
+                raise InputError(f"concatenate: {describe_value(part)} is no data set; expected data sets")
         first = listed[0]
         if any(part._variables != first._variables for part in listed[1:]):
             domains = widest_variables([part.variables for part in listed], "concatenate")
@@ -610,6 +630,7 @@ class Dataset:
         """Number of rows, each counted with its weight; a float if weights have fractions."""
         return self._rows if self._weights is None else self._weights.sum().item()
 
+    @check_arguments
     def imprecise_share(self, name: str | None = None) -> float:
         """Share of cells with two states or more, unknown ones included; of one variable or of all.
 
@@ -618,6 +639,7 @@ class Dataset:
         """
         return self._cell_share(name, lambda n: self._weigh_rows(bitmaps.mark_imprecise(self._bitmaps[n])))
 
+    @check_arguments
     def unknown_share(self, name: str | None = None) -> float:
         """Share of cells that were given as unknown, of one variable or of all.
 
@@ -626,6 +648,7 @@ class Dataset:
         """
         return self._cell_share(name, lambda n: self._weigh_rows(self._unknown[n]) if n in self._unknown else 0)
 
+    @check_arguments
     def graded_share(self, name: str | None = None) -> float:
         """Share of cells that carry degrees between 0 and 1, of one variable or of all; they are imprecise ones.
 
@@ -636,6 +659,7 @@ class Dataset:
             name, lambda n: self._weigh_rows(bitmaps.pack(self.graded(n))) if n in self._graded else 0
         )
 
+    @check_arguments
     def mean_cell_size(self, name: str | None = None) -> float:
         """Mean number of states in a cell, of one variable or of all; an unknown cell has the whole domain.
 
@@ -653,6 +677,7 @@ class Dataset:
                 )
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    @check_arguments
     def to_arrow(self, *, lists: bool = False) -> Any:
         """Arrow table of the cells: categories where every cell is a single state, else lists of strings; null is unknown.
 
@@ -781,13 +806,17 @@ def _read_numbers(variable: Variable, options: CellOptions, values: Any) -> RawC
 
 
 def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:
-    chosen = np.asarray(wanted)
+    try:
+        chosen = np.asarray(wanted)
+    except (TypeError, ValueError, OverflowError):
+        chosen = np.array(None)
     if chosen.size == 0:
         return np.zeros(0, dtype=np.int64)
     if chosen.dtype == np.bool_ and chosen.shape == (rows,):
         return np.flatnonzero(chosen)
     if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
-        raise InputError(f"data: rows {wanted!r}; expected a slice, row numbers, or one truth value for each row")
+        shown = describe_value(wanted)
+        raise InputError(f"data: rows {shown}; expected a slice, row numbers, or one truth value for each row")
     if chosen.min() < -rows or chosen.max() >= rows:
         raise InputError(
             f"data: row {chosen.min() if chosen.min() < -rows else chosen.max()} of {rows}; expected row numbers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from possnet.cells import describe_degrees, describe_disguise, looks_like_ranges, name_option
-from possnet.errors import InputError, among, listing, warn_user
+from possnet.errors import InputError, among, describe_value, listing, require_several, warn_user
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ def variables_of(given: object) -> tuple[Variable, ...]:
     """
     listed = getattr(given, "variables", given)
     try:
-        variables: tuple[Any, ...] = (listed,) if isinstance(listed, Variable) else tuple(listed)  # type: ignore[arg-type]
-    except TypeError:
-        raise InputError(f"variables: {given!r}; expected variables, or something that has them") from None
+        variables: tuple[Any, ...] = (listed,) if isinstance(listed, Variable) else tuple(require_several(listed, ""))
+    except InputError:
+        raise InputError(
+            f"variables: {describe_value(given)}; expected variables, or something that has them"
+        ) from None
     wrong = [v for v in variables if not isinstance(v, Variable)]
     if wrong or not variables:
-        what = f"{wrong[0]!r} among them" if wrong else "none"
+        what = f"{describe_value(wrong[0])} among them" if wrong else "none"
         raise InputError(f"variables: {what}; expected at least one Variable")
     if len({v.name for v in variables}) < len(variables):
         raise InputError("variables: two have the same name; expected distinct names")

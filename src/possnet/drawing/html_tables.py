@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from possnet.drawing.svg import Picture, escape_markup
+from possnet.errors import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -19,6 +20,7 @@ def text_table(rows: Sequence[Sequence[str]], *, texts: int | None = None, inden
     >>> text_table([("a", "bb"), ("ccc", "d")], texts=1)
     ['  a    bb', '  ccc   d']
     """
+    rows = [tuple(map(escape_controls, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -38,6 +38,10 @@ COLOURS: Final = {
 Bars are told apart from the card, and their certain part from the rest, by a contrast of 3 : 1 at least (WCAG 1.4.11).
 """
 
+_FORBIDDEN = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff\\ufffe\\uffff]"
+)
+
 
 class Picture(str):
     """SVG or HTML text that a notebook shows as a picture.
@@ -69,12 +73,12 @@ def escape_markup(text: str) -> str:
 
 
 def replace_forbidden(text: str) -> str:
-    r"""Replace the control characters and lone surrogates that XML forbids by U+FFFD.
+    r"""Replace what XML forbids, further control characters and bidirectional overrides by U+FFFD.
 
     >>> replace_forbidden("tab\tstays") == "tab\tstays"
     True
     """
-    return re.sub("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]", "\N{REPLACEMENT CHARACTER}", text)
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def css_colours(colours: Mapping[str, tuple[str, str]]) -> tuple[str, str]:

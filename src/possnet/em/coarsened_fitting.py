@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.em.coarsening import CoarsenedNetwork
 from possnet.em.em_rows import code_em_rows
 from possnet.em.fitting import NO_ROW
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _STEPS: Final = 10_000
 
 
+@check_arguments
 def fit_coarsened(
     dag: Dag,
     data: Dataset | Batches,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, listing
 from possnet.randomset import MassFunction
 
@@ -94,6 +95,7 @@ class EmResult:
         table = draw_details("contexts and cells of every variable", draw_table(head, rows[:60]))
         return f"<div><p>{escape_markup(repr(self)[9:-1])}</p>{picture}{table}</div>"
 
+    @check_arguments
     def mass_function(self, name: str, given: Mapping[str, str] | None = None) -> MassFunction:
         """Masses of a variable's cell for given true states of its parents.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 
+from possnet.doors import check_arguments, check_fields, checks_itself
 from possnet.em.algorithm import EmAlgorithm, HeldPosteriors
 from possnet.em.em_result import CellMasses, EmResult
 from possnet.em.em_rows import Unknown, code_em_rows
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 NO_ROW: Final = 1e-6  # expected rows up to which a context counts as never visited
 
 
+@check_fields
+@checks_itself("start")
 @dataclass(frozen=True, slots=True)
 class EmOptions:
     """Starting points, limits and output of `fit_em`; the defaults suit most data.
@@ -85,6 +88,7 @@ class EmOptions:
             require_whole(value, 1, f"fit_em: {what}")
 
 
+@check_arguments
 def fit_em(
     dag: Dag,
     data: Dataset | Batches,

@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from possnet.errors import InputError, require_whole
+from possnet.doors import check_arguments, checks_itself
+from possnet.errors import InputError, describe_value, require_whole
 from possnet.executors import completed, workers as pool_of
 from possnet.experiment.experiment_folder import hold_folder, load_outcomes
 from possnet.experiment.trial import Outcome, TrialTask, describe_failure, run_trial
@@ -36,6 +37,8 @@ DEFAULT_NETWORKS: Final = ("clinic", "pump")
 _ALONE: Final = 4
 
 
+@check_arguments
+@checks_itself("networks", "executor", "process", "learn", "learners")
 def evaluate(
     networks: Mapping[str, Network] | Iterable[str | Network] | Network | str = DEFAULT_NETWORKS,
     *,
@@ -88,7 +91,7 @@ def evaluate(
     if workers is not None:
         require_whole(workers, 1, "evaluate: workers")
     if executor is not None and not hasattr(executor, "submit"):
-        raise InputError(f"evaluate: executor {executor!r}; expected one of concurrent.futures")
+        raise InputError(f"evaluate: executor {describe_value(executor)}; expected one of concurrent.futures")
     if out is None:
         return _run_grid(grid, None, workers, executor, progress)
     with hold_folder(out, grid) as folder:
@@ -145,13 +148,15 @@ def _name_networks(networks: object) -> dict[str, Network]:
     if isinstance(networks, Mapping):
         return dict(networks)
     if not isinstance(networks, str | Network | Iterable):
-        raise InputError(f"evaluate: networks {networks!r}; expected networks, or names of bundled ones")
+        raise InputError(f"evaluate: networks {describe_value(networks)}; expected networks, or names of bundled ones")
     listed = [networks] if isinstance(networks, str | Network) else list(networks)
     named: dict[str, Network] = {}
     for number, given in enumerate(listed, start=1):
         network = load_example(given) if isinstance(given, str) else given
         if not isinstance(network, Network):
-            raise InputError(f"evaluate: {given!r} is not a network; expected networks, or names of bundled ones")
+            raise InputError(
+                f"evaluate: {describe_value(given)} is not a network; expected networks, or names of bundled ones"
+            )
         name = given if isinstance(given, str) else network.name or f"network {number}"
         if name in named:
             raise InputError(

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from possnet.errors import InputError, listing, require_number, require_whole
+from possnet.errors import InputError, describe_value, listing, require_number, require_whole
 from possnet.experiment.trial import Trial
 from possnet.io import encode_network
 from possnet.learners import resolve_learner
@@ -59,9 +59,9 @@ class Grid:
         for name, network in networks.items():
             given: tuple[object, object] = name, network
             if not isinstance(given[0], str):
-                raise InputError(f"evaluate: a network is called {name!r}; expected a name, as text")
+                raise InputError(f"evaluate: a network is called {describe_value(name)}; expected a name, as text")
             if not isinstance(given[1], Network):
-                raise InputError(f"evaluate: {network!r}, called {name!r}, is not a network")
+                raise InputError(f"evaluate: {describe_value(network)}, called {name!r}, is not a network")
             if not network.is_normalised:
                 raise InputError(f"evaluate: network {name!r} has rows that do not peak at 1; normalise it first")
         endings = _check_each(learn, _read_structure, "learn")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import CurvePanel, PlainCurve, draw_curves, draw_details, draw_table, text_table
 from possnet.errors import InputError
 from possnet.learners import LEARNERS, label_learner, resolve_learner
@@ -79,6 +80,7 @@ class Results:
         """Trials that ended with an error, and the error."""
         return [(t, o.error) for t, o in zip(self.trials, self.outcomes, strict=True) if o.error is not None]
 
+    @check_arguments
     def summary(self, metric: str | None = None) -> list[Summary]:
         """Means over repeats, with 95 % confidence intervals, of one metric or of all.
 
@@ -96,6 +98,7 @@ class Results:
                     groups.setdefault((*trial.setting, name), []).append(measured)
         return [_summarise(key, measured) for key, measured in groups.items()]
 
+    @check_arguments
     def contexts(
         self, network: str, process: str, imprecision: float, rows: int, learner: str
     ) -> dict[str, list[float]]:
@@ -114,6 +117,7 @@ class Results:
                     lists.setdefault(name, []).append([nan if e is None else e for e in errors])
         return {name: np.mean(repeats, axis=0).tolist() for name, repeats in lists.items()}
 
+    @check_arguments
     def table(self, metric: str = "child_affinity") -> str:
         """The means of one metric as text: a line for each setting, a column for each learner, ignorance and the limit.
 
@@ -124,6 +128,7 @@ class Results:
         """
         return "\n".join(text_table(self.table_rows(metric), texts=2, indent=""))
 
+    @check_arguments
     def table_rows(self, metric: str = "child_affinity") -> list[tuple[str, ...]]:
         """The head and the lines of `table`, as texts.
 
@@ -145,6 +150,7 @@ class Results:
             rows.append((network, process, imprecision, f"{count:,}", *shown, *bounds))
         return rows
 
+    @check_arguments
     def sentences(self, metric: str = "child_affinity") -> list[str]:
         """The means of one metric at the largest number of rows, a sentence for each setting.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import ImpossibleEvidence
 from possnet.explanation.answer_explanation import AnswerExplanation, FindingEffect, SmallestChange, StoryFactor
 from possnet.explanation.asked_question import ask_question, choose_state, necessity_of
@@ -31,6 +32,7 @@ _MOST_ROWS = 4096  # variants of the evidence that are tried for the smallest ch
 _ALMOST_ZERO = 1e-60  # stands for 0 where a story without any 0 does not exist; far below any product that competes
 
 
+@check_arguments
 def explain(
     network: Network, target: str, evidence: Evidence | None = None, state: str | None = None
 ) -> AnswerExplanation:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import ImpossibleEvidence, InputError, require_number, require_whole
 from possnet.inference import Inference, describe_evidence, read_evidence
 from possnet.network import Network
@@ -143,6 +144,7 @@ class _EvidenceTests:
         return self.possibility(names) <= self.threshold
 
 
+@check_arguments
 def conflicts(
     network: Network, evidence: Evidence, *, threshold: float = 0.0, most: int = 10, budget: int = 5_000
 ) -> Conflicts:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import text_table
 from possnet.errors import InputError, require_whole
 from possnet.explanation.asked_question import ask_question, choose_state, necessity_of
@@ -94,6 +95,7 @@ class Contributions(Sequence[Contribution]):
     def __getitem__(self, rank: int | slice) -> Contribution | tuple[Contribution, ...]:
         return self.findings[rank]
 
+    @check_arguments
     def of(self, name: str) -> Contribution:
         """The contribution of one finding.
 
@@ -148,6 +150,7 @@ class Contributions(Sequence[Contribution]):
         return "\n".join([*lines, *text_table(rows, texts=1)])
 
 
+@check_arguments
 def contributions(
     network: Network,
     target: str,

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import text_table
-from possnet.errors import ImpossibleEvidence, InputError, among, listing, require_number
+from possnet.errors import ImpossibleEvidence, InputError, among, describe_value, listing, require_number
 from possnet.explanation.asked_question import find_variable
 from possnet.inference import Inference, describe_evidence
 from possnet.network import Network
@@ -101,6 +102,7 @@ class Decision:
         """All acts of the largest optimistic utility."""
         return _choose_best(self.acts, "optimistic")
 
+    @check_arguments
     def of(self, name: str) -> ActUtility:
         """An act and its utilities.
 
@@ -183,6 +185,7 @@ def _choose_best(acts: Sequence[ActUtility], *criteria: str) -> tuple[str, ...]:
     return tuple(act.name for act in kept)
 
 
+@check_arguments
 def decide(
     network: Network,
     acts: Sequence[str] | Mapping[str, Mapping[str, str] | None],
@@ -255,7 +258,7 @@ def _read_acts(network: Network, acts: object, evidence: Evidence | None) -> dic
     """Name of every act -> what it sets."""
     if isinstance(acts, str) or not isinstance(acts, Sequence | Mapping) or not acts:
         raise InputError(
-            f"decide: acts {acts!r}; expected names in a list, or a mapping from names to what each act sets"
+            f"decide: acts {describe_value(acts)}; expected names in a list, or a mapping from names to what each act sets"
         )
     listed: Mapping[str, Any] = acts if isinstance(acts, Mapping) else dict.fromkeys(acts)
     if len(listed) < len(acts):
@@ -264,10 +267,10 @@ def _read_acts(network: Network, acts: object, evidence: Evidence | None) -> dic
     for name, setting in listed.items():
         if setting is not None and not isinstance(setting, Mapping):
             raise InputError(
-                f"decide: act {name!r} sets {setting!r}; expected a mapping such as {{'vaccinated': 'yes'}}"
+                f"decide: act {name!r} sets {describe_value(setting)}; expected a mapping such as {{'vaccinated': 'yes'}}"
             )
         try:
-            network.do(setting or {})
+            network.do(setting) if setting else None
         except InputError as error:
             raise InputError(f"decide: act {name!r}: {error}") from None
         both = [v for v in setting or {} if v in (evidence or {})]
@@ -285,7 +288,7 @@ def _read_utilities(
     """Act -> the variables that its utilities speak of, and an array of utilities with an axis for each."""
     if not isinstance(utilities, Mapping) or not utilities:
         raise InputError(
-            f"decide: utilities {utilities!r}; expected a mapping from acts, or from a target, to utilities"
+            f"decide: utilities {describe_value(utilities)}; expected a mapping from acts, or from a target, to utilities"
         )
     shared = not set(utilities) & set(acts)
     if shared and not _fits_outcomes(network, utilities, target):
@@ -316,23 +319,22 @@ def _read_outcomes(
     if target is None:
         if not isinstance(worth, Mapping) or len(worth) != 1 or not isinstance(next(iter(worth.values())), Mapping):
             raise InputError(
-                f"{owner}: {worth!r}; expected {{target: {{state: utility}}}}, of several targets "
+                f"{owner}: {describe_value(worth)}; expected {{target: {{state: utility}}}}, of several targets "
                 "{(target, target): {(state, state): utility}}, or the inner one with target="
             )
         ((target, worth),) = worth.items()
     if not isinstance(worth, Mapping):
-        raise InputError(f"{owner}: {worth!r}; expected a mapping from states to utilities")
+        raise InputError(f"{owner}: {describe_value(worth)}; expected a mapping from states to utilities")
     names = (target,) if isinstance(target, str) else tuple(target or ())
     if not names or len(set(names)) < len(names):
         raise InputError(f"{owner}: targets {target!r}; expected one or more distinct names")
     targets = [find_variable(network, name, owner) for name in names]
-    outcomes = {(key,) if isinstance(key, str) else tuple(key): value for key, value in worth.items()}
+    outcomes = {key if isinstance(key, tuple) else (key,): value for key, value in worth.items()}
     expected = list(product(*(v.states for v in targets)))
     for key in outcomes:
         if key not in expected:
-            raise InputError(
-                f"{owner}: {'/'.join(map(str, key))!r} is no state of {', '.join(names)}; expected its states"
-            )
+            shown = "/".join(key) if all(isinstance(part, str) for part in key) else key
+            raise InputError(f"{owner}: {describe_value(shown)} is no state of {', '.join(names)}; expected its states")
     lacking = ["/".join(key) for key in expected if key not in outcomes]
     if lacking:
         raise InputError(f"{owner} lack {', '.join(names)} {listing(lacking)}; expected a utility of every state")

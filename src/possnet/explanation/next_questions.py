@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import text_table
 from possnet.errors import InputError, require_known, require_number
 from possnet.explanation.asked_question import ask_question, find_variable
@@ -174,6 +175,7 @@ def _describe_core(target: Possibility) -> str:
     return f"{'|'.join(core)}{f' ({certain:.2f})' if certain > 0 else ''}"
 
 
+@check_arguments
 def next_questions(
     network: Network,
     target: str,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from possnet.doors import check_arguments, check_fields, checks_itself
 from possnet.drawing import Bar, Card, draw_graph, text_table
 from possnet.errors import ImpossibleEvidence, InputError, among
 from possnet.inference import Inference, describe_evidence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from possnet.possibility import Possibility
 
 
+@check_fields
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """What is seen, and what is done.
@@ -42,6 +44,7 @@ class Scenario:
         seen = f"given {describe_evidence(self.given)}" if self.given else ""
         return ", ".join(filter(None, (done, seen))) or "nothing is known"
 
+    @check_arguments
     def answer_marginals(self, network: Network) -> dict[str, Possibility]:
         """Possibility of every variable in this scenario.
 
@@ -73,6 +76,7 @@ class ScenarioComparison:
     scenarios: dict[str, Scenario]
     marginals: dict[str, dict[str, Possibility]]
 
+    @check_arguments
     def of(self, name: str) -> dict[str, Possibility]:
         """Possibility of one variable in every scenario.
 
@@ -167,6 +171,8 @@ class ScenarioComparison:
         return "\n".join([*lines, *text_table(rows, texts=2)])
 
 
+@check_arguments
+@checks_itself("named")
 def scenarios(network: Network, named: Mapping[str, Scenario | Evidence]) -> ScenarioComparison:
     """Marginals of several scenarios side by side: A/B, or more.
 

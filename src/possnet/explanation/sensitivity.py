@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import text_table
 from possnet.errors import InputError, require_number, require_whole
 from possnet.explanation.asked_question import ask_question, choose_state
@@ -89,6 +90,7 @@ class EntrySensitivity:
                 right = slope
         return left, right
 
+    @check_arguments
     def value(self, t: float) -> float:
         """Π(x | e) with the entry at t; NaN if t makes the evidence impossible.
 
@@ -131,6 +133,7 @@ class Sensitivity(Sequence[EntrySensitivity]):
     (48, 'rash=spots given measles=no', 0.958)
     """
 
+    @check_arguments
     def __init__(
         self, network: Network, target: str, state: str, answer: float, curves: ResponseCurves, only: Bools
     ) -> None:
@@ -159,6 +162,7 @@ class Sensitivity(Sequence[EntrySensitivity]):
             return tuple(self._make_entry(int(number)) for number in self._order[rank])
         return self._make_entry(int(self._order[rank]))
 
+    @check_arguments
     def entry(self, variable: str, state: str, context: dict[str, str] | None = None) -> EntrySensitivity:
         """The entry of a state given the states of the variable's parents.
 
@@ -199,6 +203,7 @@ class Sensitivity(Sequence[EntrySensitivity]):
             self._curves.take(number),
         )
 
+    @check_arguments
     def to_dict(self, most: int = 20) -> dict[str, Any]:
         """The answer and the first entries, for machines.
 
@@ -237,6 +242,7 @@ def _formula_at(entry: EntrySensitivity) -> str:
     return f"{text} (context normalised)" if entry.normalises else text
 
 
+@check_arguments
 def sensitivity(
     network: Network, target: str, state: str | None = None, evidence: Evidence | None = None
 ) -> Sensitivity:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 PORT: Final = 8642
 
 
+@check_arguments
 def explore(
     network: Network | None = None,
     *,

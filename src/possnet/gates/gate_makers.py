@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, among, require_known, require_number
 from possnet.gates.gate import Gate, combine_effects
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction
@@ -22,6 +23,7 @@ _ACTIVE = ("yes", "true", "on", "present", "positive", "1")
 Numbers = float | Mapping[str, float]
 
 
+@check_arguments
 def gate_or(
     child: Variable,
     parents: Sequence[Variable],
@@ -62,6 +64,7 @@ def gate_or(
     return _make_switch("or", child, parents, parameters, conjunction)
 
 
+@check_arguments
 def gate_and(
     child: Variable,
     parents: Sequence[Variable],
@@ -101,6 +104,7 @@ def gate_and(
     return _make_switch("and", child, parents, parameters, conjunction)
 
 
+@check_arguments
 def gate_max(
     child: Variable,
     parents: Sequence[Variable],
@@ -137,6 +141,7 @@ def gate_max(
     return _make_ladder("max", child, parents, parameters, conjunction)
 
 
+@check_arguments
 def gate_min(
     child: Variable,
     parents: Sequence[Variable],

@@ -8,16 +8,18 @@ CPDAG, `EssentialGraph`, keeps an edge directed only if all of them agree on it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from possnet.errors import InputError, among, did_you_mean, listing
+from possnet.doors import check_arguments, checks_itself
+from possnet.errors import InputError, among, describe_value, did_you_mean, listing, require_several
 from possnet.variables import check_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 class Dag:
@@ -36,7 +38,13 @@ class Dag:
     _parents: dict[str, tuple[str, ...]]
     _children: dict[str, tuple[str, ...]]
 
+    @check_arguments
+    @checks_itself("parents")
     def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
+        if not isinstance(parents, Mapping):
+            raise InputError(
+                f"dag: parents {describe_value(parents)}; expected a mapping from every node to its parents"
+            )
         families: dict[str, tuple[str, ...]] = {}
         for child, its_parents in parents.items():
             check_text(child, "dag: node")
@@ -44,12 +52,9 @@ class Dag:
                 raise InputError(
                     f"dag: parents of {child!r} are one text {its_parents!r}; expected several, ({its_parents!r},)"
                 )
-            try:
-                families[child] = tuple(its_parents)
-            except TypeError:
-                raise InputError(
-                    f"dag: parents of {child!r} are {its_parents!r}; expected several names, or ()"
-                ) from None
+            families[child] = tuple(require_several(its_parents, f"dag: parents of {child!r} are"))
+            for parent in families[child]:
+                check_text(parent, f"dag: parent of {child!r}")
         children: dict[str, list[str]] = {node: [] for node in families}
         for child, its_parents in families.items():
             for parent in its_parents:
@@ -67,6 +72,8 @@ class Dag:
             raise InputError(f"dag: cycle {' -> '.join(self._find_cycle())}; expected no directed cycle")
 
     @classmethod
+    @check_arguments
+    @checks_itself("edges")
     def from_edges(cls, edges: Iterable[tuple[str, str]], *, nodes: Iterable[str] = ()) -> Dag:
         """Graph of (parent, child) pairs; nodes appear as listed, then as the edges name them.
 
@@ -74,10 +81,12 @@ class Dag:
         Dag(age; fever; rash <- fever, measles; measles)
         """
         parents: dict[str, list[str]] = {node: [] for node in nodes}
-        for edge in edges:
-            if len(edge) != 2:
-                raise InputError(f"dag: edge {edge!r}; expected a pair (parent, child)")
+        for edge in require_several(edges, "dag: edges"):
+            if not isinstance(edge, tuple | list) or len(edge) != 2:
+                raise InputError(f"dag: edge {describe_value(edge)}; expected a pair (parent, child)")
             parent, child = edge
+            check_text(parent, "dag: node")
+            check_text(child, "dag: node")
             parents.setdefault(parent, [])
             parents.setdefault(child, []).append(parent)
         return cls(parents)
@@ -98,7 +107,10 @@ class Dag:
         >>> Dag({"fever": (), "rash": ("fever",)}).parents("rash")
         ('fever',)
         """
-        return self._parents[self._require_node(node)]
+        try:
+            return self._parents[node]
+        except (KeyError, TypeError):
+            raise self._refuse_node(node) from None
 
     def children(self, node: str) -> tuple[str, ...]:
         """Children of a node.
@@ -106,7 +118,10 @@ class Dag:
         >>> Dag({"fever": (), "rash": ("fever",)}).children("fever")
         ('rash',)
         """
-        return self._children[self._require_node(node)]
+        try:
+            return self._children[node]
+        except (KeyError, TypeError):
+            raise self._refuse_node(node) from None
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -118,6 +133,7 @@ class Dag:
         """Nodes without children."""
         return tuple(node for node, children in self._children.items() if not children)
 
+    @check_arguments
     def ancestors(self, nodes: str | Iterable[str]) -> frozenset[str]:
         """All nodes from which a path leads to one of the given nodes, themselves excluded unless on such a path.
 
@@ -126,6 +142,7 @@ class Dag:
         """
         return self._reach_along(nodes, self._parents)
 
+    @check_arguments
     def descendants(self, nodes: str | Iterable[str]) -> frozenset[str]:
         """All nodes to which a path leads from one of the given nodes.
 
@@ -154,6 +171,7 @@ class Dag:
                     heappush(ready, position[child])
         return tuple(order)
 
+    @check_arguments
     def subgraph(self, nodes: Iterable[str]) -> Dag:
         """The given nodes and the edges among them.
 
@@ -220,6 +238,7 @@ class Dag:
             self.nodes, directed=[(p, c) for c, parents in into.items() for p in parents], undirected=open_edges
         )
 
+    @check_arguments
     def d_separated(
         self, first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()
     ) -> bool:
@@ -293,8 +312,11 @@ class Dag:
 
     def _require_node(self, node: str) -> str:
         if node not in self._parents:
-            raise InputError(f"{node!r} is not a node{among(node, self._parents)}")
+            raise self._refuse_node(node)
         return node
+
+    def _refuse_node(self, node: object) -> InputError:
+        return InputError(f"{describe_value(node)} is not a node{among(node, self._parents)}")
 
     def _require_nodes(self, nodes: str | Iterable[str]) -> set[str]:
         return {self._require_node(node) for node in ((nodes,) if isinstance(nodes, str) else nodes)}
@@ -344,6 +366,7 @@ class UndirectedGraph(_ComparedByContent):
     nodes: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
 
+    @check_arguments
     def __init__(self, nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> None:
         listed = tuple(nodes)
         object.__setattr__(self, "nodes", listed)
@@ -385,6 +408,7 @@ class EssentialGraph(_ComparedByContent):
     directed: frozenset[tuple[str, str]]
     undirected: tuple[tuple[str, str], ...]
 
+    @check_arguments
     def __init__(
         self,
         nodes: Iterable[str],
@@ -440,6 +464,8 @@ def require_structure(given: object, owner: str) -> None:
     possnet.errors.InputError: count: 'a -> b' is not a structure; expected a possnet.Dag (a network's is network.dag)
     """
     if not isinstance(given, Dag):
-        raise InputError(f"{owner}: {given!r} is not a structure; expected a possnet.Dag (a network's is network.dag)")
+        raise InputError(
+            f"{owner}: {describe_value(given)} is not a structure; expected a possnet.Dag (a network's is network.dag)"
+        )
     if not given.nodes:
         raise InputError(f"{owner}: the structure has no nodes; expected at least one")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import ImpossibleEvidence, InputError, require_whole
 from possnet.inference.bounded_queries import BoundedQueries
 from possnet.inference.entry_derivatives import differentiate_factors
@@ -64,6 +65,7 @@ class Inference(ExclusiveCalls):
     Possibility(fever: none 1, mild 0.8, high 0.64)
     """
 
+    @check_arguments
     def __init__(
         self,
         network: Network,
@@ -92,6 +94,7 @@ class Inference(ExclusiveCalls):
         """The junction tree of the whole network; print its ``describe()``."""
         return make_plan(self._graph.sizes, self._graph.scopes)
 
+    @check_arguments
     @exclusive
     def query(self, names: str | Sequence[str], evidence: Evidence | None = None) -> Possibility:
         """Possibility of a variable, or the joint one of several, given evidence, Π(x | e).
@@ -116,6 +119,7 @@ class Inference(ExclusiveCalls):
         scope = tuple(self.network.variables[target] for target in targets)
         return Possibility.unchecked(scope, self._condition_table(table, semiring, given=bool(known)))
 
+    @check_arguments
     @exclusive
     def marginals(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
         """Possibility of every variable given evidence, name -> Π(x | e), all from one calibration.
@@ -134,6 +138,7 @@ class Inference(ExclusiveCalls):
             for v, end in zip(self.network.variables, ends, strict=True)
         }
 
+    @check_arguments
     @exclusive
     def families(self, evidence: Evidence | None = None) -> dict[str, Possibility]:
         """Joint possibility of every variable and its parents, name -> Π(parents, x | e).
@@ -152,6 +157,7 @@ class Inference(ExclusiveCalls):
                 joints[factor] = Possibility.unchecked(scope, degrees)
         return {name: joints[factor] for factor, name in enumerate(self._graph.names)}
 
+    @check_arguments
     @exclusive
     def entry_derivatives(self, alternatives: Sequence[Evidence]) -> tuple[dict[str, Floats], Floats]:
         """How the possibility of evidence depends on every table entry, for several pieces of evidence at once.
@@ -187,6 +193,7 @@ class Inference(ExclusiveCalls):
             factors, values = [b / top for b in factors], values / top
         return dict(zip(self._graph.names, factors, strict=True)), values
 
+    @check_arguments
     @exclusive
     def pair_marginals(self, target: str, evidence: Evidence | None = None) -> dict[str, Floats]:
         """Joint possibility of a variable and every other one with the evidence, name -> array (target's, its states).
@@ -222,6 +229,7 @@ class Inference(ExclusiveCalls):
                 joints[name] = joint
         return joints
 
+    @check_arguments
     @exclusive
     def possibility_of(self, evidence: Evidence) -> float:
         """Possibility of the evidence, Π(e); cheap right after `marginals` with the same evidence.
@@ -239,6 +247,7 @@ class Inference(ExclusiveCalls):
             value, _ = query_pruned(self._graph, [], known, semiring, self._limit)
         return float(np.exp(value)) if semiring is MAX_SUM else value
 
+    @check_arguments
     def necessity(self, name: str, states: str | Iterable[str], evidence: Evidence | None = None) -> float:
         """Necessity that a variable is in one of some states, given evidence: N(A | e) = 1 - Π(not A | e).
 
@@ -248,6 +257,7 @@ class Inference(ExclusiveCalls):
         """
         return self.query(name, evidence).necessity(states)
 
+    @check_arguments
     @exclusive
     def bounds(self, names: str | Sequence[str], evidence: Evidence | None = None) -> PossibilityBounds:
         """Lower and upper possibility of a variable, or of several jointly, given evidence: of every network within bounds.
@@ -269,6 +279,7 @@ class Inference(ExclusiveCalls):
         """
         return self._bounded.bound_targets(self._find_targets(names, "bounds"), evidence)
 
+    @check_arguments
     @exclusive
     def marginal_bounds(self, evidence: Evidence | None = None) -> dict[str, PossibilityBounds]:
         """Lower and upper possibility of every variable given evidence, name -> bounds: see `bounds`.
@@ -283,6 +294,7 @@ class Inference(ExclusiveCalls):
         bounds = self._bounded.bound_marginals(evidence)
         return {variable.name: own for variable, own in zip(self.network.variables, bounds, strict=True)}
 
+    @check_arguments
     @exclusive
     def evidence_bounds(self, evidence: Evidence) -> tuple[float, float]:
         """Lower and upper possibility of the evidence, Π(e). A lower one of 0 says that it may be impossible.
@@ -295,6 +307,7 @@ class Inference(ExclusiveCalls):
         """
         return self._bounded.bound_evidence(evidence)
 
+    @check_arguments
     def necessity_bounds(
         self, name: str, states: str | Iterable[str], evidence: Evidence | None = None
     ) -> tuple[float, float]:
@@ -317,6 +330,7 @@ class Inference(ExclusiveCalls):
             )
         return BoundedQueries(self._graph, self.network.bounds, self._limit)
 
+    @check_arguments
     @exclusive
     def query_many(self, target: str, data: Dataset) -> Floats:
         """Possibility of a variable given every row of a data set, as an array (rows, states).
@@ -333,6 +347,7 @@ class Inference(ExclusiveCalls):
         """
         return self._rows.query_many(target, data)
 
+    @check_arguments
     @exclusive
     def marginals_many(self, data: Dataset) -> dict[str, Floats]:
         """Possibility of every variable given every row of a data set, name -> array (rows, states).
@@ -350,6 +365,7 @@ class Inference(ExclusiveCalls):
         """
         return self._rows.marginals_many(data)
 
+    @check_arguments
     def marginal_blocks(
         self, data: Dataset, wanted: Mapping[str, Bools], rows: Ints | None = None
     ) -> Iterator[tuple[int, int, dict[str, Floats], Bools]]:
@@ -367,6 +383,7 @@ class Inference(ExclusiveCalls):
         """
         return RowQueries(self._graph, self._limit).marginal_blocks(data, wanted, rows)
 
+    @check_arguments
     @exclusive
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
@@ -380,6 +397,7 @@ class Inference(ExclusiveCalls):
         with np.errstate(divide="ignore", invalid="ignore"):
             return Explanation(best.configuration, best.possibility, count_ties(tree))
 
+    @check_arguments
     @exclusive
     def most_possible_k(self, k: int, evidence: Evidence | None = None) -> list[Explanation]:
         """The k most possible configurations, best first; fewer if there are no more of degree above 0.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from possnet.errors import InputError, among, listing, require_number
+from possnet.errors import InputError, among, describe_value, listing, require_number
 from possnet.measurements import states_of_value
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def read_evidence(evidence: Evidence | None, variables: Sequence[Variable]) -> d
         return {}
     given: object = evidence
     if not isinstance(given, Mapping):
-        raise InputError(f"evidence {evidence!r}; expected a mapping such as {{'fever': 'high'}}")
+        raise InputError(f"evidence {describe_value(evidence)}; expected a mapping such as {{'fever': 'high'}}")
     numbers = {variable.name: k for k, variable in enumerate(variables)}
     for name in evidence:
         if name not in numbers:
-            raise InputError(f"evidence: no variable {name!r}{among(name, numbers)}")
+            raise InputError(f"evidence: no variable {describe_value(name)}{among(name, numbers)}")
     return {numbers[name]: _observation_degrees(variables[numbers[name]], seen) for name, seen in evidence.items()}
 
 
@@ -52,7 +52,7 @@ def _observation_degrees(variable: Variable, observation: object) -> Floats:
         degrees[variable.index(observation)] = 1.0
     elif isinstance(observation, Mapping):
         for state, degree in observation.items():
-            owner = f"evidence on {variable.name!r}: degree of {state!r}"
+            owner = f"evidence on {variable.name!r}: degree of {describe_value(state)}"
             degrees[variable.index(state)] = require_number(degree, owner, "a number from 0 to 1", 0.0, 1.0)
     elif isinstance(observation, set | frozenset):
         for state in observation:
@@ -60,7 +60,7 @@ def _observation_degrees(variable: Variable, observation: object) -> Floats:
     else:
         kind = type(observation).__name__
         raise InputError(
-            f"evidence on {variable.name!r}: a {kind} {observation!r}; expected a state, a set such as "
+            f"evidence on {variable.name!r}: a {kind} {describe_value(observation)}; expected a state, a set such as "
             "{'mild', 'high'} (one of these), or a mapping such as {'mild': 1.0, 'high': 0.4} (uncertain)"
         )
     if not observation:
@@ -77,7 +77,7 @@ def _number_degrees(variable: Variable, observation: object) -> Floats:
         degree = 1.0
         if isinstance(observation, Mapping):
             degree = require_number(
-                observation[value], f"{owner}: degree of {value!r}", "a number from 0 to 1", 0.0, 1.0
+                observation[value], f"{owner}: degree of {describe_value(value)}", "a number from 0 to 1", 0.0, 1.0
             )
         try:
             states = states_of_value(value, variable)

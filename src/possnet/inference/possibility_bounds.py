@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING
 from possnet.possibility import Possibility
 
@@ -47,6 +48,7 @@ class PossibilityBounds:
 
     __slots__ = ("_given", "_joint", "_semiring", "attained", "lower", "upper", "variables")
 
+    @check_arguments
     def __init__(
         self,
         variables: tuple[Variable, ...],
@@ -67,6 +69,7 @@ class PossibilityBounds:
         low, high = (Possibility.unchecked(self.variables, degrees) for degrees in (self.lower, self.upper))
         return low[configuration], high[configuration]
 
+    @check_arguments
     def possibility(self, event: Event) -> tuple[float, float]:
         """Lower and upper possibility of an event (see `possnet.Possibility.possibility`), given the evidence.
 
@@ -79,6 +82,7 @@ class PossibilityBounds:
         """
         return self._bound_event(self._event_mask(event))
 
+    @check_arguments
     def necessity(self, event: Event) -> tuple[float, float]:
         """Lower and upper necessity of an event, given the evidence: N(A) = 1 - Π(not A).
 

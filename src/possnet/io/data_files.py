@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells, read_certainty, require_arrow
 from possnet.cells import CellOptions
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
+from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, among, listing
 from possnet.io.automatic_bins import has_fractions, is_numeric
 from possnet.io.data_source import ColumnBatch
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
+@check_arguments
+@checks_itself("unknown_words", "separator")
 def read_data(
     path: str | Path,
     variables: object | None = None,
@@ -118,6 +121,8 @@ def read_data(
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
 
+@check_arguments
+@checks_itself("unknown_words", "separator", "paths")
 def scan_data(
     paths: str | Path | Iterable[str | Path],
     variables: object | None = None,
@@ -242,6 +247,7 @@ class DataStream:
 
     __slots__ = ("_sources", "_variables")
 
+    @check_arguments
     def __init__(self, sources: Sequence[DataSource], variables: Sequence[Variable]) -> None:
         self._sources = tuple(sources)
         self._variables = tuple(variables)
@@ -303,6 +309,7 @@ class DataStream:
         return f"DataStream({files} file{'s' * (files != 1)}{rows}, {variables} variable{'s' * (variables != 1)})"
 
 
+@check_arguments
 def write_data(
     data: Dataset | Batches,
     path: str | Path,

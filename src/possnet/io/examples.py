@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, among
 from possnet.io.network_formats.json_network import decode_network
 
@@ -24,6 +25,7 @@ def example_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _BUNDLED.glob("*.json")))
 
 
+@check_arguments
 def load_example(name: str) -> Network:
     """A bundled network.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.calibration import AMBIGUOUS, Calibration, ScoreRanks
+from possnet.doors import check_arguments
 from possnet.errors import InputError, require_known, require_number
 from possnet.inference import SCORED_BY
 from possnet.io.atomic_files import write_text
@@ -32,6 +33,7 @@ _NAME = "possnet-calibration"
 _VERSION = 1
 
 
+@check_arguments
 def write_calibration(calibration: Calibration, path: str | Path) -> None:
     """Write a calibration as JSON, whole or not at all.
 
@@ -61,6 +63,7 @@ def write_calibration(calibration: Calibration, path: str | Path) -> None:
     write_text(path, seal_json(json.dumps(document, ensure_ascii=False)))
 
 
+@check_arguments
 def read_calibration(path: str | Path) -> Calibration:
     """The calibration in a JSON file that `write_calibration` wrote.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possnet.counting import Counts, Focal
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 from possnet.graph import Dag
 from possnet.io.atomic_files import write_text
@@ -42,6 +43,7 @@ _LARGEST = 2**62  # sums of two counts still fit 64 bits
 _ROUNDING = 1e-9  # of sums of fractions, relative
 
 
+@check_arguments
 def write_counts(counts: Counts, path: str | Path) -> None:
     """Write counts as JSON, whole or not at all.
 
@@ -75,6 +77,7 @@ def write_counts(counts: Counts, path: str | Path) -> None:
     write_text(path, seal_json("{\n" + head + '  "variables": [\n' + ",\n".join(entries) + "\n  ]\n}\n"))
 
 
+@check_arguments
 def read_counts(path: str | Path) -> Counts:
     """Counts of a JSON file that `write_counts` wrote.
 

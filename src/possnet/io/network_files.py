@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from possnet.doors import check_arguments
 from possnet.io.file_access import read_bytes
 from possnet.io.format_registries import NETWORK_FORMATS, choose_format, choose_writer
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from possnet.transforms import Transform
 
 
+@check_arguments
 def read_network(path: str | Path, *, transform: Transform = "optimal") -> Network:
     """Network of a file, by its suffix: ``.json``, ``.uai``, ``.bif``, ``.xmlbif``, gzipped (``.bif.gz``) too.
 
@@ -35,6 +37,7 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
     return decode(read_bytes(path, unpack=True), Path(path), transform)
 
 
+@check_arguments
 def write_network(network: Network, path: str | Path, **options: object) -> None:
     """Write a network to a ``.json`` or ``.uai`` file, whole or not at all.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from possnet.arrow import DomainHints, ProblemReport, TextColumn, list_array
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 from possnet.kernels.grouping import compress_keys
 from possnet.variables import number_text, require_same_bins
@@ -77,6 +78,7 @@ class BinnedColumn:
         """
         return DomainHints(frozenset(), self.variable.states, self.variable.ordered, bins=self.variable.bins)
 
+    @check_arguments
     def to_bitmaps(self, variable: Variable, report: ProblemReport) -> tuple[Words, Words | None]:
         """Bitmaps of the states, and of the unknown cells if there are any; misfits go to the report.
 
@@ -102,6 +104,7 @@ class BinnedColumn:
         cells = [None if key == 0 else states[key // radix - 1 : key % radix] for key in distinct.tolist()]
         return TextColumn(self.name, codes, cells, states, ordered=True)
 
+    @check_arguments
     def with_name(self, name: str) -> BinnedColumn:
         """The same column under another name.
 

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from possnet.arrow import ProblemReport, TextColumn, python_column
-from possnet.errors import InputError, did_you_mean, listing, warn_user
+from possnet.doors import check_arguments, check_fields, checks_itself, require_floats
+from possnet.errors import InputError, describe_value, did_you_mean, listing, require_several, warn_user
 from possnet.measurements.binned_column import BinnedColumn, compute_edges, round_edges
 from possnet.measurements.measured_intervals import MeasuredIntervals, parse_measurements
 from possnet.measurements.supervised_edges import find_mdl_edges, share_states
@@ -52,6 +53,8 @@ _EXPECTED_KINDS = {
 }
 
 
+@check_arguments
+@checks_itself("labels", "error", "edges", "relative", "bins", "target")
 def bin_measurements(
     values: object,
     *,
@@ -116,6 +119,8 @@ def bin_measurements(
     return column
 
 
+@check_fields
+@checks_itself("labels", "edges", "target", "error", "relative", "bins")
 @dataclass(frozen=True, slots=True)
 class Binning:
     """How a column of measurements becomes cells: edges, errors, names. See `bin_measurements` for what they mean.
@@ -151,21 +156,22 @@ class Binning:
             object.__setattr__(self, "unit", unit or self.unit)
             object.__setattr__(self, "edges", self._check_edges().edges)
             if self.bins is not None:
-                raise InputError(f"bins={self.bins!r} beside given edges; expected one or the other")
+                raise InputError(f"bins={describe_value(self.bins)} beside given edges; expected one or the other")
         if self.target is not None and self.edges != "mdl":
-            raise InputError(f"target {self.target!r} is for edges by mdl; expected these, or no target")
+            raise InputError(f"target {describe_value(self.target)} is for edges by mdl; expected these, or no target")
         if not isinstance(self.error, str):
             object.__setattr__(self, "error", _check_error(self.error, "error"))
         object.__setattr__(self, "relative", _check_error(self.relative, "relative error"))
         if self.labels is not None:
             labels: object = self.labels
             if isinstance(labels, str) or not isinstance(labels, Iterable):
-                raise InputError(f"labels {self.labels!r}; expected a name for each bin, in a list")
-            object.__setattr__(self, "labels", tuple(self.labels))
+                raise InputError(f"labels {describe_value(self.labels)}; expected a name for each bin, in a list")
+            object.__setattr__(self, "labels", tuple(require_several(self.labels, "labels")))
         if not isinstance(self.edges, str):
             self.variable("measurement")
 
     @classmethod
+    @check_arguments
     def from_variable(cls, variable: Variable, error: float | str = 0.0, relative: float = 0.0) -> Binning:
         """The binning that a variable with bins was made by, with an error of its own.
 
@@ -181,29 +187,36 @@ class Binning:
 
     def _check_edges(self) -> Bins:
         try:
-            edges = np.asarray(self.edges, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
+            edges = require_floats(self.edges, "edges")  # type: ignore[arg-type]
+        except InputError:
             edges = np.zeros((0, 0))
         if edges.ndim != 1:
-            raise InputError(f"edges {self.edges!r}; expected increasing numbers, or {' or '.join(_WAYS)}")
+            raise InputError(
+                f"edges {describe_value(self.edges)}; expected increasing numbers, or {' or '.join(_WAYS)}"
+            )
         return Bins(tuple(edges.tolist()), open_ended=self.open_ended, unit=self.unit)
 
     def _check_way(self, way: str) -> None:
         if way not in _WAYS:
-            raise InputError(f"edges {way!r}; expected numbers, or {' or '.join(_WAYS)}{did_you_mean(way, _WAYS)}")
+            raise InputError(
+                f"edges {describe_value(way)}; expected numbers, or {' or '.join(_WAYS)}{did_you_mean(way, _WAYS)}"
+            )
         if way == "mdl":
             if self.bins is not None:
-                raise InputError(f"edges by mdl find themselves how many pay; expected no bins, found {self.bins!r}")
+                raise InputError(
+                    f"edges by mdl find themselves how many pay; expected no bins, found {describe_value(self.bins)}"
+                )
             if not isinstance(self.target, str):
                 raise InputError(
                     "edges by mdl tell the states of a target apart; expected target=, the column that holds them"
                 )
         number: object = _MANY_BINS if self.bins is None else self.bins
         if not isinstance(number, int) or isinstance(number, bool) or not 2 <= number <= 10_000:
-            raise InputError(f"edges by {way} for {self.bins!r} bins; expected a whole number from 2 on")
+            raise InputError(f"edges by {way} for {describe_value(self.bins)} bins; expected a whole number from 2 on")
         if not self.open_ended:
             raise InputError(f"edges by {way} are inner edges; expected open_ended=True, or edges given as numbers")
 
+    @check_arguments
     def settle_edges(
         self, numbers: Floats, owner: str = "measurements", shares: Floats | None = None, *, date_unit: str = ""
     ) -> Binning:
@@ -245,6 +258,7 @@ class Binning:
         way = f" by {self.way}" if self.way else ""
         return f"{len(bins)} bins{way} at {bins.describe().removeprefix('edges ')}"
 
+    @check_arguments
     def variable(self, name: str) -> Variable:
         """The ordered variable of the bins; edges must be known.
 
@@ -262,6 +276,7 @@ class Binning:
             )
         return Variable(name, tuple(self.labels or names), ordered=True, bins=bins)
 
+    @check_arguments
     def bin_intervals(self, readings: MeasuredIntervals, error: ArrayLike | None = None, *, name: str) -> BinnedColumn:
         """Cells of readings; ``error`` (a number, or one for each) stands in for the binning's own.
 
@@ -366,7 +381,7 @@ def _check_error(given: object, what: str) -> float:
         with suppress(OverflowError):
             number = float(given)
     if not number >= 0:
-        raise InputError(f"{what} {given!r}; expected a number from 0 on")
+        raise InputError(f"{what} {describe_value(given)}; expected a number from 0 on")
     return number
 
 
@@ -374,7 +389,7 @@ def _error_array(given: object, size: int) -> Floats:
     """One error for every reading; NaN where it is missing."""
     if isinstance(given, str):
         raise InputError(
-            f"error {given!r} names a column, which only files have; expected a number, or one for each value"
+            f"error {describe_value(given)} names a column, which only files have; expected a number, or one for each value"
         )
     if isinstance(given, Real | np.number):
         return np.full(size, _check_error(given, "error"))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.errors import InputError
+from possnet.errors import InputError, describe_value
 from possnet.measurements.reading_texts import Reading, parse_reading
 from possnet.variables import DATE_UNITS, DAY
 
@@ -110,7 +110,7 @@ def parse_measurements(values: object, owner: str = "measurements") -> MeasuredI
     array([37.2, -inf,  nan])
     """
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise InputError(f"{owner}: {values!r}; expected a list or an array of readings")
+        raise InputError(f"{owner}: {describe_value(values)}; expected a list or an array of readings")
     if isinstance(values, np.ma.MaskedArray):
         values = [
             None if hidden else value for value, hidden in zip(values.data, np.ma.getmaskarray(values), strict=True)

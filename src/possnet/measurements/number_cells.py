@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, describe_value
 from possnet.measurements.binning import Binning
 from possnet.measurements.measured_intervals import MeasuredIntervals, read_numbers, read_texts
 from possnet.variables import number_text
@@ -83,14 +83,17 @@ def states_of_value(value: object, variable: Variable) -> Cell:
         return _states_between(*value, variable)
     kind = type(value).__name__
     raise InputError(
-        f"a {kind} {value!r}; expected a state, a number, a reading such as '>40' or '35±2', or a pair of numbers"
+        f"a {kind} {describe_value(value)}; expected a state, a number, a reading such as '>40' or '35±2', "
+        "or a pair of numbers"
     )
 
 
 def _states_between(low: float | None, high: float | None, variable: Variable) -> Cell:
     lower, upper = (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
     if not lower <= upper:
-        raise InputError(f"the interval {low!r} to {high!r} runs backwards, or has no number for an end")
+        raise InputError(
+            f"the interval {describe_value(low)} to {describe_value(high)} runs backwards, or has no number for an end"
+        )
     point = read_numbers(np.array([lower]))
     no = np.array([False])
     interval = MeasuredIntervals(point.lower, np.array([upper]), no, no, no, np.zeros(1), np.zeros(1, dtype=np.int64))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from possnet.doors import check_arguments
 from possnet.drawing import draw_details, draw_table, format_number, text_table
 from possnet.metrics.compared_network import ComparedNetwork, Ignorance, TrueNetwork
 from possnet.metrics.metric import METRICS, SUBJECTS, group_metrics
@@ -44,6 +45,7 @@ class Comparison(dict[str, Measured]):
     array(0.7)
     """
 
+    @check_arguments
     def __init__(self, metrics: Mapping[str, Measured], contexts: Mapping[str, Floats] | None = None) -> None:
         super().__init__(metrics)
         self.contexts = dict(contexts or {})
@@ -72,6 +74,7 @@ class Comparison(dict[str, Measured]):
         return rows
 
 
+@check_arguments
 def compare(
     truth: Network,
     learned: Network,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments, require_floats
 from possnet.errors import InputError
 from possnet.parameters import normalise_rows
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 19
 
 
+@check_arguments
 def information_affinity(first: ArrayLike, second: ArrayLike) -> Floats:
     """How alike distributions are: 1 - (d + Inc) / 2, from 0 (they exclude each other) to 1 (equal).
 
@@ -82,11 +84,13 @@ def core_overlap(first: Floats, second: Floats) -> Floats:
 def _broadcast_pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     """Both as degrees of one shape."""
     try:
-        one, other = np.broadcast_arrays(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
-    except (TypeError, ValueError):
+        one, other = np.broadcast_arrays(require_floats(first, "degrees"), require_floats(second, "degrees"))
+    except ValueError:
         raise InputError(
             "distributions that are no numbers, or of unlike shapes; expected degrees of the same states"
         ) from None
     if not one.ndim or not one.shape[-1]:
         raise InputError(f"distributions of shape {one.shape}; expected a degree for each state")
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        raise InputError("distributions with degrees that are not finite; expected numbers from 0 to 1")
     return one, other

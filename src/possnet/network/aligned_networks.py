@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, listing
 from possnet.graph import Dag
 from possnet.network.network import Network
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
+@check_arguments
 def align_network(
     network: Network,
     frame: Network,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 from possnet.gates import find_nearest_gate
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from possnet.network.network import Network
 
 
+@check_arguments
 def nearest_gate(network: Network, name: str) -> GateFit:
     """The gate nearest to a variable's table: how few numbers would do, and the largest difference of a degree.
 

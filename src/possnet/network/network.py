@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import InputError, among, listing
+from possnet.doors import check_arguments, checks_itself
+from possnet.errors import InputError, among, describe_value, listing
 from possnet.gates import Gate
 from possnet.graph import Dag
 from possnet.network.network_bounds import NetworkBounds, check_bounds
@@ -85,6 +86,7 @@ class Network:
     _description: str
     _transform: str
 
+    @check_arguments
     def __init__(
         self,
         variables: Iterable[Variable],
@@ -101,6 +103,7 @@ class Network:
             self._require_peaks(child, self._tables[child])
 
     @classmethod
+    @check_arguments
     def subnormal(
         cls,
         variables: Iterable[Variable],
@@ -258,8 +261,9 @@ class Network:
         """
         try:
             return self._by_name[name]
-        except KeyError:
-            raise InputError(f"{self._error_owner()}: no variable {name!r}{among(name, self._by_name)}") from None
+        except (KeyError, TypeError):
+            shown = describe_value(name)
+            raise InputError(f"{self._error_owner()}: no variable {shown}{among(name, self._by_name)}") from None
 
     def table(self, name: str) -> Floats:
         """Read-only degrees π(x | a); axes are the parents in order, then the variable itself.
@@ -271,6 +275,7 @@ class Network:
         """
         return self._tables[self.variable(name).name]
 
+    @check_arguments
     def with_table(self, name: str, degrees: ArrayLike) -> Network:
         """The same network with another table for one variable; only that table is checked.
 
@@ -294,6 +299,7 @@ class Network:
             bounds = NetworkBounds({**bounds.lower, name: table}, {**bounds.upper, name: table})
         return self._with_tables({**self._tables, name: table}, None, bounds, gates=gates, transform="")
 
+    @check_arguments
     def with_bounds(self, lower: Mapping[str, ArrayLike], upper: Mapping[str, ArrayLike]) -> Network:
         """The same network, whose true degrees are known to lie between two tables: lower <= π(x | a) <= upper.
 
@@ -313,6 +319,7 @@ class Network:
             self._tables, self._support, check_bounds(self._tables, lower, upper, self._error_owner())
         )
 
+    @check_arguments
     def with_transform(self, transform: str) -> Network:
         """The same network, whose tables are said to be probabilities divided by the largest of their context, or not.
 
@@ -346,6 +353,8 @@ class Network:
             transform=self._transform if transform is None else transform,
         )
 
+    @check_arguments
+    @checks_itself("interventions")
     def do(self, interventions: Mapping[str, str]) -> Network:
         """The network after some variables have been set from outside: what would follow from doing, not from seeing.
 
@@ -390,6 +399,7 @@ class Network:
             transform=self._transform,
         )
 
+    @check_arguments
     def joint(self, configuration: Mapping[str, str]) -> float:
         """Degree of one complete configuration, by the chain rule (4) of [HLB].
 
@@ -411,6 +421,7 @@ class Network:
             degree = float(self._conjunction.combine(degree, table[position]))
         return degree
 
+    @check_arguments
     def is_close(self, other: Network, *, tolerance: float = 1e-9) -> bool:
         """Whether variables, graph and conjunction are the same and no degree differs by more than the tolerance.
 
@@ -547,6 +558,7 @@ def _same_arrays(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> boo
     return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
 
 
+@check_arguments
 def normalise_tables(tables: Mapping[str, ArrayLike], conjunction: Conjunction = PRODUCT) -> dict[str, Floats]:
     """Tables whose rows (the last axis) peak at exactly 1: ``PRODUCT`` divides them, ``MIN`` lifts their largest degrees.
 

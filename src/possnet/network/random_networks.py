@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, require_whole
 from possnet.graph import Dag
 from possnet.limits import refuse_over
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 
+@check_arguments
 def random_network(
     n: int,
     *,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from possnet.counting import counts_of
+from possnet.doors import check_arguments
 from possnet.errors import InputError, listing, require_known, require_number
 from possnet.kernels import tally
 from possnet.limits import refuse_over
@@ -42,6 +43,7 @@ Total: TypeAlias = float | Literal["data"] | Mapping[str, "float | PerState"] | 
 _SMALLEST = 5e-324  # above 0, as a float
 
 
+@check_arguments
 def fit(
     dag: Dag,
     data: Dataset | Batches | Counts,

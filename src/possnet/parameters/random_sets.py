@@ -13,6 +13,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from possnet.counting import counts_of
+from possnet.doors import check_arguments
 from possnet.errors import InputError, among, listing
 from possnet.randomset import MassFunction
 
@@ -46,6 +47,7 @@ class RandomSets:
 
     __slots__ = ("_dag", "_masses", "_support", "_variables")
 
+    @check_arguments
     def __init__(
         self,
         variables: tuple[Variable, ...],
@@ -68,6 +70,7 @@ class RandomSets:
         """The structure."""
         return self._dag
 
+    @check_arguments
     def masses(self, name: str) -> dict[Cells, MassFunction]:
         """Parents' cells, in the order of the structure -> mass function of the variable's cell.
 
@@ -78,6 +81,7 @@ class RandomSets:
         """
         return dict(self._masses[self._require_name(name)])
 
+    @check_arguments
     def support(self, name: str) -> dict[Cells, int | float]:
         """Parents' cells -> number of rows that have them.
 
@@ -87,6 +91,7 @@ class RandomSets:
         """
         return dict(self._support[self._require_name(name)])
 
+    @check_arguments
     def mass_function(self, name: str, given: Mapping[str, str | Collection[str]] | None = None) -> MassFunction:
         """Mass function of a variable's cell for given cells of its parents; an error if no row had them.
 
@@ -116,6 +121,7 @@ class RandomSets:
             )
         return self._masses[name][key]
 
+    @check_arguments
     def contour(self, name: str, given: Mapping[str, str | Collection[str]] | None = None) -> Possibility:
         """Possibility of each state, (3) of [HLB], for given cells of the parents; subnormal if no state is in every cell.
 
@@ -136,6 +142,7 @@ class RandomSets:
         return name
 
 
+@check_arguments
 def fit_random_sets(dag: Dag, data: Dataset | Batches | Counts, *, progress: Progress | None = None) -> RandomSets:
     """Masses m(A | j) of every variable's cells given its parents' cells: the maximum of (8) of [HLB].
 

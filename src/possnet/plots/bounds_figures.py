@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import clip_text, measure_text
 from possnet.errors import InputError
 from possnet.network import Network, align_network
@@ -56,6 +57,7 @@ class _VariableBounds(NamedTuple):
         ]
 
 
+@check_arguments
 def bounds_figure(
     result: CutResult | AutoResult | IdentifiedDegrees | Network,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from possnet.doors import check_arguments
 from possnet.drawing import clip_text
 from possnet.plots.figure_style import COLOURS, add_legend, new_figure, tidy_axes
 
@@ -21,6 +22,7 @@ _NAME_LENGTH: Final = 26
 _FEWEST_CLAIMS: Final = 20  # the share of fewer that are right says little
 
 
+@check_arguments
 def accuracy_bars(variables: Mapping[str, CellCheck], *, competitors: str = "state") -> Figure:
     """Draw how often every variable's cells were right, beside the most frequent state and a random one; best first.
 
@@ -60,6 +62,7 @@ def accuracy_bars(variables: Mapping[str, CellCheck], *, competitors: str = "sta
         return figure
 
 
+@check_arguments
 def reliability_curves(variables: Mapping[str, CellCheck], overall: CellCheck) -> Figure:
     """Draw what cuts hold, how large they are, and how often claims of necessity are right, against the level.
 

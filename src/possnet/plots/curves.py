@@ -6,6 +6,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from possnet.doors import check_arguments
 from possnet.errors import count_noun, require_known
 from possnet.learners import LEARNERS, label_learner
 from possnet.metrics import METRICS
@@ -26,6 +27,7 @@ _NOTHING: Final = "knowing nothing"
 _EMPTY: Final = "the empty graph"
 
 
+@check_arguments
 def learning_curves(
     results: Results,
     metric: str = "child_affinity",
@@ -67,6 +69,7 @@ def learning_curves(
     )  # fmt: skip
 
 
+@check_arguments
 def overview_curves(results: Results, metric: str = "child_affinity", *, columns: Columns = 2) -> Figure:
     """Draw the mean of a metric over all networks: a row of panels for every kind of rows, a column for every imprecision.
 
@@ -105,6 +108,7 @@ def overview_curves(results: Results, metric: str = "child_affinity", *, columns
     )  # fmt: skip
 
 
+@check_arguments
 def error_split(
     results: Results, learner: str | None = None, *, network: str | None = None, columns: Columns = 2
 ) -> Figure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import atan2, cos, sin
 from typing import TYPE_CHECKING, Any, Final
 
+from possnet.doors import check_arguments
 from possnet.drawing import COLOURS, Arrow, Group, Label, Rectangle
 from possnet.plots.figure_style import new_figure
 
@@ -20,6 +21,7 @@ _SIDES: Final[dict[str, Any]] = {"start": "left", "middle": "center", "end": "ri
 _TIP: Final = ((-0.25, -0.5), (0.75, 0.0), (-0.25, 0.5))  # corners of a tip of size 1 that points to the right
 
 
+@check_arguments
 def drawing_figure(drawing: Drawing) -> Figure:
     """Draw the scene of a drawing as a figure, in its light colours; 96 of its units are an inch.
 

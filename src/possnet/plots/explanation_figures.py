@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import clip_text, measure_text
 from possnet.errors import require_known, require_whole
 from possnet.plots.figure_style import COLOURS, NothingToShow, add_legend, new_figure, tidy_axes
@@ -23,6 +24,7 @@ _DOWN: Final = "orange"
 _LONGEST: Final = 46
 
 
+@check_arguments
 def contribution_tornado(shares: Contributions, *, on: str = "both", title: str = "") -> Figure:
     """Draw what each finding contributes to an answer: Shapley values as bars, what leaving it out does as ticks.
 
@@ -79,6 +81,7 @@ def _draw_shares(axes: Axes, shares: Contributions, kind: str) -> None:
     axes.tick_params(axis="y", length=0)
 
 
+@check_arguments
 def sensitivity_curves(
     result: Sensitivity | EntrySensitivity | Sequence[EntrySensitivity], *, most: int = 4, title: str = ""
 ) -> Figure:

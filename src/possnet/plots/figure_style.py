@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
 from possnet.errors import InputError
 from possnet.learners import LEARNERS
@@ -103,6 +104,7 @@ def has_matplotlib() -> bool:
     return find_spec("matplotlib") is not None
 
 
+@check_arguments
 def learner_style(name: str, among: Sequence[str]) -> LineStyle:
     """Colour, line and marker of a learner; the same in every figure with the same learners.
 
@@ -169,6 +171,7 @@ def tidy_axes(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
+@check_arguments
 def svg_text(figure: Figure, title: str, *, prefix: str = "") -> Picture:
     """A figure as SVG text without outside references; its colours are CSS variables with the light colours behind them.
 
@@ -183,6 +186,7 @@ def svg_text(figure: Figure, title: str, *, prefix: str = "") -> Picture:
     return _follow_page(_plain_svg(figure), title, prefix)
 
 
+@check_arguments
 def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: str = "") -> Picture:
     """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
     from possnet.io import write_bytes, write_text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import clip_text, measure_text
 from possnet.errors import require_known
 from possnet.learners import label_learner
@@ -37,6 +38,7 @@ class _HeatmapColumn(NamedTuple):
     learner: str
 
 
+@check_arguments
 def variable_heatmap(results: Results, network: str, *, rows: int | None = None, columns: Columns = 2) -> Figure:
     """Draw the mean error of every variable's degrees, for every learner and setting, at the most rows (or those given).
 
@@ -54,6 +56,7 @@ def variable_heatmap(results: Results, network: str, *, rows: int | None = None,
     return _draw_heatmap(values[worst], [names[k] for k in worst], list(settings), title, columns)
 
 
+@check_arguments
 def context_heatmap(
     results: Results,
     network: Network,
@@ -95,6 +98,7 @@ def context_heatmap(
     return _draw_heatmap(values[worst], [labels[k] for k in worst], list(settings), title, columns)
 
 
+@check_arguments
 def worst_variable(results: Results, network: str, *, rows: int | None = None) -> str:
     """The variable with parents whose mean error, over all learners and settings, is the largest.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError
 from possnet.metrics import compare
 from possnet.network import align_network
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 
+@check_arguments
 def em_convergence(result: EmResult) -> Figure:
     """Draw EM's log-likelihood, as what was still to be gained at every step; a straight line is a steady rate.
 
@@ -42,6 +44,7 @@ def em_convergence(result: EmResult) -> Figure:
         return figure
 
 
+@check_arguments
 def support_calibration(truth: Network, learned: Network) -> Figure:
     """Draw the error of every context against the rows behind it, which shows whether support says how good it is.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.drawing import Picture, draw_details, draw_outline, draw_table, escape_markup, format_number
 from possnet.inference import Inference
 from possnet.limits import readable_bytes
@@ -22,6 +23,7 @@ _MOST_CARDS: Final = 60  # more are drawn by their names alone, and have no plac
 _MOST_ENTRIES: Final = 200
 
 
+@check_arguments
 def display_network(network: Network) -> Picture:
     """The mark-up that a notebook shows for a network.
 
@@ -44,6 +46,7 @@ def display_network(network: Network) -> Picture:
     )
 
 
+@check_arguments
 def outline_network(
     network: Network, *, title: str = "", note: str = "no degrees: they would take too long"
 ) -> Drawing:
@@ -59,6 +62,7 @@ def outline_network(
     return draw_outline(parents, states, title=title or network.name or "network", note=note)
 
 
+@check_arguments
 def explain_outline(network: Network) -> str:
     """Why the marginals of a network are not shown unasked; empty if they are.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
+from possnet.doors import check_arguments
 from possnet.drawing import Bar, Card, Drawing, draw_graph
 from possnet.inference import Inference
 from possnet.network import align_network
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from possnet.possibility import Possibility
 
 
+@check_arguments
 def draw_network(
     network: Network,
     evidence: Evidence | None = None,
@@ -59,6 +61,7 @@ def draw_network(
     )
 
 
+@check_arguments
 def draw_difference(
     first: Network,
     second: Network,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from possnet.doors import check_arguments
 from possnet.drawing import escape_markup
 from possnet.errors import InputError, count_noun
 from possnet.io import write_text
@@ -30,6 +31,7 @@ _CURVES: Final = (
 _SETS: Final = "Cells of which only a set is known count as held where the cut meets the set."
 
 
+@check_arguments
 def write_check(check: Check, path: str | Path, *, title: str | None = None) -> Path:
     """Write a hold-out check as one page that needs nothing from outside; gives the name of the file.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from possnet.doors import check_arguments
 from possnet.drawing import Drawing
 from possnet.errors import count_noun
 from possnet.experiment import Experiment, read_experiment
@@ -30,6 +31,7 @@ _NO_MATPLOTLIB: Final = (
 )
 
 
+@check_arguments
 def write_report(experiment: Experiment | str | Path, *, progress: Progress | None = None) -> Path:
     """Write ``report.html`` and ``figures/`` into the folder of a finished experiment; gives the name of the page.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import numpy as np
 
+from possnet.doors import check_arguments, checks_itself
 from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing, require_whole
 from possnet.inference import SUM_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import bitmaps
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _BYTES_AN_ENTRY: Final = 64  # of a law while it is computed: a few arrays of eight bytes each
 
 
+@check_arguments
+@checks_itself("given")
 def sampling_law(
     network: Network,
     child: str,
@@ -76,6 +79,7 @@ def sampling_law(
     return _mass_function(variable, outcomes.cells, outcomes.to_dense()[0])
 
 
+@check_arguments
 def sampling_limit(
     network: Network,
     *,

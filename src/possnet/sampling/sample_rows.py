@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, overload
 import numpy as np
 
 from possnet.dataset import Dataset
+from possnet.doors import check_arguments
 from possnet.errors import InputError, require_whole
 from possnet.graph import Dag
 from possnet.kernels import bitmaps
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
+@check_arguments
 def guyonnet(possibility: Possibility, draws: int, *, rng: np.random.Generator | int | None = None) -> Dataset:
     """Whole alpha-cuts of a normalised distribution, at levels uniform on (0, 1]: a set in every row.
 
@@ -46,6 +48,7 @@ def guyonnet(possibility: Possibility, draws: int, *, rng: np.random.Generator |
     return sample(_single_network(possibility), draws, rng=rng)
 
 
+@check_arguments
 def chanas(possibility: Possibility, draws: int, *, rng: np.random.Generator | int | None = None) -> Dataset:
     """One state from each alpha-cut, all states of a cut equally likely: precise rows.
 
@@ -84,6 +87,7 @@ def sample(network: Network, rows: int, *, trace: Literal[False] = ..., **option
 def sample(
     network: Network, rows: int, *, trace: Literal[True], **options: Unpack[_RowOptions]
 ) -> tuple[Dataset, Dataset]: ...
+@check_arguments
 def sample(
     network: Network,
     rows: int,
@@ -148,6 +152,7 @@ def sample(
     return stream._draw_all(trace, progress)
 
 
+@check_arguments
 def sample_batches(
     network: Network,
     rows: int,
@@ -187,6 +192,7 @@ class SampleStream:
 
     __slots__ = ("_batch", "_rows", "_sampler", "_start")
 
+    @check_arguments
     def __init__(self, sampler: CompiledSampler | OwnSampler, start: int, rows: int, batch: int) -> None:
         self._sampler, self._start, self._rows, self._batch = sampler, start, rows, batch
 

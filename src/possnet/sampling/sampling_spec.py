@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, require_known, require_number
 from possnet.inference import Inference
 from possnet.network import Network
@@ -48,6 +49,7 @@ class SamplingSpec:
     tables: dict[str, Floats]
 
     @classmethod
+    @check_arguments
     def from_options(
         cls,
         network: Network,

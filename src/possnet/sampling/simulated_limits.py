@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 import numpy as np
 
 from possnet.counting import count
+from possnet.doors import check_arguments
 from possnet.errors import require_whole
 from possnet.network import Network
 from possnet.parameters import normalise_rows
@@ -50,6 +51,7 @@ class SimulatedLimit:
         return _find_largest(self.standard_errors, self.network.support or {})
 
 
+@check_arguments
 def simulated_limit(
     network: Network,
     rows: int,

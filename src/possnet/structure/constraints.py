@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_fields, checks_itself
 from possnet.errors import InputError, among, require_whole
 from possnet.graph import Dag
 from possnet.structure.search_graph import CompiledConstraints
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools
 
 
+@check_fields
+@checks_itself("required", "forbidden", "tiers")
 @dataclass(frozen=True, slots=True)
 class Constraints:
     """Required and forbidden edges, tiers, and the number of parents; checked for contradictions.

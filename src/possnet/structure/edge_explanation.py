@@ -11,6 +11,7 @@ import numpy as np
 
 from possnet.dataset import Dataset, require_rows
 from possnet.dependence import count_cell_pairs, fit_hidden_laws
+from possnet.doors import check_arguments, checks_itself
 from possnet.drawing import clip_text, draw_table, escape_markup, text_table
 from possnet.errors import InputError, among, listing
 from possnet.structure.coded_rows import collect_rows
@@ -121,6 +122,7 @@ class EdgeExplanation:
             else f"cells of {self.child} given the state of {self.parent}"
         )
 
+    @check_arguments
     def law_rows(self, longest: int = 20) -> list[tuple[str, ...]]:
         """The law of the child's cell as a table with its head, a row for each state of the parent.
 
@@ -138,6 +140,8 @@ class EdgeExplanation:
         return rows
 
 
+@check_arguments
+@checks_itself("learned", "parent", "child")
 def explain_edge(learned: LearnedStructure, data: Dataset | Batches, parent: str, child: str) -> EdgeExplanation:
     """Explain why an edge is in a learned structure, or why it is not.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from possnet.doors import check_arguments
 from possnet.drawing import Drawing, Line, draw_graph, draw_table, format_number, text_table
 from possnet.errors import count_noun
 from possnet.possibility import PRODUCT
@@ -178,6 +179,7 @@ class LearnedStructure:
         return rows
 
 
+@check_arguments
 def draw_structure(learned: LearnedStructure, *, title: str = "") -> Drawing:
     """Draw a learned structure as SVG text: the surer an edge, the thicker its line.
 

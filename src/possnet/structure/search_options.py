@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.doors import check_fields
 from possnet.errors import InputError, listing, require_number, require_whole
 from possnet.structure.constraints import number_of, read_names
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools
 
 
+@check_fields
 @dataclass(frozen=True, slots=True)
 class Search:
     """Options of a search over structures. Each is for the methods named; other methods ignore it.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dataset import Dataset, cut_batches, require_rows
+from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, TooLarge, listing, require_whole, warn_user
 from possnet.graph import Dag
 from possnet.limits import memory_limit
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 _NEAR_MISSES: Final = 20
 
 
+@check_arguments
+@checks_itself("measure", "method")
 def learn_structure(
     data: Dataset | Batches,
     method: str = "auto",

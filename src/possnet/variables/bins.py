@@ -8,15 +8,17 @@ nothing lies outside.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf, isfinite, isnan
 
-from possnet.errors import InputError, listing
+from possnet.doors import check_arguments, check_fields, checks_itself
+from possnet.errors import InputError, describe_value, listing, require_several
 from possnet.variables.iso_dates import DATE_UNITS, date_text
 
 
+@check_fields
+@checks_itself("edges", "unit")
 @dataclass(frozen=True, slots=True)
 class Bins:
     """Where the numbers behind the states of a variable were cut, and the unit that they were measured in.
@@ -45,7 +47,7 @@ class Bins:
         object.__setattr__(self, "edges", _check_edges(self.edges, 1 if self.open_ended else 2))
         object.__setattr__(self, "open_ended", bool(self.open_ended))
         if not isinstance(self.unit, str):
-            raise InputError(f"unit {self.unit!r}; expected text, such as '°C', or nothing")
+            raise InputError(f"unit {describe_value(self.unit)}; expected text, such as '°C', or nothing")
         object.__setattr__(self, "unit", self.unit.strip())
 
     def __len__(self) -> int:
@@ -68,6 +70,7 @@ class Bins:
         inner = [f"{low}..{high}" for low, high in pairwise(texts)]
         return (f"<{texts[0]}", *inner, f">={texts[-1]}") if self.open_ended else tuple(inner)
 
+    @check_arguments
     def edge_text(self, edge: float) -> str:
         """A number of this unit as people write it: a date, if the unit is one of dates.
 
@@ -84,6 +87,7 @@ class Bins:
         """The smallest and the largest number that lie inside."""
         return (-inf, inf) if self.open_ended else (self.edges[0], self.edges[-1])
 
+    @check_arguments
     def index(self, number: float) -> int:
         """Position of the bin that a number lies in.
 
@@ -123,11 +127,12 @@ def number_text(number: float) -> str:
 
 def _check_edges(given: object, fewest: int) -> tuple[float, ...]:
     try:
-        edges = None if isinstance(given, str) else tuple(float(e) + 0.0 for e in given)  # type: ignore[attr-defined]
-    except (TypeError, ValueError, OverflowError):
+        listed = require_several(given, "edges")
+        edges = None if any(isinstance(e, str | bytes) for e in listed) else tuple(float(e) + 0.0 for e in listed)
+    except (TypeError, ValueError, OverflowError, Warning):
         edges = None
-    if edges is None or any(isinstance(edge, str) for edge in (given if isinstance(given, Iterable) else ())):
-        raise InputError(f"edges {given!r}; expected increasing numbers")
+    if edges is None:
+        raise InputError(f"edges {describe_value(given)}; expected increasing numbers")
     if len(edges) < fewest or not all(map(isfinite, edges)) or any(a >= b for a, b in pairwise(edges)):
         raise InputError(
             f"edges {listing(map(number_text, edges)) or 'none'}; expected at least {fewest}, finite and increasing"

@@ -8,9 +8,11 @@ sets of a 1,000-state variable work as well as sets of a binary one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, TypeVar
 
-from possnet.errors import InputError, among, listing
+from possnet.doors import check_arguments, check_fields, checks_itself
+from possnet.errors import InputError, among, describe_value, listing, require_several
 from possnet.variables.bins import Bins
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@check_fields
+@checks_itself("bins", "states", "name")
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A named variable and its states.
@@ -59,7 +63,7 @@ class Variable:
                 f"variable {self.name!r}: states are one text {self.states!r}; expected several, "
                 f"for example ({self.states!r},)"
             )
-        states = tuple(self.states)
+        states = tuple(require_several(self.states, f"variable {self.name!r}: states"))
         if not states:
             raise InputError(f"variable {self.name!r}: no states; expected at least one")
         for state in states:
@@ -76,7 +80,9 @@ class Variable:
 
     def _check_bins(self, bins: object) -> None:
         if not isinstance(bins, Bins):
-            raise InputError(f"variable {self.name!r}: bins {bins!r}; expected Bins, such as Bins((36, 37.5))")
+            raise InputError(
+                f"variable {self.name!r}: bins {describe_value(bins)}; expected Bins, such as Bins((36, 37.5))"
+            )
         if len(bins) != len(self.states) or not self.ordered:
             order = "" if self.ordered else ", in no order"
             raise InputError(
@@ -95,7 +101,10 @@ class Variable:
         return iter(self.states)
 
     def __contains__(self, state: object) -> bool:
-        return state in self._positions
+        try:
+            return state in self._positions
+        except TypeError:  # it has no hash, so that it is no text
+            return False
 
     def index(self, state: str) -> int:
         """Position of a state.
@@ -114,7 +123,7 @@ class Variable:
         >>> Variable("fever", ("none", "mild", "high")).unknown_state("hihg")
         "'hihg' is not a state of 'fever' (none, mild, high); did you mean 'high'?"
         """
-        return f"{state!r} is not a state of {self.name!r}{among(state, self.states)}"
+        return f"{describe_value(state)} is not a state of {self.name!r}{among(state, self.states)}"
 
     def mask(self, states: str | Iterable[str]) -> int:
         """Set of states as an integer: bit k stands for state k. A bare text is one state.
@@ -125,7 +134,7 @@ class Variable:
         if isinstance(states, str):
             return 1 << self.index(states)
         mask = 0
-        for state in states:
+        for state in require_several(states, f"variable {self.name!r}: states"):
             mask |= 1 << self.index(state)
         return mask
 
@@ -135,8 +144,10 @@ class Variable:
         >>> sorted(Variable("fever", ("none", "mild", "high")).states_in(6))
         ['high', 'mild']
         """
-        if not 0 <= mask < 1 << len(self.states):
-            raise InputError(f"variable {self.name!r}: mask {mask} is outside 0 ... 2**{len(self.states)} - 1")
+        given: object = mask
+        if not isinstance(given, int | Integral) or not 0 <= mask < 1 << len(self.states):
+            shown = describe_value(given)
+            raise InputError(f"variable {self.name!r}: mask {shown} is outside 0 ... 2**{len(self.states)} - 1")
         members = []
         while mask:
             lowest = mask & -mask
@@ -144,6 +155,7 @@ class Variable:
             mask ^= lowest
         return frozenset(members)
 
+    @check_arguments
     def follows_order(self, other: Variable) -> bool:
         """Whether the states of both stand in one order, as far as both have them and both orders mean something.
 
@@ -200,7 +212,7 @@ def join_bins(given: Variable, other: Variable, owner: str) -> Variable:
 def check_text(text: object, owner: str) -> None:
     """Raise an `InputError` for anything but text that can be written as UTF-8."""
     if not isinstance(text, str):
-        raise InputError(f"{owner} {text!r} is of type {type(text).__name__}; expected text")
+        raise InputError(f"{owner} {describe_value(text)} is of type {type(text).__name__}; expected text")
     if not text:
         raise InputError(f"{owner} is empty; expected at least one character")
     try:

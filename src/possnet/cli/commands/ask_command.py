@@ -13,6 +13,7 @@ from possnet.cli import shared_options as shared
 from possnet.cli.commands.query_command import answer_document, answer_page
 from possnet.cli.parse import COST, NET, VARIABLE, parse_evidence, write_finding
 from possnet.cli.render import Page, show
+from possnet.cli.terminal import show_line
 
 _STOP = ("stop", "quit", "exit")
 
@@ -118,10 +119,10 @@ class Questionnaire:
                 known = self.given | {variable.name: cell}
                 pn.Inference(self.net).query(self.target, parse_evidence(known, self.net))
             except pn.ImpossibleEvidence:
-                click.echo(f"{variable.name}={cell} contradicts what is known; expected another answer, or ?", err=True)
+                show_line(f"{variable.name}={cell} contradicts what is known; expected another answer, or ?")
                 continue
             except pn.InputError as error:
-                click.echo(str(error).removeprefix("--given "), err=True)
+                show_line(str(error).removeprefix("--given "))
                 continue
             return replace(self, given=known, asked=[*self.asked, {"variable": variable.name, "answer": cell}])
 

@@ -9,7 +9,7 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.parse import NET, VARIABLE, parse_evidence, write_finding
-from possnet.cli.render import Page, draw_bar, show
+from possnet.cli.render import Page, draw_bar, escape_names, show
 from possnet.cli.terminal import get_width
 from possnet.drawing import format_number
 
@@ -75,7 +75,7 @@ def query_command(
     if explained is not None and as_json:
         content["why"] = explained.to_dict()
     elif explained is not None:
-        content += ["", *str(explained).splitlines()]
+        content += ["", *escape_names(str(explained), net).splitlines()]
     show(content)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from possnet.arrow import first_line, require_distinct
 from possnet.cells import CellSyntax
-from possnet.errors import InputError, warn_user
+from possnet.errors import InputError, keep_findings, warn_user
 from possnet.io.atomic_files import replace_file
 from possnet.io.csv_dialect import CsvDialect, bound_lines, detect_dialect, fallback_encoding, is_utf8_file
 from possnet.io.data_source import ARROW_NEEDS, DataSource, changed_file, explicit_weights
@@ -257,8 +257,7 @@ class CsvSource(DataSource):
         first = list(islice(findings, 10))
         if not first:
             return InputError(f"{self.owner}: {first_line(error)}; expected a CSV file")
-        more = sum(1 for _ in findings)
-        return InputError("\n".join([*first, *([f"... and {more:,} more like these"] if more else [])]))
+        return InputError(*keep_findings(first, len(first) + sum(1 for _ in findings), "like these"))
 
     def _find_errors(self) -> Iterator[str]:
         """Rows of too few or too many fields, and cells that are no text, as far as the file can be read."""

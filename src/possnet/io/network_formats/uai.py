@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
+from possnet.doors import check_arguments
 from possnet.errors import InputError, TooLarge, require_known
 from possnet.graph import Dag
 from possnet.io.atomic_files import write_text
@@ -234,6 +235,7 @@ def _read_names(path: Path, sizes: list[int]) -> tuple[str, str, list[Variable]]
     return name, description, variables
 
 
+@check_arguments
 def write_evidence(evidence: Mapping[str, str], network: Network, path: str | Path) -> None:
     """Write hard evidence (name -> state) as a UAI evidence file.
 
@@ -251,6 +253,7 @@ def write_evidence(evidence: Mapping[str, str], network: Network, path: str | Pa
     write_text(path, " ".join([str(len(pairs)), *pairs]) + "\n")
 
 
+@check_arguments
 def read_evidence(path: str | Path, network: Network) -> dict[str, str]:
     """Hard evidence (name -> state) of a UAI evidence file: the number of observations, then pairs of variable and state.
 
