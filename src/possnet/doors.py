@@ -73,7 +73,7 @@ _OTHER_WORDS: Final = {
 _NAMES: Final = {"Conjunction": ("_Product", "_Min")}
 _OTHER_CHECKS: Final = frozenset(
     (
-        *("Any", "object", "ArrayLike", "NDArray", "Floats", "Bools", "Ints", "Words", "Weights", "Unpack"),
+        *("Any", "object", "ArrayLike", "NDArray", "Unpack"),
         *("CellDegrees", "Cells", "Entry", "Subject", "Total", "date"),
     )
 )
@@ -408,6 +408,11 @@ def _fit_number(value: object) -> object:
     return int(value) if isinstance(value, Integral) else number
 
 
+def _fit_array(kinds: str, value: object) -> object:
+    array = _ARRAY.fit(value)
+    return value if array is not MISFIT and array.dtype.kind in kinds else MISFIT
+
+
 def _fit_rows(value: object) -> object:
     """A stream of data sets, as `possnet.dataset.Batches` describes it."""
     known = not isinstance(value, type) and all(hasattr(value, name) for name in ("variables", "rows", "__iter__"))
@@ -441,6 +446,11 @@ _PLAIN: Final = {
     "Batches": ArgumentCheck(_fit_rows, "a stream of them"),
     "Callable": ArgumentCheck(lambda value: value if callable(value) else MISFIT, "a function"),
     "Evidence": ArgumentCheck(_fit_mapping(None, None), "a mapping such as {'fever': 'high'}"),
+    "Floats": ArgumentCheck(functools.partial(_fit_array, "fiu"), "an array of numbers"),
+    "Weights": ArgumentCheck(functools.partial(_fit_array, "fiu"), "an array of numbers"),
+    "Ints": ArgumentCheck(functools.partial(_fit_array, "iu"), "an array of whole numbers"),
+    "Words": ArgumentCheck(functools.partial(_fit_array, "u"), "an array of bitmaps"),
+    "Bools": ArgumentCheck(functools.partial(_fit_array, "b"), "an array of booleans"),
     "RawColumn": ArgumentCheck(
         lambda value: value if all(hasattr(value, name) for name in ("name", "rows", "to_bitmaps")) else MISFIT,
         "a column of cells",
@@ -449,6 +459,7 @@ _PLAIN: Final = {
         lambda value: value if callable(getattr(value, "submit", None)) else MISFIT, "an executor"
     ),
 }
+_ARRAY: Final = ArgumentCheck(_fit_class(("ndarray",)), "an array")
 _VARIABLES: Final = ArgumentCheck(
     _fit_several(ArgumentCheck(_fit_class(("Variable",)), "a Variable")), "several Variables"
 )

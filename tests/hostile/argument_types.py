@@ -70,7 +70,11 @@ def try_call(call: PublicCall, parameter: str, wrong: str) -> str:
     except pn.PossnetError as error:
         return _judge_message(str(error))
     except BaseException as error:  # noqa: BLE001 - whatever else it is, it is a failure
-        called = parameter in CALLED and wrong in {"class", "function"}  # the given callable's own error
+        called = parameter in CALLED and wrong in {
+            "class",
+            "class of possnet",
+            "function",
+        }  # the given callable's own error
         if called or isinstance(error, PROTOCOLS.get(call.name, ())):
             return ""
         return f"{type(error).__name__}: {str(error)[:200]}"

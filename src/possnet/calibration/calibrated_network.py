@@ -9,9 +9,10 @@ import numpy as np
 
 from possnet.calibration.score_ranks import ScoreRanks, compute_p_values, cut_sets, raise_tops
 from possnet.completion import Completion, complete
-from possnet.doors import check_arguments
+from possnet.doors import check_arguments, require_floats
 from possnet.errors import InputError, count_noun, require_number, warn_user
 from possnet.inference import LOWEST_SCORE, score_rows
+from possnet.seeds import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ class Calibration:
         array([[0.8, 0.4], [0.4, 0.2]])
         """
         scores = self._read_scores(raw, logs=logs)
-        generator = np.random.default_rng(rng) if isinstance(rng, int) else rng
+        generator = np.random.default_rng(seed_of(rng)) if isinstance(rng, int) else rng
         p_values = compute_p_values(self.ranks, [np.atleast_2d(part) for part in scores], generator)
         return p_values[0] if scores[0].ndim == 1 else p_values
 
@@ -183,7 +184,7 @@ class Calibration:
 
     def _read_scores(self, raw: ArrayLike, *, logs: bool) -> list[Floats]:
         """Raw degrees as logarithms, for every fold."""
-        values = np.array(raw, dtype=np.float64)
+        values = np.array(require_floats(raw, f"calibration of {self.target.name!r}: raw degrees"))
         parts = [values] if len(self.ranks) == 1 and values.ndim < 3 else list(values)
         size = len(self.target)
         if len(parts) != len(self.ranks) or any(part.ndim not in (1, 2) or part.shape[-1] != size for part in parts):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from possnet.checking.check_text import list_tables, state_verdict
 from possnet.drawing import CurvePanel, PlainCurve, draw_curves, draw_details, draw_table, escape_markup, text_table
-from possnet.errors import InputError, among, count_noun, listing
+from possnet.errors import InputError, among, count_noun, describe_value, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,9 +63,11 @@ class Check:
     learning_seconds: float = field(compare=False)
 
     def __getitem__(self, name: str) -> CellCheck:
-        if name not in self.variables:
-            raise InputError(f"check: {name!r} was not checked{among(name, self.variables)}")
-        return self.variables[name]
+        try:
+            return self.variables[name]
+        except (KeyError, TypeError):
+            shown = describe_value(name)
+            raise InputError(f"check: {shown} was not checked{among(name, self.variables)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.variables)

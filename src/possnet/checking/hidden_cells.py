@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from possnet.errors import InputError, among, listing
+from possnet.errors import InputError, among, describe_value, listing
 from possnet.network import Network
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def choose_targets(
     owner = "no column of the data that the network has" if isinstance(subject, Network) else "no column of the data"
     for name in (*(targets or ()), *truth):
         if name not in usable:
-            raise InputError(f"check: target {name!r} is {owner}{among(name, usable)}")
+            raise InputError(f"check: target {describe_value(name)} is {owner}{among(name, usable)}")
     if targets is None:
         chosen = [variable for variable in usable.values() if len(variable) > 1]
     else:

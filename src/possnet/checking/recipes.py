@@ -69,6 +69,7 @@ class Recipe:
         """
         return self.learn_tables(data, self.search_structure(data))
 
+    @check_arguments
     def search_structure(self, data: Dataset, *, progress: Progress | None = None) -> LearnedStructure | None:
         """The structure that the recipe learns from rows; None if it is given.
 
@@ -83,6 +84,7 @@ class Recipe:
 
         return learn_structure(data, self.method, measure=self.measure, conjunction=self.conjunction, progress=progress)
 
+    @check_arguments
     def learn_tables(
         self, data: Dataset, structure: LearnedStructure | None, *, progress: Progress | None = None
     ) -> Network:

@@ -106,6 +106,9 @@ class CompletionSummary:
     lacking: tuple[str, ...] = ()
 
     def __add__(self, other: CompletionSummary) -> CompletionSummary:
+        given: object = other
+        if not isinstance(given, CompletionSummary):
+            return NotImplemented
         names = dict.fromkeys((*self.variables, *other.variables))
         none = CellTally()
         return CompletionSummary(

@@ -259,6 +259,7 @@ class Dag:
             )
         return not targets & self._reach_open(sources, known)
 
+    @check_arguments
     def d_connected(self, first: str | Iterable[str], given: str | Iterable[str] = ()) -> frozenset[str]:
         """All nodes that are not d-separated from a set of nodes by a second, ``given``: those that it could tell about.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.doors import check_arguments
-from possnet.errors import ImpossibleEvidence, InputError, require_whole
+from possnet.errors import ImpossibleEvidence, InputError, describe_value, require_whole
 from possnet.inference.bounded_queries import BoundedQueries
 from possnet.inference.entry_derivatives import differentiate_factors
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
@@ -172,6 +172,8 @@ class Inference(ExclusiveCalls):
         >>> derivatives["rash"][..., 0].round(6), values  # relative to the possibility of spots, .2
         (array([[0. , 0.3, 0. ], [0. , 5. , 0. ]]), array([1.]))
         """
+        if not alternatives:
+            raise InputError("entry_derivatives: no evidence; expected at least one piece, such as {}")
         pieces = [read_evidence(evidence, self.network.variables) for evidence in alternatives]
         observed = sorted({v for known in pieces for v in known})
         lowest = {v: np.array([d for known in pieces if v in known for d in known[v].tolist()]) for v in observed}
@@ -414,7 +416,7 @@ class Inference(ExclusiveCalls):
         """The numbers of the variables that are asked for; an `InputError` unless they are distinct names."""
         given: object = names
         if not isinstance(given, str | list | tuple):
-            raise InputError(f"{owner}: {names!r}; expected a variable's name, or several in a list")
+            raise InputError(f"{owner}: {describe_value(names)}; expected a variable's name, or several in a list")
         wanted = [names] if isinstance(names, str) else list(names)
         targets = [self._graph.find_number(name) for name in wanted]
         if not targets or len(set(targets)) < len(targets):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from possnet.dataset import align_rows
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, describe_value
 from possnet.inference.batched import RowInference, condition_rows
 from possnet.inference.factor_graph import FactorGraph, to_semiring
 from possnet.inference.plan import make_plan
@@ -76,10 +76,16 @@ class RowQueries:
         """Marginals, a block of rows at a time; see `possnet.Inference.marginal_blocks`."""
         data = self._align_rows(data, "marginal_blocks")
         columns = {self._graph.numbers[v.name]: data.column(v.name) for v in data.variables}
+        count = len(data) if rows is None else len(rows)
+        if rows is not None and (rows.ndim != 1 or (count and not 0 <= rows.min() <= rows.max() < len(data))):
+            raise InputError(f"marginal_blocks: rows {describe_value(rows)}; expected numbers of the {len(data)} rows")
+        for name, mask in wanted.items():
+            if mask.shape != (count,):
+                raise InputError(f"marginal_blocks: a mask of shape {mask.shape} for {name!r}; expected {count} rows")
         if rows is not None:
             columns = {number: column.take_rows(rows) for number, column in columns.items()}
         numbers = {self._graph.find_number(name): mask for name, mask in wanted.items()}
-        for block, degrees, possible in self._run_rows(columns, len(data) if rows is None else len(rows), numbers):
+        for block, degrees, possible in self._run_rows(columns, count, numbers):
             yield block.start, block.stop, {self._graph.names[v]: table for v, table in degrees.items()}, possible
 
     def _run_rows(

@@ -7,14 +7,22 @@ any event of a row, for instance P(x in the child's cell, a in the parents' cell
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Final, Unpack
 
 import numpy as np
 
 from possnet.doors import check_arguments, checks_itself
-from possnet.errors import ImpossibleEvidence, InputError, TooLarge, did_you_mean, listing, require_whole
+from possnet.errors import (
+    ImpossibleEvidence,
+    InputError,
+    TooLarge,
+    describe_value,
+    did_you_mean,
+    listing,
+    require_whole,
+)
 from possnet.inference import SUM_PRODUCT, JunctionTree, make_plan
 from possnet.kernels import bitmaps
 from possnet.limits import refuse_over
@@ -26,7 +34,7 @@ from possnet.sampling.sampling_spec import SamplingOptions, SamplingSpec
 from possnet.sampling.simulated_limits import simulated_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from possnet.aliases import Bools, Floats
     from possnet.sampling.processes import Process
@@ -141,6 +149,8 @@ def sampling_limit(
 
 def _read_parent_cells(network: Network, child: str, given: Mapping[str, str | Collection[str]]) -> dict[str, Bools]:
     parents = network.dag.parents(child)
+    if not isinstance(given, Mapping):
+        raise InputError(f"sampling_law: given {describe_value(given)}; expected a mapping from parents to their cells")
     for name in given:
         if name not in parents:
             raise InputError(
@@ -155,7 +165,9 @@ def _read_parent_cells(network: Network, child: str, given: Mapping[str, str | C
             )
         cell: object = given[name]
         if not isinstance(cell, str | Collection):
-            raise InputError(f"sampling_law: {cell!r} as the cell of {name!r}; expected a state or a set of states")
+            raise InputError(
+                f"sampling_law: {describe_value(cell)} as the cell of {name!r}; expected a state or a set of states"
+            )
         mask = network.variable(name).mask(given[name])
         if not mask:
             raise InputError(f"sampling_law: an empty cell for parent {name!r}; expected at least one state")

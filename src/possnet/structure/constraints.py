@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -10,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.doors import check_fields, checks_itself
-from possnet.errors import InputError, among, require_whole
+from possnet.errors import InputError, among, describe_value, require_several, require_whole
 from possnet.graph import Dag
 from possnet.structure.search_graph import CompiledConstraints
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from possnet.aliases import Bools
 
 
@@ -96,7 +97,7 @@ def _read_edges(edges: object, what: str) -> tuple[tuple[str, str], ...]:
     for edge in _read_list(edges, f"constraints: {what}", "pairs (parent, child)"):
         pair = read_names(edge, f"constraints: {what} edge", "a pair (parent, child)")
         if len(pair) != 2:
-            raise InputError(f"constraints: {what} edge {edge!r}; expected a pair (parent, child)")
+            raise InputError(f"constraints: {what} edge {describe_value(edge)}; expected a pair (parent, child)")
         if pair[0] == pair[1]:
             raise InputError(f"constraints: {what} edge from {pair[0]!r} to itself; expected two variables")
         pairs.append((pair[0], pair[1]))
@@ -122,9 +123,10 @@ def _edge_matrix(edges: Iterable[tuple[str, str]], names: list[str], what: str) 
 
 
 def _read_list(given: object, what: str, expected: str) -> list[object]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{what} {given!r}; expected {expected}")
-    return list(given)
+    try:
+        return require_several(given, what)
+    except InputError:
+        raise InputError(f"{what} {describe_value(given)}; expected {expected}") from None
 
 
 def read_names(given: object, what: str, expected: str) -> tuple[str, ...]:
@@ -138,7 +140,7 @@ def read_names(given: object, what: str, expected: str) -> tuple[str, ...]:
     listed = _read_list(given, what, expected)
     names = tuple(name for name in listed if isinstance(name, str))
     if len(names) < len(listed):
-        raise InputError(f"{what} {given!r}; expected {expected}")
+        raise InputError(f"{what} {describe_value(given)}; expected {expected}")
     return names
 
 

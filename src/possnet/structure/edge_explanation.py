@@ -13,7 +13,7 @@ from possnet.dataset import Dataset, require_rows
 from possnet.dependence import count_cell_pairs, fit_hidden_laws
 from possnet.doors import check_arguments, checks_itself
 from possnet.drawing import clip_text, draw_table, escape_markup, text_table
-from possnet.errors import InputError, among, listing
+from possnet.errors import InputError, among, describe_value, listing
 from possnet.structure.coded_rows import collect_rows
 from possnet.structure.edge_worth import FamilyWeigher
 from possnet.structure.learned_structure import LearnedStructure
@@ -199,7 +199,9 @@ def _check_names(learned: object, data: object, parent: object, child: object) -
     require_rows(data, "explain_edge")
     for name in (parent, child):
         if name not in learned.dag.nodes:
-            raise InputError(f"explain_edge: the structure has no variable {name!r}{among(name, learned.dag.nodes)}")
+            raise InputError(
+                f"explain_edge: the structure has no variable {describe_value(name)}{among(name, learned.dag.nodes)}"
+            )
     if parent == child:
         raise InputError(f"explain_edge: an edge from {parent!r} to itself; expected two variables")
     present = [variable.name for variable in cast("Dataset", data).variables]

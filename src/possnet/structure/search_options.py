@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.doors import check_fields
+from possnet.doors import check_fields, checks_itself
 from possnet.errors import InputError, listing, require_number, require_whole
 from possnet.structure.constraints import number_of, read_names
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @check_fields
+@checks_itself("order")
 @dataclass(frozen=True, slots=True)
 class Search:
     """Options of a search over structures. Each is for the methods named; other methods ignore it.
