@@ -211,7 +211,8 @@ def _require_fit(value: object, reading: ArgumentCheck, owner: str, name: str) -
     fitting = reading.fit(value)
     if fitting is MISFIT:
         shown = describe_value(value)
-        raise InputError(f"{owner}: {name} {shown}; expected {reading.words}")
+        tuple_of_it = f", such as ({shown},)" if isinstance(value, str) and reading.words.startswith("several") else ""
+        raise InputError(f"{owner}: {name} {shown}; expected {reading.words}{tuple_of_it}")
     return fitting
 
 

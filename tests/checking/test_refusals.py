@@ -27,7 +27,7 @@ RECIPE = pn.Recipe(dag=ASIA.dag)
             "target 'lugn' is no column of the data that the network has .*did you mean 'lung'",
         ),
         (RECIPE, {"targets": ("lugn",)}, "target 'lugn' is no column of the data .*did you mean 'lung'"),
-        (ASIA, {"targets": "lung"}, r"targets 'lung'; expected several names, such as targets=\('lung',\)"),
+        (ASIA, {"targets": "lung"}, r"targets 'lung'; expected several texts.*, such as \('lung',\)"),
         (RECIPE, {"folds": 31}, "30 rows for 31 folds; expected at least as many, or fewer folds"),
         (RECIPE, {"folds": 1}, "check: folds 1; expected a whole number from 2 on"),
         (RECIPE, {"groups": "ward"}, "no variable 'ward'"),

@@ -94,7 +94,7 @@ def test_wrong_targets_are_refused_in_a_sentence() -> None:
     data = pn.Dataset.from_rows([asia.variable("dysp")], [("yes",)])
     with pytest.raises(pn.InputError, match="target 'bronk' is no variable of the network .*did you mean 'bronc'"):
         pn.complete(asia, data, targets=("bronk",))
-    with pytest.raises(pn.InputError, match=r"targets 'bronc'; expected several names, such as targets=\('bronc',\)"):
+    with pytest.raises(pn.InputError, match=r"targets 'bronc'; expected several texts.*, such as \('bronc',\)"):
         pn.complete(asia, data, targets="bronc")
     with pytest.raises(pn.InputError, match="hide=True hides the cells of targets, and there are none"):
         pn.complete(asia, data, hide=True)

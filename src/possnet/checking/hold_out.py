@@ -44,7 +44,7 @@ _GRID: Final = np.round(np.linspace(0.05, 1.0, 20), 9)  # of reliability curves
 
 
 @check_arguments
-@checks_itself("targets", "data")
+@checks_itself("data")
 def check(
     subject: Network | Recipe | Learn,
     data: Dataset | Batches,

@@ -52,7 +52,7 @@ def complete(
     progress: Progress | None = None,
 ) -> CompletionStream: ...
 @check_arguments
-@checks_itself("targets", "data")
+@checks_itself("data")
 def complete(
     network: Network,
     data: Dataset | Batches,

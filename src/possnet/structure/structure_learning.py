@@ -12,7 +12,7 @@ import numpy as np
 
 from possnet.dataset import Dataset, cut_batches, require_rows
 from possnet.doors import check_arguments, checks_itself
-from possnet.errors import InputError, TooLarge, listing, require_whole, warn_user
+from possnet.errors import InputError, TooLarge, describe_value, listing, require_whole, warn_user
 from possnet.graph import Dag
 from possnet.limits import memory_limit
 from possnet.possibility import PRODUCT, Conjunction, check_conjunction
@@ -41,7 +41,7 @@ _NEAR_MISSES: Final = 20
 
 
 @check_arguments
-@checks_itself("measure", "method")
+@checks_itself("measure", "method", "constraints", "search")
 def learn_structure(
     data: Dataset | Batches,
     method: str = "auto",
@@ -241,7 +241,7 @@ def _pose_problem(
     for value, kind in ((constraints, Constraints), (search, Search)):
         if not isinstance(value, kind):
             name = kind.__name__
-            raise InputError(f"learn_structure: {name.lower()} {value!r}; expected possnet.{name}(...)")
+            raise InputError(f"learn_structure: {name.lower()} {describe_value(value)}; expected possnet.{name}(...)")
     score, reason = MEASURES[fitting_measure(method.name, measure)], ""
     if score.choose is not None:
         data = data if isinstance(data, Dataset) else collect_rows(data)
