@@ -350,7 +350,7 @@ def test_readings_that_cannot_be_used_are_told_with_their_place(
     refused("no column 'of' to bin", pn.read_data, path, binnings={"temp": pn.Binning([37.5], error="of")})
     refused("binning of 'temp': 0.2; expected a Binning, such as", pn.read_data, path, binnings={"temp": 0.2})
     path.write_text("temp\n1\n1\n")
-    with pytest.raises(pn.InputError, match=r"readings.csv, column 'temp': only the number 1 to make 3 bins from"):
+    with pytest.raises(pn.InputError, match=r"r.csv, column 'temp': only the number 1 to make 3 bins from"):
         pn.read_data(path, binnings={"temp": pn.Binning("width", bins=3)})
 
 

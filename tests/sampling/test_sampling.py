@@ -440,9 +440,9 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(pn.InputError, match="3 as the cell of 'x'"):
         pn.sampling_law(example(), "y", {"x": 3})  # type: ignore[dict-item]
     for how in ({"limit": "1GB"}, {"simulate": -5}, {"simulate": 2.5}):
-        with pytest.raises(pn.InputError, match="expected a whole number from 1 on"):
+        with pytest.raises(pn.InputError, match="expected a whole number"):
             pn.sampling_limit(example(), **how)
-    with pytest.raises(pn.InputError, match="expected a whole number from 100 on"):
+    with pytest.raises(pn.InputError, match="expected a whole number"):
         pn.simulated_limit(example(), "many")  # type: ignore[arg-type]
     with pytest.raises(pn.ImpossibleEvidence):
         pn.sampling_law(example(), "y", {"x": "2"})

@@ -9,6 +9,7 @@ beside them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ from possnet.seeds import seed_of
 from possnet.variables import join_bins, require_same_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -130,9 +131,10 @@ class Dataset:
         listed = variables_of(variables)
         columns: list[list[Any]] = [[] for _ in listed]
         for number, row in enumerate(require_several(rows, "rows"), start=1):
-            if not isinstance(row, list | tuple):  # anything that can be read once, but a text, is a row
+            known = isinstance(row, list | tuple) or (isinstance(row, Iterable) and not isinstance(row, str | bytes))
+            if known and not isinstance(row, list | tuple):
                 row = require_several(row, f"row {number}:")  # noqa: PLW2901
-            if len(row) != len(listed):
+            if not known or len(row) != len(listed):
                 raise InputError(
                     f"row {number}: {describe_value(row)}; expected {len(listed)} cells ({listing(v.name for v in listed)})"
                 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.doors import check_arguments
-from possnet.errors import InputError, among, require_known, require_number
+from possnet.doors import check_arguments, checks_itself
+from possnet.errors import InputError, among, describe_value, require_known, require_number
 from possnet.gates.gate import Gate, combine_effects
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction
 from possnet.variables import Variable
@@ -24,6 +24,7 @@ Numbers = float | Mapping[str, float]
 
 
 @check_arguments
+@checks_itself("parents")
 def gate_or(
     child: Variable,
     parents: Sequence[Variable],
@@ -65,6 +66,7 @@ def gate_or(
 
 
 @check_arguments
+@checks_itself("parents")
 def gate_and(
     child: Variable,
     parents: Sequence[Variable],
@@ -105,6 +107,7 @@ def gate_and(
 
 
 @check_arguments
+@checks_itself("parents")
 def gate_max(
     child: Variable,
     parents: Sequence[Variable],
@@ -142,6 +145,7 @@ def gate_max(
 
 
 @check_arguments
+@checks_itself("parents")
 def gate_min(
     child: Variable,
     parents: Sequence[Variable],
@@ -290,10 +294,10 @@ def _check_family(kind: str, child: object, parents: object, conjunction: object
         raise InputError(f"{owner}: child {child!r}; expected a Variable")
     owner = f"{owner} of {child.name!r}"
     if isinstance(parents, Variable) or not isinstance(parents, Sequence) or not parents:
-        raise InputError(f"{owner}: parents {parents!r}; expected one or more variables in a list")
+        raise InputError(f"{owner}: parents {describe_value(parents)}; expected one or more variables in a list")
     for parent in parents:
         if not isinstance(parent, Variable):
-            raise InputError(f"{owner}: parent {parent!r}; expected a Variable")
+            raise InputError(f"{owner}: parent {describe_value(parent)}; expected a Variable")
     names = [child.name, *(parent.name for parent in parents)]
     if len(set(names)) < len(names):
         raise InputError(f"{owner}: a variable appears twice; expected distinct variables")

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @check_arguments
-@checks_itself("unknown_words", "separator")
+@checks_itself("binnings", "unknown_words", "separator")
 def read_data(
     path: str | Path,
     variables: object | None = None,
@@ -122,7 +122,7 @@ def read_data(
 
 
 @check_arguments
-@checks_itself("unknown_words", "separator", "paths")
+@checks_itself("binnings", "unknown_words", "separator", "paths")
 def scan_data(
     paths: str | Path | Iterable[str | Path],
     variables: object | None = None,
