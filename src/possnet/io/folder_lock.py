@@ -104,8 +104,8 @@ def _read_owner(handle: int) -> dict[str, Any]:
 def _describe_owner(owner: dict[str, Any]) -> str:
     """The owner of a lock in words.
 
-    >>> _describe_owner({"process": 123, "host": "oak", "since": "2026-01-01T10:00:00+00:00"})[:53]
-    'process 123 on oak since 2026-01-01 10:00 UTC, for mor'
+    >>> _describe_owner({"process": 123, "host": "oak", "since": "2026-01-01T10:00:00+00:00"})[:45]
+    'process 123 on oak since 2026-01-01 10:00 UTC'
     >>> _describe_owner({})
     'another process'
     """
