@@ -242,7 +242,7 @@ def test_a_few_wrong_rows_are_left_out_on_request() -> None:
 
 
 def test_too_many_combinations_are_refused_with_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("possnet.limits.memory_limit", lambda: 1 << 24)
+    monkeypatch.setattr("possnet.limits.memory.memory_limit", lambda: 1 << 24)
     states = tuple(str(k) for k in range(12))
     names = [f"p{k}" for k in range(6)]
     scope = [pn.Variable(name, states) for name in (*names, "c")]

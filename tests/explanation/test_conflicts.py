@@ -139,5 +139,5 @@ def test_several_contradictions_need_a_finding_of_each() -> None:
     assert "there may be more" in str(few)
     poor = pn.conflicts(net, evidence, budget=8)
     assert (len(poor.sets) >= 1, poor.complete) == (True, False)
-    with pytest.raises(pn.InputError, match="is not a network"):
+    with pytest.raises(pn.InputError, match="expected a possnet.Network"):
         pn.conflicts("net", evidence)  # type: ignore[arg-type]

@@ -135,7 +135,7 @@ def test_streams_of_weighted_and_unweighted_files_keep_all_weights(tmp_path: Pat
 def test_options_are_checked_before_anything_is_written(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     frame = pd.DataFrame({"x": ["a"]})
-    refused("write_data: a DataFrame holds no rows; expected a Dataset or a stream", pn.write_data, frame, path)
+    refused("expected a possnet.Dataset or a stream of them", pn.write_data, frame, path)
     wrong = "layout 'list'; expected masks, lists; did you mean 'lists'"
     refused(wrong, pn.write_data, DATA, path, layout="list")
     weighted = pn.Dataset.from_rows((RASH,), [("yes",)], weights=[2])

@@ -23,6 +23,7 @@ from tests.refused import refused
 CHANGED = "changed or replaced while it was read"
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be read, as the file is damaged")
 @pytest.mark.parametrize("name", [seed.name for seed in write_seeds()])
 def test_a_flipped_bit_is_refused_or_changes_nothing(name: str) -> None:
     """A bit of every byte that a step of 5 reaches; ``make hostile SECTION=bits`` tries them all."""

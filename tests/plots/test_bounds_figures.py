@@ -95,7 +95,7 @@ def test_large_networks_are_shown_in_part_and_that_is_said() -> None:
         plots.bounds_figure(everything, variables=["nobody"])
     with pytest.raises(pn.InputError, match="no variables; expected at least one"):
         plots.bounds_figure(everything, variables=[])
-    with pytest.raises(pn.InputError, match="has no bounds; expected what fit_cut"):
+    with pytest.raises(pn.InputError, match="expected a possnet.CutResult"):
         plots.bounds_figure(pn.fit_em(net.dag, pn.sample(net, 20, process="traced", rng=1)))  # type: ignore[arg-type]
 
 

@@ -137,7 +137,7 @@ def test_the_page_is_self_contained_and_small(folder: Path) -> None:
     for verdict in judge_rows(experiment.results):
         parts = re.split(r"(?<=\.) ", verdict.headline)
         assert all(sentence in plain for sentence in (*parts, *verdict.sentences))
-    assert repeat_command(experiment) in text
+    assert repeat_command(experiment) in re.sub(r"</?span[^>]*>", "", html.unescape(text))
     for summary in experiment.results.summary("child_affinity"):
         assert f'data-v="{summary.mean:.6g}"' in text
     assert all(f"{name} {number}" in text for name, number in experiment.versions.items())
@@ -198,6 +198,7 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
     for trial in results.trials:
         file = path / "trials" / f"{trial.key}.json"
         document = json.loads(file.read_text())
+        del document["checksum"]  # a file without one is taken as it is
         file.write_text(json.dumps(document | {"metrics": {}, "error": "MemoryError: <no room>", "contexts": {}}))
     assert f"Wrote {path / 'report.html'}: the report" in run("report", path).stderr
     text = (path / "report.html").read_text()

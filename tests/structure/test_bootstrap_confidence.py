@@ -107,7 +107,7 @@ def test_an_interrupt_ends_the_workers() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"workers": 0}, "workers 0"), ({"executor": 3}, "executor 3; expected one of concurrent.futures")],
+    [({"workers": 0}, "workers 0"), ({"executor": 3}, "executor 3; expected an executor or None")],
 )
 def test_workers_are_checked(options: dict[str, int], message: str, rows: pn.Dataset) -> None:
     with pytest.raises(pn.InputError, match=message):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet import limits
 from possnet.kernels import bitmaps
 from possnet.structure import (
     coded_rows,
@@ -101,8 +100,8 @@ def test_what_does_not_fit_is_refused_with_its_size_and_a_remedy(monkeypatch: py
         (traced_score, "_DENSE", "greedy", "traced-bic"),
     ):
         with pytest.MonkeyPatch.context() as small:
-            small.setattr(limits, "memory_limit", lambda: 1 << 10)
-            small.setattr(limits, "_SMALL", 0)
+            small.setattr("possnet.limits.memory.memory_limit", lambda: 1 << 10)
+            small.setattr("possnet.limits.memory._SMALL", 0)
             small.setattr(score_registry, "CodedRows", lambda _, *, missing: coded[missing])
             small.setattr(module, name, 0)
             with pytest.raises(pn.TooLarge, match=r"needs .*iB; the limit is 1 KiB; (use|set)"):

@@ -109,12 +109,12 @@ def fit(
     variables: object | None = None,
     patience: Patience | None = None,
     progress: Progress | None = None,
-    reading: dict[str, Any] | None = None,
+    scan: dict[str, Any] | None = None,
     **options: Any,
 ) -> Network:
     """The network that `possnet.fit` learns from the rows of files, counted on a cluster.
 
-    ``options`` are those of `possnet.fit`, ``reading`` those of `possnet.scan_data`; the others are of `count`.
+    ``options`` are those of `possnet.fit`, ``scan`` those of `possnet.scan_data`; the others are of `count`.
     """
     counts = count(
         dag,
@@ -125,7 +125,7 @@ def fit(
         variables=variables,
         patience=patience,
         progress=progress,
-        **(reading or {}),
+        **(scan or {}),
     )
     named: Any = method
     return parameters.fit(dag, counts, method=named, **options)

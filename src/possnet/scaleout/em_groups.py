@@ -67,20 +67,20 @@ def fit_em(
     variables: object | None = None,
     patience: Patience | None = None,
     progress: Progress | None = None,
-    reading: dict[str, Any] | None = None,
+    scan: dict[str, Any] | None = None,
     **options: Any,
 ) -> EmResult:
     """The result of `possnet.fit_em` on the rows of files, up to rounding, with the E-steps shared by a cluster.
 
     ``options`` are those of `possnet.fit_em` (tolerance, unknown, prior, pseudo, imprecision, conjunction, options),
-    ``reading`` those of `possnet.scan_data`; the others are of `possnet.scaleout.count`. With a ``ledger`` the masses of
+    ``scan`` those of `possnet.scan_data`; the others are of `possnet.scaleout.count`. With a ``ledger`` the masses of
     the last step are kept there, so that a run whose client was killed goes on from them.
     """
     settings = EmSettings.from_options(**options)
     folder = require_folder(ledger, "scaleout.fit_em: ledger")
     executor = ClusterExecutor(client, patience)
     try:
-        stream = open_stream(files, variables, reading or {})
+        stream = open_stream(files, variables, scan or {})
         domain = nodes_in(dag, stream, "fit_em")
         workers = executor.list_workers()
         parts = list_parts(stream, workers)

@@ -26,7 +26,7 @@ def learn_structure(
     variables: object | None = None,
     patience: Patience | None = None,
     progress: Progress | None = None,
-    reading: dict[str, Any] | None = None,
+    scan: dict[str, Any] | None = None,
     **options: Any,
 ) -> LearnedStructure:
     """The structure that `possnet.learn_structure` learns by hill climbing (or a tree), from files on a cluster.
@@ -36,7 +36,7 @@ def learn_structure(
     """
     executor = ClusterExecutor(client, patience)
     try:
-        stream = open_stream(files, variables, reading or {})
+        stream = open_stream(files, variables, scan or {})
         workers = executor.list_workers()
         groups = group_parts(list_parts(stream, workers), 2 * sum(worker.threads for worker in workers))
         tasks: list[tuple[str, tuple[Any, ...]]] = [(name_parts(group), (group,)) for group in groups]

@@ -83,7 +83,7 @@ def complete(
     threshold: float = 1.0,
     patience: Patience | None = None,
     progress: Progress | None = None,
-    reading: dict[str, Any] | None = None,
+    scan: dict[str, Any] | None = None,
     **options: Any,
 ) -> list[Path]:
     """Complete the rows of files into Parquet files of a folder, as `possnet.complete` does on one machine.
@@ -93,11 +93,11 @@ def complete(
     threshold
         Ambiguous cells are cut down to the states of at least this degree; 1 leaves the most possible ones.
     options
-        Those of `possnet.complete`; ``reading`` has those of `possnet.scan_data`.
+        Those of `possnet.complete`; ``scan`` has those of `possnet.scan_data`.
     """
     _require_network(network, "complete")
     settings = (network, threshold, options)
-    return _map_files(files, complete_part, settings, reading or {}, out, client, patience, progress)
+    return _map_files(files, complete_part, settings, scan or {}, out, client, patience, progress)
 
 
 def complete_part(file: str, part: StreamPart, network: Network, threshold: float, options: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ def query_many(
     client: Any,
     patience: Patience | None = None,
     progress: Progress | None = None,
-    reading: dict[str, Any] | None = None,
+    scan: dict[str, Any] | None = None,
 ) -> list[Path]:
     """Degrees of a target given each row of files, in Parquet files with one column for every state.
 
@@ -123,7 +123,7 @@ def query_many(
     """
     _require_network(network, "query_many")
     network.variable(target)
-    return _map_files(files, query_part, (network, target), reading or {}, out, client, patience, progress)
+    return _map_files(files, query_part, (network, target), scan or {}, out, client, patience, progress)
 
 
 def query_part(file: str, part: StreamPart, network: Network, target: str) -> None:

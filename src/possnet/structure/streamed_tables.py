@@ -159,7 +159,7 @@ class StreamedTables(ContingencyTables):
     >>> rows = pn.sample_batches(pn.load_example("asia"), 1000, rng=1, batch=300)
     >>> summary = RowSummary.from_stream(rows)
     >>> tables = StreamedTables(summary, lambda queries: count_stream(summary, rows, queries))
-    >>> sum(table.counts.sum() for table in tables.count_cells((), 1, [0]))
+    >>> sum(int(table.counts.sum()) for table in tables.count_cells((), 1, [0]))
     1000
     >>> tables.passes
     1
