@@ -62,7 +62,15 @@ DEFECTS = [
             "cli/test_manners.py::test_ctrl_c_ends_with_one_word_and_leaves_nothing_behind",
         ),
     ),
-    Defect("D6", "any local account could read and edit in the explorer"),
+    Defect(
+        "D6",
+        "any local account could read and edit in the explorer",
+        (
+            "explorer/test_request_guard.py::test_without_the_token_there_is_nothing_to_see",
+            "explorer/test_request_guard.py::test_the_printed_address_opens_the_page_and_leaves_a_cookie",
+            "explorer/test_request_guard.py::test_tokens_are_compared_in_constant_time",
+        ),
+    ),
     Defect(
         "D7",
         "a damaged trial or a full disk: tracebacks after results were rewritten",
