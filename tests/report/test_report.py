@@ -16,7 +16,7 @@ import pytest
 
 import possnet as pn
 from possnet.experiment import read_experiment
-from possnet.plots import svg_text
+from possnet.plots import learning_curves, svg_text
 from possnet.report.narrative import repeat_command, state_question
 from possnet.report.verdicts import judge_rows, state_answer
 from tests.browsing import contrast, luminance, watched
@@ -250,13 +250,15 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
 
 @pytest.mark.usefixtures("plain_figures")
 def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
-    small(rows=[100, 300], learners=["likelihood"], learn=["given", "mwst:chi2"], rng=2, out=tmp_path / "run")
+    small(rows=[100, 300], learners=["likelihood", "em"], learn=["given", "mwst:chi2"], rng=2, out=tmp_path / "run")
     text = pn.write_report(tmp_path / "run").read_text()
     experiment = read_experiment(tmp_path / "run")
-    assert list(experiment.grid.learners) == ["likelihood", "likelihood@mwst:chi2"]
-    assert "--learner likelihood --learn given,mwst:chi2" in repeat_command(experiment)
+    assert {"likelihood", "likelihood@mwst:chi2", "em@mwst:chi2"} <= set(experiment.grid.learners)
+    assert "--learn given,mwst:chi2" in repeat_command(experiment)
     assert "counting on a structure by mwst, chi2" in text
-    assert ">structural Hamming distance<" in text
+    (axes,) = learning_curves(experiment.results, "hamming").axes  # learners that share a structure share its curve
+    assert sorted(axes.get_legend_handles_labels()[1]) == ["mwst, chi2", "the empty graph"]
+    assert axes.get_ylabel() == "edges to mend"
     assert {"structure-asia.svg", "learned-asia.svg"} <= {
         file.name for file in (tmp_path / "run" / "figures").iterdir()
     }

@@ -38,7 +38,7 @@ class Metric:
         Whether the values of ignorance and of the learner's limit say something beside it.
 
     >>> METRICS["child_affinity"].higher_is_better, METRICS["hamming"].label
-    (True, 'structural Hamming distance')
+    (True, 'edges to mend')
     """
 
     name: str
@@ -144,8 +144,8 @@ for _metric in (
 
 
 for _name, _label, _description in (
-    ("hamming", "structural Hamming distance", "edges to add, delete or reverse"),
-    ("essential_hamming", "structural Hamming distance of the CPDAGs", "the same between essential graphs (CPDAGs)"),
+    ("hamming", "edges to mend", "structural Hamming distance: edges to add, delete or reverse"),
+    ("essential_hamming", "edges to mend of the CPDAG", "structural Hamming distance of the essential graphs (CPDAGs)"),
     ("skeleton_precision", "skeleton precision", "share of the learned edges that are true, direction apart"),
     ("skeleton_recall", "skeleton recall", "share of the true edges that were learned, direction apart"),
     ("v_structure_precision", "v-structure precision", "share of the learned v-structures that are true"),

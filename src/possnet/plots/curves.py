@@ -178,13 +178,33 @@ def _select_summaries(results: Results, metric: str, against: Against, network: 
         require_known(network, dict.fromkeys(trial.network for trial in results.trials), "plots: network")
     summaries = [s for s in results.summary(metric) if network in {None, s.network}]
     if structure and any("@" in s.learner for s in summaries):  # those that are given the structure have it
-        summaries = [s for s in summaries if "@" in s.learner]
+        summaries = _drop_equal_structures(s for s in summaries if "@" in s.learner)
     if against == "imprecision":
         most = max(trial.rows for trial in results.trials)
         summaries = [s for s in summaries if s.rows == most and is_imprecise(s.process)]
     if not summaries:
         raise NothingToShow(f"plots: no run has {metric} against {against}; expected results that have it")
     return summaries
+
+
+def _drop_equal_structures(summaries: Iterable[Summary]) -> list[Summary]:
+    """One summary for each structure of a setting: learners of tables that stand on it share its edges, and its curve."""
+    firsts: dict[str, str] = {}
+    shown: dict[tuple[object, ...], Summary] = {}
+    for s in summaries:
+        learner = firsts.setdefault(s.learner.partition("@")[2], s.learner)
+        shown.setdefault((*s[:4], learner), s._replace(learner=learner))
+    return list(shown.values())
+
+
+def _label_curve(s: Summary) -> str:
+    """A learner by its name; where structures are compared, by how it finds its structure."""
+    structure = s.learner.partition("@")[2]
+    return (
+        structure.replace(":", ", ")
+        if structure and METRICS[s.metric].subject == "structure"
+        else label_learner(s.learner)
+    )
 
 
 def _is_error(metric: str) -> bool:
@@ -263,9 +283,9 @@ def _learner_curve(
 ) -> Curve:
     """Means and intervals of a learner, and its limit."""
     own = sorted((s for s in group if s.learner == learner), key=lambda s: _place(s, against))
-    label = label_learner(learner)
-    points = tuple(_make_point(s, against, label) for s in own)
     last = own[-1]
+    label = _label_curve(last)
+    points = tuple(_make_point(s, against, label) for s in own)
     known = last.limit if limit else None
     entry = LEARNERS.get(learner)
     words = f"{entry.limit_label if entry else 'limit'}: {known:.3f}" if known is not None else ""

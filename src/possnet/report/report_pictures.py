@@ -184,8 +184,9 @@ def _structure_pictures(experiment: Experiment, name: str) -> Iterator[PicturePl
         return
     most = max(s.rows for s in own)
     best = min((s for s in own if s.rows == most), key=lambda s: s.mean)
+    search = best.learner.partition("@")[2].replace(":", ", ")
     message = (
-        f"{name}: {best.mean:.1f} edges to mend at best ({label_learner(best.learner)}, {label_process(best.process)}), "
+        f"{name}: {best.mean:.1f} edges to mend at best ({search}, {label_process(best.process)}), "
         f"{best.vacuous:.0f} for the empty graph."
     )
     if has_matplotlib():
