@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _EXPANSION: Final = 4  # bytes in memory for a byte of a row group before compression: decoded, packed, counted
 _PART_ROWS: Final = 1 << 20
-_MOST_TASKS: Final = 4096  # for the scheduler, which spends about a millisecond on each
+MOST_TASKS: Final = 4096  # for the scheduler, which spends about a millisecond on each
 _READ_AT_ONCE: Final = 1 << 26  # bytes of a file without row groups that are in memory at a time
 
 
@@ -67,7 +67,7 @@ def group_parts(parts: Sequence[T], groups: int) -> list[list[T]]:
 
 def chunk_parts(parts: Sequence[T]) -> list[list[T]]:
     """Parts in as many tasks as a scheduler likes: one each, or several where there are very many."""
-    return group_parts(parts, min(len(parts), _MOST_TASKS))
+    return group_parts(parts, min(len(parts), MOST_TASKS))
 
 
 def run_parts(
