@@ -64,11 +64,15 @@ def test_commands_on_a_cluster_write_what_one_machine_writes(address: str, tmp_p
         "mdl",
         "--cluster",
         address,
+        "--ledger",
+        str(tmp_path / "ledger"),
         "--out",
         str(tmp_path / "tree.json"),
     )
     assert learned.returncode == 0, learned.stderr
-    assert pn.read_network(tmp_path / "tree.json").dag == pn.learn_structure(drawn, "mwst", measure="mdl").dag
+    tree = pn.learn_structure(drawn, "mwst", measure="mdl").dag
+    assert pn.read_network(tmp_path / "tree.json").is_close(pn.fit(tree, drawn), tolerance=1e-9)
+    assert list((tmp_path / "ledger").glob("pass-*.npz"))
 
 
 def test_what_a_cluster_cannot_do_is_a_sentence(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import pytest
 import possnet as pn
 from possnet import scaleout
 from possnet.errors import ClusterError
+from possnet.scaleout import structure_counts
 from possnet.scaleout.cluster_executor import WorkerInfo
 from possnet.scaleout.em_checkpoint import EmCheckpoint
-from possnet.scaleout.parts import list_parts
+from possnet.scaleout.parts import list_parts, run_parts
 from tests.scaleout.clusters import start_cluster
 
 CLINIC = pn.load_example("clinic")
@@ -156,6 +157,47 @@ def test_structures_are_those_of_one_machine(client: Any, rows: Path) -> None:
         there = scaleout.learn_structure(scan(rows), method, client=client, measure=measure)
         assert there.dag == here.dag
         assert there.score == pytest.approx(here.score, rel=1e-12)
+
+
+def test_a_search_goes_on_from_the_passes_in_its_ledger(
+    client: Any, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = tmp_path / "ledger"
+    learned = scaleout.learn_structure(scan(rows), "mwst", measure="mdl", client=client, ledger=ledger)
+    passes = sorted(ledger.glob("pass-*.npz"))
+    assert passes
+    asked: list[object] = []
+    count_there = run_parts
+
+    def watch(executor: Any, work: Any, tasks: Any, **how: Any) -> Any:
+        asked.append(work)
+        return count_there(executor, work, tasks, **how)
+
+    monkeypatch.setattr(structure_counts, "run_parts", watch)
+    again = scaleout.learn_structure(scan(rows), "mwst", measure="mdl", client=client, ledger=ledger)
+    assert structure_counts.count_queries not in asked
+    damaged = passes[0].read_bytes()
+    passes[0].write_bytes(damaged[:-1] + bytes([damaged[-1] ^ 1]))
+    third = scaleout.learn_structure(scan(rows), "mwst", measure="mdl", client=client, ledger=ledger)
+    assert asked.count(structure_counts.count_queries) == 1
+    assert passes[0].read_bytes() == damaged
+    assert learned.dag == again.dag == third.dag
+    assert learned.score == again.score == third.score
+
+
+def test_a_written_part_that_changed_is_written_again_with_a_ledger(client: Any, tmp_path: Path) -> None:
+    def draw() -> list[Path]:
+        return scaleout.sample(
+            CLINIC, 300, rng=5, part_rows=100, client=client, out=tmp_path / "drawn", ledger=tmp_path / "ledger"
+        )
+
+    files = draw()
+    stamps = [file.stat().st_mtime_ns for file in files]
+    whole = files[1].read_bytes()
+    files[1].write_bytes(whole[: len(whole) // 2])
+    assert draw() == files
+    assert files[1].read_bytes() == whole
+    assert [files[k].stat().st_mtime_ns for k in (0, 2)] == [stamps[0], stamps[2]]
 
 
 def test_drawn_rows_are_those_of_one_machine(client: Any, tmp_path: Path) -> None:

@@ -37,8 +37,14 @@ def ledger_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--ledger",
         metavar="DIR",
-        help="With --cluster: keep the counts of every part there; a run that was killed goes on from them.",
+        help="With --cluster: keep there what every part gave; a run that was killed goes on from it.",
     )(function)
+
+
+def require_cluster(cluster: str | None, ledger: str | None) -> None:
+    """A ledger is for a cluster alone."""
+    if ledger is not None and cluster is None:
+        raise InputError(f"--ledger {ledger} is for --cluster; expected both, or neither")
 
 
 @contextmanager
@@ -65,7 +71,8 @@ def require_parts_folder(out: str, command: str) -> Path:
 def fit_on_cluster(
     cluster: str,
     ledger: str | None,
-    structure: pn.Network,
+    dag: pn.Dag,
+    conjunction: pn.Conjunction,
     stream: DataStream,
     learner: Learner,
     options: dict[str, Any],
@@ -79,9 +86,8 @@ def fit_on_cluster(
             taken.pop("name", None)
             with show_progress("learning tables", "steps of EM") as advance:
                 return scaleout.fit_em(
-                    structure.dag, stream, client=client, ledger=ledger, progress=advance,
-                    conjunction=structure.conjunction, **taken,
-                )  # fmt: skip
+                    dag, stream, client=client, ledger=ledger, progress=advance, conjunction=conjunction, **taken
+                )
         if learner.name not in _BY_COUNTS:
             learners = listing((*_BY_COUNTS, "em"))
             raise InputError(
@@ -89,13 +95,15 @@ def fit_on_cluster(
             )
         with show_progress("counting", "parts") as advance:
             counts = scaleout.count(
-                structure.dag, stream, client=client, ledger=ledger, focal=learner.name == "transform", progress=advance
+                dag, stream, client=client, ledger=ledger, focal=learner.name == "transform", progress=advance
             )
     rows: Any = counts
-    return learner.fit(structure.dag, rows, conjunction=structure.conjunction, **taken)
+    return learner.fit(dag, rows, conjunction=conjunction, **taken)
 
 
-def learn_on_cluster(cluster: str, stream: DataStream, method: str, how: dict[str, Any]) -> pn.LearnedStructure:
+def learn_on_cluster(
+    cluster: str, ledger: str | None, stream: DataStream, method: str, how: dict[str, Any]
+) -> pn.LearnedStructure:
     """A structure from counts of a cluster, by hill climbing or a tree."""
     from possnet import scaleout
 
@@ -105,22 +113,30 @@ def learn_on_cluster(cluster: str, stream: DataStream, method: str, how: dict[st
     how["measure"] = how["measure"] or "random-set-bic"
     with open_cluster(cluster) as client, show_progress("searching for a structure", "moves") as advance:
         chosen = "greedy" if method == "auto" else method
-        return scaleout.learn_structure(stream, chosen, client=client, progress=advance, **how)
+        return scaleout.learn_structure(stream, chosen, client=client, ledger=ledger, progress=advance, **how)
 
 
-def sample_on_cluster(cluster: str, network: pn.Network, rows: int, out: str, options: dict[str, Any]) -> None:
+def sample_on_cluster(
+    cluster: str, ledger: str | None, network: pn.Network, rows: int, out: str, options: dict[str, Any]
+) -> None:
     """Rows that workers draw into Parquet files of a folder."""
     from possnet import scaleout
 
     folder = require_parts_folder(out, "sample")
     with open_cluster(cluster) as client, show_progress("drawing", "parts") as advance:
-        files = scaleout.sample(network, rows, out=folder, client=client, progress=advance, **options)
+        files = scaleout.sample(network, rows, out=folder, client=client, ledger=ledger, progress=advance, **options)
     drawn = f"{count_noun(rows, 'row')} of {count_noun(len(network.variables), 'variable')}"
     announce_file(out, f"{drawn} in {count_noun(len(files), 'Parquet file')}, drawn with --seed {options['rng']}")
 
 
 def complete_on_cluster(
-    cluster: str, network: pn.Network, stream: DataStream, out: str, threshold: float, asked: dict[str, Any]
+    cluster: str,
+    ledger: str | None,
+    network: pn.Network,
+    stream: DataStream,
+    out: str,
+    threshold: float,
+    asked: dict[str, Any],
 ) -> None:
     """Rows that workers complete into Parquet files of a folder."""
     from possnet import scaleout
@@ -128,7 +144,7 @@ def complete_on_cluster(
     folder = require_parts_folder(out, "complete")
     with open_cluster(cluster) as client, show_progress("completing", "parts") as advance:
         files = scaleout.complete(
-            network, stream, out=folder, client=client, threshold=threshold, progress=advance, **asked
+            network, stream, out=folder, client=client, ledger=ledger, threshold=threshold, progress=advance, **asked
         )
     announce_file(out, f"completed rows in {count_noun(len(files), 'Parquet file')}")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.io import replace_file
+from possnet.scaleout.kept_arrays import read_arrays, write_arrays
 from possnet.scaleout.ledger import describe_structure, part_key
 
 if TYPE_CHECKING:
@@ -45,12 +44,7 @@ class EmCheckpoint:
 
     def keep_masses(self, masses: dict[str, Floats]) -> None:
         """Write the masses with a checksum, whole or not at all."""
-        content = io.BytesIO()
-        tables: dict[str, Any] = {f"m{k}": table for k, table in enumerate(masses.values())}
-        np.savez(content, **tables)
-        data = content.getvalue()
-        with replace_file(self._file) as out:
-            out.write(hashlib.sha256(data).digest() + data)
+        write_arrays(self._file, list(masses.values()))
         self._written = monotonic()
 
     def resume_from(self, algorithm: EmAlgorithm) -> EmAlgorithm:
@@ -62,14 +56,7 @@ class EmCheckpoint:
         return algorithm
 
     def _read_masses(self, like: dict[str, Floats]) -> dict[str, Floats] | None:
-        try:
-            content = self._file.read_bytes()
-        except OSError:
-            return None
-        if hashlib.sha256(content[32:]).digest() != content[:32]:
-            return None
-        with np.load(io.BytesIO(content[32:]), allow_pickle=False) as arrays:
-            tables = [np.asarray(arrays[f"m{k}"]) for k in range(len(arrays.files))]
-        if [table.shape for table in tables] != [table.shape for table in like.values()]:
+        tables = read_arrays(self._file)
+        if tables is None or [table.shape for table in tables] != [table.shape for table in like.values()]:
             return None
         return dict(zip(like, tables, strict=True))

@@ -2,18 +2,19 @@
 
 A part's file is named after its number and a digest of what it holds, written beside and renamed: what is there is whole,
 and a run that was killed writes only what is missing. The files in the order of their names are the rows of one machine.
+With a ledger the digest of every file is kept there, and a file that changed since is written again.
 """
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from possnet.completion import complete as complete_rows
 from possnet.errors import InputError, require_whole
 from possnet.inference import Inference
-from possnet.io import encode_network, write_data, write_result_table
+from possnet.io import encode_network, replace_file, write_data, write_result_table
 from possnet.network import Network
 from possnet.sampling import sample_batches
 from possnet.scaleout.cluster_executor import ClusterExecutor, Patience
@@ -36,6 +37,7 @@ def sample(
     *,
     out: str | Path,
     client: Any,
+    ledger: str | Path | None = None,
     rng: Any = None,
     part_rows: int = _PART_ROWS,
     patience: Patience | None = None,
@@ -48,6 +50,8 @@ def sample(
     ----------
     out
         A folder that every worker can write; files of another sample there are refused.
+    ledger
+        Another such folder: it keeps the digests of the files, and those that are not as they were written are made again.
     part_rows
         Rows of a file.
 
@@ -66,7 +70,8 @@ def sample(
         (f"rows {first:,} on", (network, first, min(part_rows, rows - first), seed, options))
         for first in range(0, max(rows, 1), part_rows)
     ]
-    return _write_parts(client, draw_part, tasks, [f"{about}{k}" for k in range(len(tasks))], out, patience, progress)
+    run = _Run(out, client, ledger, patience, progress)
+    return _write_parts(draw_part, tasks, [f"{about}{k}" for k in range(len(tasks))], run)
 
 
 def draw_part(file: str, network: Network, first: int, rows: int, seed: int, options: dict[str, Any]) -> None:
@@ -80,6 +85,7 @@ def complete(
     *,
     out: str | Path,
     client: Any,
+    ledger: str | Path | None = None,
     threshold: float = 1.0,
     patience: Patience | None = None,
     progress: Progress | None = None,
@@ -97,7 +103,7 @@ def complete(
     """
     _require_network(network, "complete")
     settings = (network, threshold, options)
-    return _map_files(files, complete_part, settings, scan or {}, out, client, patience, progress)
+    return _map_files(files, complete_part, settings, scan or {}, _Run(out, client, ledger, patience, progress))
 
 
 def complete_part(file: str, part: StreamPart, network: Network, threshold: float, options: dict[str, Any]) -> None:
@@ -113,6 +119,7 @@ def query_many(
     *,
     out: str | Path,
     client: Any,
+    ledger: str | Path | None = None,
     patience: Patience | None = None,
     progress: Progress | None = None,
     scan: dict[str, Any] | None = None,
@@ -123,7 +130,8 @@ def query_many(
     """
     _require_network(network, "query_many")
     network.variable(target)
-    return _map_files(files, query_part, (network, target), scan or {}, out, client, patience, progress)
+    run = _Run(out, client, ledger, patience, progress)
+    return _map_files(files, query_part, (network, target), scan or {}, run)
 
 
 def query_part(file: str, part: StreamPart, network: Network, target: str) -> None:
@@ -136,38 +144,36 @@ def query_part(file: str, part: StreamPart, network: Network, target: str) -> No
     write_result_table(columns, listed, Path(file))
 
 
+class _Run(NamedTuple):
+    """Where files go, and who makes them."""
+
+    out: str | Path
+    client: Any
+    ledger: str | Path | None
+    patience: Patience | None
+    progress: Progress | None
+
+
 def _map_files(
-    files: object,
-    work: Callable[..., None],
-    settings: tuple[Any, ...],
-    reading: dict[str, Any],
-    out: str | Path,
-    client: Any,
-    patience: Patience | None,
-    progress: Progress | None,
+    files: object, work: Callable[..., None], settings: tuple[Any, ...], reading: dict[str, Any], run: _Run
 ) -> list[Path]:
     stream = open_stream(files, None, reading)
-    parts = list_parts(stream, ClusterExecutor(client, patience).list_workers())
+    parts = list_parts(stream, ClusterExecutor(run.client, run.patience).list_workers())
     network, *others = settings
     text = encode_network(network)
     about = _digest(work.__name__, text, repr(others))
     keys = [part_key(part, about) for part in parts]
     tasks = [(str(part), (part, *settings)) for part in parts]
-    return _write_parts(client, work, tasks, keys, out, patience, progress)
+    return _write_parts(work, tasks, keys, run)
 
 
 def _write_parts(
-    client: Any,
-    work: Callable[..., None],
-    tasks: Sequence[tuple[str, tuple[Any, ...]]],
-    keys: Sequence[str],
-    out: str | Path,
-    patience: Patience | None,
-    progress: Progress | None,
+    work: Callable[..., None], tasks: Sequence[tuple[str, tuple[Any, ...]]], keys: Sequence[str], run: _Run
 ) -> list[Path]:
-    """Run the tasks whose files are not there yet; the files of all."""
-    folder = require_folder(out, "scaleout: out")
+    """Run the tasks whose files are not there yet, or, with a ledger, not as they were written; the files of all."""
+    folder = require_folder(run.out, "scaleout: out")
     assert folder is not None  # noqa: S101 - a folder was given
+    ledger = require_folder(run.ledger, "scaleout: ledger")
     digests = [_digest(key)[:16] for key in keys]
     files = [folder.absolute() / f"part-{k:06d}-{digest}.parquet" for k, digest in enumerate(digests)]
     strangers = sorted({file.name for file in folder.glob("part-*.parquet")} - {file.name for file in files})
@@ -175,16 +181,35 @@ def _write_parts(
         raise InputError(
             f"{folder}: holds {strangers[0]}, which is of other work; expected an empty folder, or the same work"
         )
-    lacking = [k for k, file in enumerate(files) if not file.exists()]
-    executor = ClusterExecutor(client, patience)
-    chosen = [(tasks[k][0], (str(files[k]), *tasks[k][1])) for k in lacking]
+    entries = [None if ledger is None else str(ledger.absolute() / f"file-{digest}.txt") for digest in digests]
+    lacking = [k for k, file in enumerate(files) if ledger is not None or not file.exists()]
+    executor = ClusterExecutor(run.client, run.patience)
+    chosen = [(tasks[k][0], (work, str(files[k]), entries[k], *tasks[k][1])) for k in lacking]
     try:
-        for done, _ in enumerate(run_parts(executor, work, chosen), start=1):
-            if progress is not None:
-                progress(len(files) - len(lacking) + done, len(files))
+        for done, _ in enumerate(run_parts(executor, write_once, chosen), start=1):
+            if run.progress is not None:
+                run.progress(len(files) - len(lacking) + done, len(files))
     finally:
         executor.shutdown(cancel_futures=True)
     return files
+
+
+def write_once(work: Callable[..., None], file: str, entry: str | None, *arguments: Any) -> None:
+    """On a worker: write a file, unless it is as an entry of the ledger says; then write the entry."""
+    if entry is None:
+        work(file, *arguments)
+        return
+    kept, written = Path(entry), Path(file)
+    if written.exists() and kept.exists() and kept.read_text(encoding="ascii") == _digest_file(written):
+        return
+    work(file, *arguments)
+    with replace_file(kept) as out:
+        out.write(_digest_file(written).encode())
+
+
+def _digest_file(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _digest(*texts: str) -> str:

@@ -8,7 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.clusters import cluster_option, complete_on_cluster
+from possnet.cli.clusters import cluster_option, complete_on_cluster, ledger_option, require_cluster
 from possnet.cli.inputs import DataFile, find_data, scan_file
 from possnet.cli.outputs import announce_file, open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, VARIABLES, Choice
@@ -57,6 +57,7 @@ _FORMS = {
 @click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
 @shared.columns_options
 @cluster_option
+@ledger_option
 @shared.json_option("Print the summary as JSON.")
 def complete_command(
     net: pn.Network,
@@ -74,6 +75,7 @@ def complete_command(
     binnings: dict[str, pn.Binning],
     weights: str | None,
     cluster: str | None,
+    ledger: str | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Complete a table: what is most possible in every ambiguous or unknown cell, given the rest of its row.
@@ -102,6 +104,7 @@ def complete_command(
       possnet complete clinic patients.csv --as long --out degrees.parquet
       possnet complete clinic wards.csv --keep ward --out resolved.csv
     """
+    require_cluster(cluster, ledger)
     if keep and form == "long":
         raise InputError(f"--keep {keep[0]} is for whole rows; expected --as resolved or --as narrowed with it")
     if threshold is not None and form != "narrowed":
@@ -120,7 +123,7 @@ def complete_command(
         }
         for option in (name for name, given in others.items() if given):
             raise InputError(f"{option} works on one machine; expected --cluster without it")
-        complete_on_cluster(cluster, net, stream, out, level, asked)
+        complete_on_cluster(cluster, ledger, net, stream, out, level, asked)
         return
     calibration = read_calibration(net, calibrate, asked, seen=seen) if calibrate is not None else None
     columns = {"keep": keep, "weights": weights, "calibration": calibration}

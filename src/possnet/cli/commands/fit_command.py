@@ -8,7 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.clusters import cluster_option, fit_on_cluster, ledger_option
+from possnet.cli.clusters import cluster_option, fit_on_cluster, ledger_option, require_cluster
 from possnet.cli.inputs import DataFile, scan_file
 from possnet.cli.outputs import announce_file, describe_network, name_steps, open_output, show_progress
 from possnet.cli.parse import DATA, NET, TOTAL
@@ -87,14 +87,13 @@ def fit_command(
             )
     if learner.needs_imprecision and imprecision is None and not learner.estimates_imprecision:
         raise InputError(f"--learner {method} corrects for a known imprecision; expected --imprecision too, such as .5")
-    if ledger is not None and cluster is None:
-        raise InputError(f"--ledger {ledger} is for --cluster; expected both, or neither")
+    require_cluster(cluster, ledger)
     stream = scan_file(data, structure, weights, binnings)
     em = pn.EmOptions(starts=starts, rng=seed, name=structure.name)
     options |= {**others, "options": em, "name": structure.name}
     with open_output(out, "network") as file:
         if cluster is not None:
-            result = fit_on_cluster(cluster, ledger, structure, stream, learner, options)
+            result = fit_on_cluster(cluster, ledger, structure.dag, structure.conjunction, stream, learner, options)
         else:
             result = fit_here(structure, stream, learner, options)
         write_fitted(result, file)

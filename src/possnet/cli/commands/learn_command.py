@@ -11,7 +11,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.clusters import cluster_option, learn_on_cluster
+from possnet.cli.clusters import cluster_option, fit_on_cluster, learn_on_cluster, ledger_option, require_cluster
 from possnet.cli.commands.fit_command import write_fitted
 from possnet.cli.inputs import DataFile, scan_columns
 from possnet.cli.outputs import announce_file, name_steps, open_output, show_progress
@@ -66,6 +66,7 @@ _STOPPED = {"max_steps": "the number of steps", "max_seconds": "--max-seconds", 
 @shared.bin_option
 @shared.cells_options
 @cluster_option
+@ledger_option
 @shared.json_option("Print JSON instead of a page.")
 @shared.out_option("Learn the tables too and write the network: a file such as .json, or -.", required=False)
 def learn_command(
@@ -87,6 +88,7 @@ def learn_command(
     prior: str | None,
     pseudo: float | None,
     cluster: str | None,
+    ledger: str | None,
     as_json: bool,  # noqa: FBT001
     out: str | None,
     **columns: Any,
@@ -110,6 +112,7 @@ def learn_command(
     from possnet.learners import LEARNERS
     from possnet.structure import MEASURES
 
+    require_cluster(cluster, ledger)
     stream = scan_columns(data, **columns)
     rows = pn.Dataset.concatenate(stream) if bootstrap else stream
     names = [variable.name for variable in rows.variables]
@@ -131,11 +134,12 @@ def learn_command(
             "workers": workers,
         }
         if cluster is not None:
-            result = learn_on_cluster(cluster, stream, method, how)
+            result = learn_on_cluster(cluster, ledger, stream, method, how)
         else:
             result = search_structure(rows, method, **how)
         if file is not None:
-            write_fitted(fit_tables(result, rows, conjunction=kind, prior=prior, pseudo=pseudo), file)
+            chosen: dict[str, Any] = {"conjunction": kind, "prior": prior, "pseudo": pseudo}
+            write_fitted(fit_tables(result, rows, cluster=cluster, ledger=ledger, **chosen), file)
         reasons = [pn.explain_edge(result, rows, *edge) for edge in questions]
     page = [*structure_page(result), *(part for reason in reasons for part in explanation_page(reason))]
     document = structure_document(result) | {"explanations": [asdict(reason) for reason in reasons]}
@@ -163,6 +167,8 @@ def fit_tables(
     conjunction: pn.Conjunction,
     prior: str | None,
     pseudo: float | None,
+    cluster: str | None = None,
+    ledger: str | None = None,
 ) -> Any:
     """What the learner that suits the measure of a structure makes of its tables."""
     from possnet.learners import LEARNERS
@@ -171,9 +177,13 @@ def fit_tables(
     measure = MEASURES[result.measure]
     learner = LEARNERS[measure.learner]
     by_default = prior is None and pseudo is None
+    options = {"prior": measure.prior if by_default else prior, "pseudo": pseudo}
+    if cluster is not None and not isinstance(rows, pn.Dataset):
+        return fit_on_cluster(cluster, ledger, result.dag, conjunction, rows, learner, options)
     with show_progress("learning tables", name_steps(learner)) as advance:
-        options = {"prior": measure.prior if by_default else prior, "pseudo": pseudo, "progress": advance}
-        taken = {option: value for option, value in options.items() if option in learner.options}
+        taken = {
+            option: value for option, value in (options | {"progress": advance}).items() if option in learner.options
+        }
         return learner.fit(result.dag, rows, conjunction=conjunction, **taken)
 
 

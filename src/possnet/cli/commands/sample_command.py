@@ -8,7 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
-from possnet.cli.clusters import cluster_option, sample_on_cluster
+from possnet.cli.clusters import cluster_option, ledger_option, require_cluster, sample_on_cluster
 from possnet.cli.outputs import announce_file, open_output, show_progress
 from possnet.cli.parse import IMPRECISION, NET, parse_evidence
 from possnet.cli.terminal import show_line
@@ -31,6 +31,7 @@ from possnet.errors import count_noun
 @shared.given_option("Draw given this (alpha-cut only).")
 @shared.number_option("--seed", "Same seed, same rows. By default a new one, which is printed.")
 @cluster_option
+@ledger_option
 @shared.out_option("A data file such as .parquet or .csv, or - (CSV on standard output); with --cluster a folder.")
 def sample_command(
     net: pn.Network,
@@ -39,6 +40,7 @@ def sample_command(
     given: dict[str, str],
     seed: int | None,
     cluster: str | None,
+    ledger: str | None,
     out: str,
     **process: Any,
 ) -> None:
@@ -52,11 +54,12 @@ def sample_command(
     """
     from secrets import randbits
 
+    require_cluster(cluster, ledger)
     number = randbits(32) if seed is None else seed
     degrees, evidence = spread_imprecision(imprecision, net), parse_evidence(given, net)
     if cluster is not None:
         options = {"imprecision": degrees, "evidence": evidence, "rng": number, **process}
-        sample_on_cluster(cluster, net, rows, out, options)
+        sample_on_cluster(cluster, ledger, net, rows, out, options)
         return
     stream = pn.sample_batches(net, rows, imprecision=degrees, evidence=evidence, rng=number, batch=1 << 18, **process)
     with open_output(out, "data") as file, show_progress("drawing", "rows", rows) as advance:
