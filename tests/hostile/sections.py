@@ -9,6 +9,7 @@ from tests.hostile.coverage_fuzz import COVERAGE
 from tests.hostile.disk_faults import FAULTS
 from tests.hostile.experiment_folders import EXPERIMENT
 from tests.hostile.fuzzing import make_section
+from tests.hostile.killed_clusters import KILLS
 from tests.hostile.memory import MEMORY
 from tests.hostile.mutants import MUTANTS
 from tests.hostile.parquet_files import PARQUET
@@ -30,4 +31,5 @@ SECTIONS: list[Section] = [
     COVERAGE,
     POWER,
     SIGNALS,
+    KILLS,
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ def list_versions() -> dict[str, str]:
     return {name: _read_version(name) for name in _SAME}
 
 
+@cache
 def _read_version(name: str) -> str:
     try:
         return version(name)
