@@ -119,9 +119,15 @@ pictures: demo
 	$(BIN)/python examples/figures/explaining_pictures.py
 	$(BIN)/python examples/recovering.py --write
 
-# docs/cli.md, from the commands themselves.
-docs: .venv/.ready
+# docs/cli.md, from the commands themselves; then the site, docs/_build/html/index.html, without the network.
+docs: .venv/.docs
 	$(BIN)/python -c "from possnet.cli.manual import manual; print(manual(), end='')" > docs/cli.md
+	@PYTHONPATH=.venv/docs $(BIN)/python docs/_site/build.py
+
+# Sphinx and its theme, which only `make docs` needs, in a folder beside the environment.
+.venv/.docs: .venv/.ready requirements/docs.txt
+	$(BIN)/uv pip install -q --target .venv/docs --no-deps --require-hashes -r requirements/docs.txt
+	@touch $@
 
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py
@@ -129,10 +135,11 @@ fixtures: gold .venv-peers/.ready
 
 lock: .venv/.ready
 	$(LOCK) --upgrade pyproject.toml --group dev -o requirements/dev.txt
+	$(LOCK) --upgrade --group pyproject.toml:docs -c requirements/dev.txt -o requirements/docs.txt
 	echo uv | $(LOCK) --upgrade - -o requirements/uv.txt
 	$(LOCK) --upgrade --no-deps requirements/gold.in -o requirements/gold.txt
 	$(LOCK) --upgrade --no-deps requirements/fuzz.in -o requirements/fuzz.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist docs/_build

@@ -30,10 +30,12 @@ for profile, examples in (("few", 8), ("quick", 25), ("possnet", 60), ("thorough
     )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "possnet"))
 
+SITE: Final = Path(__file__).parent.parent / "docs/_build/html/index.html"
 AXE: Final = Path(__file__).parent.parent / ".venv/axe/node_modules/axe-core/axe.min.js"
 REQUIREMENTS: Final[dict[str, tuple[Callable[[], bool], str]]] = {
     "gold": (lambda: importlib.util.find_spec("pgmpy") is not None, "run `make gold`"),
     "axe": (AXE.exists, "run `make axe`, which needs npm"),
+    "site": (SITE.exists, "run `make docs`"),
     "browser": (lambda: shutil.which("chromium") is not None, "install Debian's chromium"),
 }
 

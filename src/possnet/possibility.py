@@ -147,6 +147,8 @@ class Possibility:
     degrees
         Numbers in [0, 1]. A largest degree within 1e-9 of 1 becomes exactly 1.
 
+    Examples
+    --------
     >>> fever = Variable("fever", ("none", "mild", "high"))
     >>> pi = Possibility(fever, [1.0, 0.6, 0.1])
     >>> pi

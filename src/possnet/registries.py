@@ -42,6 +42,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     kind
         What an entry is, for error messages: "learner", "metric".
 
+    Examples
+    --------
     >>> from typing import NamedTuple
     >>> class Metric(NamedTuple):
     ...     name: str

@@ -80,6 +80,8 @@ def calibrate(
     progress
         Called with the folds done and the folds in all.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> survey = pn.load_example("survey")
     >>> rows = pn.sample(survey, 600, process="precise", rng=1)

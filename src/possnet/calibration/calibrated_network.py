@@ -80,6 +80,8 @@ class Calibration:
         rng
             Draws ties apart, so that P(p <= a) = a exactly.
 
+        Examples
+        --------
         >>> import possnet as pn
         >>> ranks = ScoreRanks.from_scores(np.log([0.9, 0.6, 0.6, 0.2]))
         >>> four = Calibration(pn.Variable("flu", ("yes", "no")), (ranks,))
@@ -162,6 +164,8 @@ class Calibration:
         hide
             Whether given cells of the target are hidden.
 
+        Examples
+        --------
         >>> import possnet as pn
         >>> clinic = pn.load_example("clinic")
         >>> calibration = pn.calibrate(clinic, pn.sample(clinic, 400, process="precise", rng=1), target="flu")

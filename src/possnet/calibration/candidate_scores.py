@@ -48,6 +48,8 @@ def rank_candidates(
     per_class
         Keep the states of the scores, so that each state is compared with calibration rows of its own.
 
+    Examples
+    --------
     >>> scores = np.log(np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.6, 0.2, 0.2]]))
     >>> candidates = np.array([[True, False, False], [True, True, False], [True, True, True]])
     >>> for ambiguous in AMBIGUOUS:

@@ -33,6 +33,8 @@ class CellOptions:
     escape
         What takes the special meaning from the next character.
 
+    Examples
+    --------
     >>> options = CellOptions(separator={"job": ", "}, cells={"age": "range"}, unknown_words=("NA",))
     >>> options.column_syntax("job").separator, options.column_syntax("age").reading
     (', ', 'range')

@@ -69,6 +69,8 @@ class CellSyntax:
     unknown_words
         Texts that mean unknown, besides ``?``, ``*`` and nothing.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"), ordered=True)
     >>> syntax = CellSyntax()

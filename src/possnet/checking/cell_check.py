@@ -60,6 +60,8 @@ class CellCheck:
     cut_curve, claim_curve
         The same at many levels, for reliability curves.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> result = pn.check(asia, pn.sample(asia, 100, process="precise", rng=1), targets=("bronc",))

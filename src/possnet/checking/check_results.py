@@ -41,6 +41,8 @@ class Check:
     seconds, learning_seconds
         Time in all, and for learning; not compared.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> result = pn.check(asia, pn.sample(asia, 100, process="precise", rng=1), targets=("bronc",))

@@ -99,6 +99,8 @@ def check(
     The most frequent state is that of the rows learned from, or for a network that is given of the checked rows
     themselves, which favours the baseline. A cell of k states counts 1/k for each.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> survey = pn.load_example("survey")
     >>> data = pn.sample(survey, 400, process="precise", rng=1)

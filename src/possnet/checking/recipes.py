@@ -40,6 +40,8 @@ class Recipe:
     options
         Of the learner, such as ``{"pseudo": 1}``.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> recipe = Recipe(learner="em", dag=asia.dag)

@@ -91,6 +91,8 @@ def complete(
     progress
         Called with the rows done and the rows in all (0 if unknown).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> scope = [clinic.variable(name) for name in ("season", "flu", "fever", "cough")]
@@ -176,6 +178,8 @@ class CompletionStream:
         watch
             Called with the completion of every batch on its way, to add up summaries without a second pass.
 
+        Examples
+        --------
         >>> import possnet as pn
         >>> asia = pn.load_example("asia")
         >>> completion = pn.complete(asia, pn.sample_batches(asia, 500, imprecision=1, rng=1, batch=200))

@@ -137,6 +137,8 @@ class CompletionSummary:
         option
             What asks for a variable without a column, put before its name.
 
+        Examples
+        --------
         >>> CompletionSummary(rows=3, lacking=("income",)).describe_unasked("--target ")
         'nothing to complete: every cell is a single state; columns that the network has and the data lack: income; ask for
         them with --target income'

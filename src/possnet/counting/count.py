@@ -58,6 +58,8 @@ def count(
     progress
         Called with the number of rows counted so far and of all rows (0 if unknown).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high"], "rash": ["no", {"no", "yes"}, "yes"]})
     >>> counts = count(pn.Dag({"fever": (), "rash": ("fever",)}), data)

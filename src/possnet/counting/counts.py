@@ -73,6 +73,8 @@ class Counts:
     focal_families
         Name -> focal counts, if they were asked for; see `focal_arrays`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}], "rash": ["no", "yes"]})
     >>> counts = pn.count(pn.Dag({"fever": (), "rash": ("fever",)}), data)

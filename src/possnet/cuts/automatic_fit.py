@@ -37,6 +37,8 @@ class AutoResult:
     result
         What the learner gave: a network, a `CutResult` (with bounds) or an `EmResult`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> result = pn.fit_auto(asia.dag, pn.sample(asia, 500, process="precise", rng=1))
@@ -94,6 +96,8 @@ def fit_auto(
         Share of wrong cells that may not decide (see `possnet.detect_process`); alpha-cut rows that lack a state which all
         others have are left out.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> for process in ("precise", "alpha-cut", "traced"):

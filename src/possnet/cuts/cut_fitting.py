@@ -86,6 +86,8 @@ def fit_cut(
     progress
         Called with the rows counted so far and the number of rows (0 if unknown).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
     >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [1, 0.8]]})

@@ -40,6 +40,8 @@ class CutResult:
     wrong
         Name -> rows that were left out of a family because a cell lacks a state of the core (see ``wrong``).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}]})
     >>> pn.fit_cut(pn.Dag({"a": ()}), data)

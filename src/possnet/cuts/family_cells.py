@@ -59,6 +59,8 @@ class FamilyCells:
     wrong
         Rows that lack a state of a core.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x"], "b": ["u", {"u", "v"}, None]})
     >>> family = count_family(data, "b", ["a"])

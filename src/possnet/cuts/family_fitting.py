@@ -76,6 +76,8 @@ def fit_family(
     core
         States that lie in every cell, if known.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> from possnet.cuts import count_family
     >>> data = pn.Dataset.from_table({"a": ["x", {"x", "y"}] * 50, "b": ["u", "u", "u", {"u", "v"}] * 25})

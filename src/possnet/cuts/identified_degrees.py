@@ -34,6 +34,8 @@ class IdentifiedDegrees:
     identified
         Name -> which degrees the rows tell exactly: both ends are the same.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> told = pn.identify_degrees(pn.load_example("asia"))
     >>> told.upper["tub"], told.identified["tub"]
@@ -87,6 +89,8 @@ def identify_degrees(
     limit
         Bytes that the exact law may take, by default half of the free memory; beyond it is `TooLarge`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
     >>> dag = pn.Dag({"x": (), "y": ("x",)})

@@ -63,6 +63,8 @@ class DetectedProcess:
     rows
         Rows that were looked at.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> print(pn.detect_process(pn.sample(asia, 300, process="precise", rng=1), asia.dag))
@@ -93,6 +95,8 @@ def detect_process(data: Dataset | Batches, dag: Dag, *, wrong: float = 0.005) -
         Share of wrong cells that may not decide: so many cells may be sets in precise rows, and lack the state that all
         others have in alpha-cut rows.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> for process in ("precise", "alpha-cut", "traced"):

@@ -39,6 +39,8 @@ class CodedColumn:
     grades
         Degrees of the graded cells (graded cells, states); None if every cell is a set.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> column = pn.Dataset.from_table({"a": ["x", None, {"x", "y"}, "x"]}).column("a")
     >>> column.codes, column.unknown, column.cell_masks, column.cells, column.count_cells()

@@ -187,6 +187,8 @@ class Dataset:
             Columns of certainties: ``{"label": ("sure", 7)}`` says that column ``sure`` tells from 0 to 7 how certain the
             cell of ``label`` is; states outside the cell then have degree 1 - certainty / 7. A name alone: from 0 to 1.
 
+        Examples
+        --------
         >>> Dataset.from_table({"rash": ["yes", {"yes", "no"}], "n": [3, 1]}, weights="n").variables
         (Variable('rash', ('no', 'yes')),)
         >>> data = Dataset.from_table({"rash": ["yes", "no|yes", "NA"]}, unknown_words=("NA",))

@@ -35,6 +35,8 @@ def similarity_dependence(both: Ints, first: Ints, second: Ints, rows: Ints, *, 
     errors
         Standard errors of a share that count as noise.
 
+    Examples
+    --------
     >>> rows = np.array([400])
     >>> similarity_dependence(np.array([[[400, 200], [200, 100]]]), np.array([[400, 200]]), np.array([[400, 200]]), rows)
     0.0

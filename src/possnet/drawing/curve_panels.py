@@ -59,6 +59,8 @@ def draw_curves(
     logarithmic
         Whether equal ratios of x, which then is positive, are equally far apart.
 
+    Examples
+    --------
     >>> picture = draw_curves([CurvePanel("rows", (PlainCurve("EM", ((100, 0.9), (1000, 0.97))),))], title="affinity")
     >>> picture.startswith("<svg"), "EM: 1000, 0.97" in picture
     (True, True)

@@ -135,6 +135,8 @@ def draw_graph(
     widest
         The width to keep to, if that can be done with more layers and the same cards; the legend may be wider.
 
+    Examples
+    --------
     >>> picture = draw_graph({"a": (), "b": ("a",)}, {"a": Card((Bar("yes", 1.0, 0.4), Bar("no", 0.6)))})
     >>> picture.startswith("<svg"), picture.count("marker-end"), "yes" in picture
     (True, 1, True)

@@ -38,6 +38,8 @@ def place_points(
     room
         How much room every point needs: the places of two neighbours are at least half the sum of theirs apart.
 
+    Examples
+    --------
     >>> place_points([[0], [1, 2]], [[], [0], [0]], [[1, 2], [], []], [False] * 3, [10.0] * 3)
     [5.0, 0.0, 10.0]
     """

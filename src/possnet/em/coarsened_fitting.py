@@ -74,6 +74,8 @@ def fit_coarsened(
         The learned network: probabilities divided by the largest of their context (its `Network.transform` is
         ``ratio``), with the expected number of rows behind every context as its support.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> dag = pn.Dag({"a": (), "b": ("a",)})
     >>> rows = [("x", "u")] * 6 + [("y", "v")] * 3 + [({"x", "y"}, "v"), ("x", None)]

@@ -50,6 +50,8 @@ class EmResult:
     backed_off
         Name -> contexts without rows that took the masses of a smaller context; their support is 0.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}], "b": ["u", "u", "v"]})
     >>> result = pn.fit_em(pn.Dag({"a": (), "b": ("a",)}), data)

@@ -69,6 +69,8 @@ class EmOptions:
     name
         Name of the learned network.
 
+    Examples
+    --------
     >>> EmOptions(starts=5, rng=1).max_steps
     10000
     """
@@ -143,6 +145,8 @@ def fit_em(
     EmResult
         The learned network, its masses, the log-likelihood at every step, and which contexts the rows identify.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2"))
     >>> net = pn.Network((x, y), pn.Dag({"x": (), "y": ("x",)}), {"x": [1, 0.5], "y": [[1, 0.2], [0.1, 1]]})

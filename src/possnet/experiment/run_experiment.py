@@ -81,6 +81,8 @@ def evaluate(
     progress
         Called with the trials done and the trials in all.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> evaluate(["asia"], rows=[100, 400], imprecision=1, process="traced", repeats=1, rng=1)
     Results(4 trials, 0 failed)

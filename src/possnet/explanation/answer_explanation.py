@@ -97,6 +97,8 @@ class AnswerExplanation:
     change
         The smallest changes that would flip the answer.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> why = pn.explain(pn.load_example("clinic"), "measles", {"fever": "high", "rash": "spots"}, state="yes")
     >>> why.story["contact"], why.rival["flu"], round(why.possibility, 6)

@@ -43,6 +43,8 @@ def explain(
     state
         The state to explain; by default the most possible one given the evidence.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> print(explain(pn.load_example("clinic"), "measles", {"fever": {"mild", "high"}, "rash": "spots"}, state="yes"))
     measles=yes given fever=high|mild, rash=spots: possible 0.2625, certain 0

@@ -59,6 +59,8 @@ class Conflicts(Sequence[tuple[str, ...]]):
     complete
         Whether all minimal conflicts and all smallest repairs are there, within the budget and the number asked for.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> pn.conflicts(pn.load_example("asia"), {"either": "no", "lung": "yes", "smoke": "no"}).sets
     (('either', 'lung'),)
@@ -161,6 +163,8 @@ def conflicts(
         How many questions to the network, and sets of dropped findings, are tried at most; a conflict whose search has
         begun is finished.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> record = {"contact": "no", "rash": "widespread", "season": "winter"}
     >>> print(conflicts(pn.load_example("clinic"), record, threshold=0.1))

@@ -47,6 +47,8 @@ class Contribution:
     possibility_error, necessity_error
         Standard errors of the Shapley values; 0 if they are exact.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> (share,) = pn.contributions(pn.load_example("clinic"), "measles", {"rash": "widespread"}, "yes")
     >>> share.finding, round(share.possibility, 6), round(share.necessity, 6)
@@ -169,6 +171,8 @@ def contributions(
     orders
         Beyond 12 findings, how many random orders the Shapley values are means over.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> print(contributions(pn.load_example("clinic"), "measles", {"fever": "high", "rash": "widespread"}, "yes"))
     measles=yes: Π 0.06 without evidence, 1 with all of it; N 0, 0.786667

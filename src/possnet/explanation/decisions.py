@@ -210,6 +210,8 @@ def decide(
     target
         The variable or variables that utilities speak of.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> acts = {"vaccinate": {"vaccinated": "yes"}, "wait": None}

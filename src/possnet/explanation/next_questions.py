@@ -67,6 +67,8 @@ class NextQuestion:
     answers
         State -> answer, for those that are possible; of a pair the key is a tuple of states.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> question = pn.next_questions(pn.load_example("clinic"), "measles", {"fever": "high"})[0]
     >>> question.name, list(question.answers), question.cost
@@ -200,6 +202,8 @@ def next_questions(
     pairs
         Whether to look for the best pair of questions too, of all pairs.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> best = next_questions(pn.load_example("clinic"), "measles", {"fever": "high"}, costs={"rash": 10})[0]
     >>> best.name, round(best.reduction, 4)

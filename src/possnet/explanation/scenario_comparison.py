@@ -66,6 +66,8 @@ class ScenarioComparison:
     marginals
         Name of the scenario -> variable -> possibility.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> compared = pn.scenarios(pn.load_example("clinic"), {"seen": {"flu": "yes"}, "done": pn.Scenario(do={"flu": "yes"})})
     >>> [marginal.degrees.tolist() for marginal in compared.of("season").values()]
@@ -181,6 +183,8 @@ def scenarios(network: Network, named: Mapping[str, Scenario | Evidence]) -> Sce
     named
         Name -> a `Scenario`, or a mapping, which is evidence.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> print(scenarios(clinic, {"seen": {"measles": "yes"}, "done": Scenario(do={"measles": "yes"})}))

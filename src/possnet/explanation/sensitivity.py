@@ -44,6 +44,8 @@ class EntrySensitivity:
     normalises
         Whether the entry is the only 1 of its context: if it changes, the context is normalised by the conjunction.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> result = pn.sensitivity(pn.load_example("clinic"), "measles", "yes", {"rash": "spots", "fever": "high"})
     >>> entry = result.entry("rash", "spots", {"measles": "no"})
@@ -257,6 +259,8 @@ def sensitivity(
     state
         The state of the target; by default the most possible one given the evidence.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> result = sensitivity(pn.load_example("clinic"), "measles", "yes", {"rash": "spots"})
     >>> for entry in result[:3]:

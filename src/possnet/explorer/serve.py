@@ -50,6 +50,8 @@ def explore(
     announce
         What to call with the page's address once it can be opened; by default it is printed.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> explore(pn.load_example("clinic"), port=70_000)
     Traceback (most recent call last):

@@ -50,6 +50,8 @@ class Gate:
     table
         Read-only degrees π(child | parents).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> tub, lung, either = (pn.Variable(name, ("yes", "no")) for name in ("tub", "lung", "either"))
     >>> gate = pn.gate_or(either, (tub, lung), inhibition={"tub": 0.1, "lung": 0.2}, leak=0.05)

@@ -56,6 +56,8 @@ def gate_or(
     conjunction
         That of the network it is for.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> flu, measles, cough = (pn.Variable(name, ("no", "yes")) for name in ("flu", "measles", "cough"))
     >>> gate_or(cough, [flu, measles], inhibition=0.4, conjunction=pn.MIN).table.tolist()
@@ -91,6 +93,8 @@ def gate_and(
     child, thresholds, active, conjunction
         As in `gate_or`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> key, fuel, starts = (pn.Variable(name, ("no", "yes")) for name in ("key", "fuel", "starts"))
     >>> gate_and(starts, [key, fuel], substitution={"key": 0.1}, leak=0.3).table.tolist()
@@ -134,6 +138,8 @@ def gate_max(
     conjunction
         That of the network it is for.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> states = ("none", "mild", "high")
     >>> cold, flu, fever = (pn.Variable(name, states, ordered=True) for name in ("cold", "flu", "fever"))
@@ -168,6 +174,8 @@ def gate_min(
     child, conjunction
         As in `gate_max`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> states = ("low", "middle", "high")
     >>> skill, time, quality = (pn.Variable(name, states, ordered=True) for name in ("skill", "time", "quality"))

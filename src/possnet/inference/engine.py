@@ -57,6 +57,8 @@ class Inference(ExclusiveCalls):
         Bytes that a query may take; a larger one raises `TooLarge` before anything is allocated. By default half of the
         free memory.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> engine = Inference(pn.load_example("clinic"))
     >>> engine.query("measles", evidence={"fever": {"mild", "high"}, "rash": "spots"})

@@ -130,6 +130,8 @@ def make_plan(
     together
         Variables that shall lie in one clique, though no factor says so.
 
+    Examples
+    --------
     >>> print(make_plan([2, 2, 3], [(0,), (0, 1), (1, 2)]).describe("abc"))
     3 variables in 2 cliques, 10 entries in all, about 176 B and 6.02e-05 s
                  6 entries: b, c

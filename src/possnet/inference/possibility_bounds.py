@@ -34,6 +34,8 @@ class PossibilityBounds:
         Whether each of the degrees is known to be reached by a network within the bounds. If not, ``lower`` and
         ``upper`` are *outer* bounds: they hold the truth, and may be wider than they need to be.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> rash = pn.Variable("rash", ("none", "spots"))
     >>> net = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [1, 0.5]})

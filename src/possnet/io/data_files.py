@@ -91,6 +91,8 @@ def read_data(
         Options of the format. CSV takes ``delimiter`` between fields, ``quote`` around them and ``encoding``; all three are
         found by looking (``auto``) if they are not given.
 
+    Examples
+    --------
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "patients.csv"
@@ -286,6 +288,8 @@ class DataStream:
         rows, size
             Row groups are put together up to so many rows, and so many bytes before compression.
 
+        Examples
+        --------
         >>> import possnet as pn, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "a.parquet"
@@ -334,6 +338,8 @@ def write_data(
         (lists of strings) is for other programs. CSV takes ``separator``, ``escape``, ``unknown_words`` (which a
         reader will take for unknown, so that a state of that name is written otherwise) and ``delimiter``.
 
+    Examples
+    --------
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pn.write_data(pn.Dataset.from_table({"rash": ["yes", {"yes", "no"}, None]}), Path(folder) / "a.csv")

@@ -26,6 +26,8 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
         How probabilities become possibilities, for files that hold probabilities (BIF, XMLBIF, UAI with ``BAYES``); see
         `to_possibility`.
 
+    Examples
+    --------
     >>> import possnet as pn, tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -50,6 +52,8 @@ def write_network(network: Network, path: str | Path, **options: object) -> None
         Options of the format. UAI takes ``preamble``, the first word of the file: ``MARKOV`` (the default: degrees are
         not probabilities) or ``BAYES``.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> pn.write_network(pn.load_example("pump"), "pump.txt")
     Traceback (most recent call last):

@@ -50,6 +50,8 @@ def write_long_form(
     watch
         Called with the completion of every batch on its way, to add up summaries without a second pass.
 
+    Examples
+    --------
     >>> import tempfile, possnet as pn
     >>> from pathlib import Path
     >>> asia = pn.load_example("asia")

@@ -37,6 +37,8 @@ class RowGroups:
     first
         The first row of every group.
 
+    Examples
+    --------
     >>> groups = group_rows([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
     >>> groups.inverse, groups.combinations, groups.first
     (array([1, 0, 1]), array([[0, 0], [1, 2]], dtype=int32), array([1, 0]))
@@ -99,6 +101,8 @@ def group_rows(
     most
         Return None if there are more groups than this.
 
+    Examples
+    --------
     >>> group_rows([np.array([1, 0, 1])], [2], 3).inverse
     array([1, 0, 1])
     >>> len(group_rows([], [], 3)), group_rows([np.array([0, 1, 2])], [3], 3, most=2)

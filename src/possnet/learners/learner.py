@@ -66,6 +66,8 @@ class Learner:
         The processes whose rows it is for (of imprecision above 0), each with the keywords that suit them; None for a
         learner of any rows.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> LEARNERS["em"].label, LEARNERS["em"].learn(asia.dag, pn.sample(asia, 50, rng=1), 1.0, pn.PRODUCT).dag == asia.dag

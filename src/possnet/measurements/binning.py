@@ -91,6 +91,8 @@ def bin_measurements(
     unit
         What the numbers are measured in, for people. The variable remembers it with the edges; see `possnet.Bins`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> fever = bin_measurements([36.9, 37.4, "<37"], edges=[37.5, 38.5], error=0.2, labels=("none", "mild", "high"))
     >>> [sorted(cell) for cell in fever]

@@ -53,6 +53,8 @@ def find_mdl_edges(numbers: Floats, shares: Floats) -> tuple[float, ...]:
     shares
         The shares of the states of the target (rows, states); see `share_states`. Rows without any are left out.
 
+    Examples
+    --------
     >>> labels = np.repeat([[1.0, 0.0], [0.0, 1.0]], 20, axis=0)
     >>> find_mdl_edges(np.arange(40.0), labels)
     (19.5,)

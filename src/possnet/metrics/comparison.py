@@ -96,6 +96,8 @@ def compare(
     rng
         Draws the configurations of a joint distance that is too large to be exact.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> data = pn.sample(asia, 2000, rng=1)

@@ -37,6 +37,8 @@ class Metric:
     has_baselines
         Whether the values of ignorance and of the learner's limit say something beside it.
 
+    Examples
+    --------
     >>> METRICS["child_affinity"].higher_is_better, METRICS["hamming"].label
     (True, 'edges to mend')
     """

@@ -75,6 +75,8 @@ class NetworkDifferences:
     tables
         Variables that both have, with the same states, worst first.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> differences = pn.metrics.compare_tables(asia, asia.with_table("smoke", [1, 0.5]))

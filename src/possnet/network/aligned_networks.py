@@ -40,6 +40,8 @@ def align_network(
         Who asks, and what the frame and the network are called, in the sentence that refuses two networks with other
         variables, with other states, or with ordered states in contradictory orders.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> yes_no, no_yes = (pn.Variable("rash", states) for states in (("yes", "no"), ("no", "yes")))
     >>> frame = pn.Network((yes_no,), pn.Dag({"rash": ()}), {"rash": [1, 1]})

@@ -38,6 +38,8 @@ def network_of_factors(
     factors
         Pairs (positions of the variables, values): an axis for every variable, finite values >= 0.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> a, b = pn.Variable("a", ("x", "y")), pn.Variable("b", ("x", "y"))
     >>> net = network_of_factors([a, b], [((0, 1), np.array([[4.0, 1.0], [2.0, 2.0]]))])

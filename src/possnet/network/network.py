@@ -60,6 +60,8 @@ class Network:
     name, description
         Free text, shown to people.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "high"))
     >>> rash = pn.Variable("rash", ("yes", "no"))
@@ -309,6 +311,8 @@ class Network:
             Name -> array like the table, for every variable, with 0 <= lower <= table <= upper <= 1. Lower rows need not
             peak at 1; upper rows do, because the table's rows do. `possnet.Inference.bounds` carries them through queries.
 
+        Examples
+        --------
         >>> import possnet as pn
         >>> rash = pn.Variable("rash", ("none", "spots"))
         >>> net = pn.Network((rash,), pn.Dag({"rash": ()}), {"rash": [1, 0.5]})

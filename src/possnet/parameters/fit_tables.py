@@ -96,6 +96,8 @@ def fit(
     transform
         The transformation of method ``transform``: see `possnet.to_possibility`.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "high", "mild"]})
     >>> fit(pn.Dag({"fever": ()}), data).table("fever")

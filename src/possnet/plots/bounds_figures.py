@@ -81,6 +81,8 @@ def bounds_figure(
     columns
         Of a paper, which the figure fills.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> clinic = pn.load_example("clinic")
     >>> figure = bounds_figure(pn.identify_degrees(clinic), truth=clinic, variables="fever")

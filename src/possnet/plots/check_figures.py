@@ -31,6 +31,8 @@ def accuracy_bars(variables: Mapping[str, CellCheck], *, competitors: str = "sta
     competitors
         What the baselines choose from: ``"state"``, or ``"candidate"`` for ambiguous cells.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> result = pn.check(asia, pn.sample(asia, 100, process="precise", rng=1))

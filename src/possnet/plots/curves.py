@@ -49,6 +49,8 @@ def learning_curves(
     columns
         Of a paper, which the figure fills: 1 (3.5 inches) or 2 (7.16 inches), with text of 8 pt.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> [axes.get_title("left") for axes in learning_curves(results).axes]
@@ -122,6 +124,8 @@ def error_split(
     learner
         Whose error; by default that of every learner whose limit is known.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
     >>> sorted(error_split(results).axes[0].get_legend_handles_labels()[1])

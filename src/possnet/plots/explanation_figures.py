@@ -33,6 +33,8 @@ def contribution_tornado(shares: Contributions, *, on: str = "both", title: str 
     on
         ``possibility``, ``necessity``, or ``both`` side by side.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> shares = pn.contributions(pn.load_example("clinic"), "measles", {"rash": "spots", "fever": "high"}, "yes")
     >>> figure = contribution_tornado(shares)
@@ -94,6 +96,8 @@ def sensitivity_curves(
     most
         How many entries are drawn at most.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> result = pn.sensitivity(pn.load_example("clinic"), "measles", "yes", {"rash": "spots"})
     >>> len(sensitivity_curves(result, most=2).axes)

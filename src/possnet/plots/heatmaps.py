@@ -73,6 +73,8 @@ def context_heatmap(
     name
         What the network is called in the results; by default its own name.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> results = pn.evaluate({"asia": asia}, rows=100, imprecision=1, process="traced", repeats=1, rng=1)

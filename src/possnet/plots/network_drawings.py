@@ -43,6 +43,8 @@ def draw_network(
     widest
         The width to keep to, in units of the drawing, if that can be done with more layers and the same cards.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> picture = draw_network(pn.load_example("clinic"), {"fever": {"mild", "high"}})
     >>> picture.startswith("<svg"), "known" in picture

@@ -45,6 +45,8 @@ def write_check(check: Check, path: str | Path, *, title: str | None = None) -> 
     title
         Of the page; by default the question that the check answers.
 
+    Examples
+    --------
     >>> import possnet as pn, tempfile
     >>> asia = pn.load_example("asia")
     >>> result = pn.check(asia, pn.sample(asia, 100, process="precise", rng=1))

@@ -48,6 +48,8 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
     experiment
         The folder of an experiment, or, without reading it again, the ``experiment`` of what `possnet.evaluate` gave.
 
+    Examples
+    --------
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     how = {"rows": 50, "imprecision": 1, "learners": "likelihood", "repeats": 1, "rng": 1}

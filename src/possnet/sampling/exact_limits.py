@@ -109,6 +109,8 @@ def sampling_limit(
         Number of rows to draw where the exact computation is too large: the result is then the estimate of
         `simulated_limit`, and its description names the standard error.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
     >>> dag = pn.Dag({"x": (), "y": ("x",)})

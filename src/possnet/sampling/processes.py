@@ -50,6 +50,8 @@ class Process:
         A function of its own: (network, rows, imprecision of every variable, generator) -> data set. Rows are drawn in
         blocks of 65,536, each with a generator of its own.
 
+    Examples
+    --------
     >>> PROCESSES["traced"].label, PROCESSES["traced"].takes("evidence")
     ('traced rows', False)
     """

@@ -134,6 +134,8 @@ def sample(
     progress
         Called with the number of rows drawn so far and of all rows.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = sample(pn.load_example("clinic"), 1000, imprecision=0.5, rng=7)
     >>> len(data), data.row(0)["contact"] <= {"yes", "no"}

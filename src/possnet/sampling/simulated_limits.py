@@ -36,6 +36,8 @@ class SimulatedLimit:
     rows
         Rows that were drawn.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> pn.simulated_limit(pn.load_example("asia"), 1000, rng=1).rows
     1000

@@ -42,6 +42,8 @@ class Patience:
         How often a part is given to the cluster while workers die on it; Dask itself repeats each try
         (``distributed.scheduler.allowed-failures``).
 
+    Examples
+    --------
     >>> Patience().tries
     3
     """

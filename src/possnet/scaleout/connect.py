@@ -27,6 +27,8 @@ def connect_cluster(address: str = "local", *, workers: int | None = None) -> It
         For ``local``: how many processes, by default one for each core. They listen on the loopback address alone and end
         with this process.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> with connect_cluster("local", workers=1) as client:  # doctest: +SKIP
     ...     pn.scaleout.count(dag, "rows/*.parquet", client=client)

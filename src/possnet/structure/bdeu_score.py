@@ -36,6 +36,8 @@ class BdeuScore(DecomposableScore):
     sample_size
         How many rows the prior is worth (the equivalent sample size).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
     >>> rows = CodedRows(pn.Dataset.from_table({"a": ["x", "y", "x"]}))

@@ -40,6 +40,8 @@ class CodedRows:
     n_rows, total
         Number of coded rows, and of rows of the data.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> rows = CodedRows(pn.Dataset.from_table({"a": ["x", {"x", "y"}, "x", "x"] * 2}))
     >>> rows.codes[0], rows.weights, rows.total, rows.masks

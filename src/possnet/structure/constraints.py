@@ -34,6 +34,8 @@ class Constraints:
     max_parents
         Maximum number of parents of a variable; by default unbounded, or 2 where the measure has no penalty for parents.
 
+    Examples
+    --------
     >>> Constraints(required=[("smoke", "lung")], tiers=[["smoke"], ["lung", "xray"]]).tiers
     (('smoke',), ('lung', 'xray'))
     >>> Constraints(required=[("smoke", "lung")], forbidden=[("smoke", "lung")])

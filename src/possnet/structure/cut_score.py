@@ -71,6 +71,8 @@ class CutScore(DecomposableScore):
     imprecision
         Theta; by default it is estimated.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
     >>> x, y = pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2", "3"))

@@ -61,6 +61,8 @@ class DecomposableScore:
     tables
         Contingency tables of the rows, where these are held elsewhere (see `possnet.structure.streamed_tables`).
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> from possnet.structure.coded_rows import CodedRows
     >>> data = pn.Dataset.from_table({"a": ["x", "y"] * 50, "b": ["u", "v"] * 50})

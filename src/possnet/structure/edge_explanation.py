@@ -77,6 +77,8 @@ class EdgeExplanation:
     words
         What all this means, in a few sentences.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> rows = pn.sample(pn.load_example("clinic"), 5000, process="traced", rng=1)
     >>> why = pn.explain_edge(pn.learn_structure(rows, measure="traced-bic"), rows, "measles", "fever")
@@ -156,6 +158,8 @@ def explain_edge(learned: LearnedStructure, data: Dataset | Batches, parent: str
     parent, child
         The edge, in the structure or not.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
     >>> learned = pn.learn_structure(data)

@@ -97,6 +97,8 @@ class LearnedStructure:
     conjunction
         Independence for the measures on contours.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> data = pn.sample(pn.load_example("asia"), 5000, process="precise", rng=1)
     >>> learned = pn.learn_structure(data, "mwst", measure="mutual-information")

@@ -46,6 +46,8 @@ class Search:
     errors
         For the hybrid methods: standard errors that count as noise in a test of dependence.
 
+    Examples
+    --------
     >>> Search(restarts=5).tabu
     10
     >>> Search(tabu=-1)

@@ -100,6 +100,8 @@ def learn_structure(
     LearnedStructure
         The DAG and its CPDAG, the score, what every edge is worth, and the moves of the search.
 
+    Examples
+    --------
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
     >>> learned = learn_structure(pn.sample(asia, 50_000, process="precise", rng=1), measure="bic")

@@ -32,6 +32,8 @@ class Bins:
     unit
         What the numbers are measured in, for people; empty if that is not known.
 
+    Examples
+    --------
     >>> bins = Bins((36, 37.5), unit="°C")
     >>> len(bins), bins.labels, bins.index(37.5)
     (3, ('<36', '36..37.5', '>=37.5'), 2)

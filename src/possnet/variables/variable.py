@@ -40,6 +40,8 @@ class Variable:
         the states, not part of their identity: variables of the same name, states and order are equal, and
         `require_same_bins` refuses those whose bins contradict each other where they meet.
 
+    Examples
+    --------
     >>> fever = Variable("fever", ("none", "mild", "high"), ordered=True)
     >>> fever
     Variable('fever', ('none', 'mild', 'high'), ordered=True)

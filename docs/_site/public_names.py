@@ -1,0 +1,105 @@
+"""The reference: a line ``<!-- names of ROOM -->`` becomes the documentation of the room's public names.
+
+The names of ``import possnet`` are those of ``possnet/__init__.pyi``, in which each room is imported once. Rooms with a
+door of their own (``possnet.classifier``) are named with the package in front, and give what their ``__all__`` lists.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.ext.napoleon import Config, NumpyDocstring
+
+import possnet
+
+if TYPE_CHECKING:
+    from sphinx.addnodes import pending_xref
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+
+DOORS = ("possnet.classifier", "possnet.scaleout", "possnet.plots")
+SECTIONS = Config(napoleon_use_rtype=False)
+MARK = re.compile(r"^<!-- names of ([\w.]+)(?:: ([\w, ]+))? -->$", re.MULTILINE)
+
+
+def read_public_names() -> dict[str, list[str]]:
+    """Room -> its names at the top level of possnet."""
+    stub = ast.parse(Path(possnet.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    rooms: dict[str, list[str]] = {}
+    for statement in stub.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module:
+            rooms.setdefault(statement.module, []).extend(alias.name for alias in statement.names)
+    return rooms
+
+
+def list_names(room: str) -> tuple[str, list[str]]:
+    """The module through which a room is reached, and its public names."""
+    if not room.startswith("possnet."):
+        return "possnet", sorted(read_public_names()[room], key=str.lower)
+    return room, sorted(importlib.import_module(room).__all__, key=str.lower)
+
+
+def write_directive(module: str, name: str) -> list[str]:
+    """The lines that document one name."""
+    value: Any = getattr(importlib.import_module(module), name)
+    if inspect.isclass(value):
+        lines = [f".. autoclass:: {module}.{name}"]
+        if not issubclass(value, BaseException):
+            lines += ["   :members:"]
+        return [*lines, ""]
+    if inspect.isroutine(value):
+        return [f".. autofunction:: {module}.{name}", ""]
+    return [f".. autodata:: {module}.{name}", "   :no-value:", ""]
+
+
+def expand_marks(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Write the directives of a page in the place of its marks."""
+
+    def expand(match: re.Match[str]) -> str:
+        module, names = list_names(match[1])
+        chosen = [name.strip() for name in match[2].split(",")] if match[2] else names
+        lines = [line for name in chosen for line in write_directive(module, name)]
+        return "\n".join(["```{eval-rst}", *lines, "```"])
+
+    source[0] = MARK.sub(expand, source[0])
+
+
+def resolve_inner_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element
+) -> nodes.Element | None:
+    """Link ``possnet.network.network.Network``, as annotations have it, to ``possnet.Network``."""
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.domains.python_domain
+    parts = node["reftarget"].split(".")
+    for start in range(len(parts)):
+        tail = ".".join(parts[start:])
+        candidates = [f"possnet.{tail}", *(f"{door}.{tail}" for door in DOORS)]
+        for candidate in candidates:
+            if candidate in domain.objects:
+                entry = domain.objects[candidate]
+                reference = nodes.reference("", "", internal=True, reftitle=candidate)
+                reference["refuri"] = app.builder.get_relative_uri(node["refdoc"], entry.docname) + "#" + entry.node_id
+                reference += contnode
+                return reference
+    return None
+
+
+def render_sections(app: Sphinx, what: str, name: str, value: object, options: Any, lines: list[str]) -> None:
+    """Read the sections of a docstring; unlike napoleon's own step, leave "1 - max π: ..." of a property as it is."""
+    lines[:] = NumpyDocstring(lines, SECTIONS, app, "object", name, value, options).lines()
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Join the build."""
+    app.connect("source-read", expand_marks)
+    app.connect("autodoc-process-docstring", render_sections)
+    app.connect("missing-reference", resolve_inner_name)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
