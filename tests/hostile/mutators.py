@@ -102,37 +102,36 @@ _VALUES: list[Any] = [
 ]  # fmt: skip
 
 
-def _list_places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    places = [path]
-    if isinstance(tree, dict):
-        for key, value in tree.items():
-            places += _list_places(value, (*path, key))
-    elif isinstance(tree, list):
-        for number, value in enumerate(tree):
-            places += _list_places(value, (*path, number))
+def _list_places(tree: Any) -> list[tuple[Any, Any]]:
+    """Parent and step of everything in a tree but the tree itself, from above."""
+    places: list[tuple[Any, Any]] = []
+
+    def walk(node: Any) -> None:
+        for step, value in node.items() if type(node) is dict else enumerate(node):
+            places.append((node, step))
+            if type(value) in {dict, list}:
+                walk(value)
+
+    if type(tree) in {dict, list}:
+        walk(tree)
     return places
-
-
-def _find(tree: Any, path: Sequence[Any]) -> Any:
-    for step in path:
-        tree = tree[step]
-    return tree
 
 
 def change_tree(tree: Any, rng: Random) -> Any:
     """A tree of JSON with a value replaced, removed, copied, renamed or nested; the tree given is changed too."""
     places = _list_places(tree)
-    path = rng.choice(places)
-    if not path:
+    place = rng.randrange(-1, len(places))
+    if place < 0:
         return rng.choice(_VALUES) if rng.random() < 0.1 else tree
-    parent, step = _find(tree, path[:-1]), path[-1]
+    parent, step = places[place]
     match rng.randrange(7):
         case 0 | 1:
             parent[step] = rng.choice(_VALUES)
         case 2:
             del parent[step]
         case 3:
-            parent[step] = json.loads(json.dumps(_find(tree, rng.choice(places))))
+            source, key = rng.choice(places)
+            parent[step] = json.loads(json.dumps(source[key]))
         case 4 if isinstance(parent, dict):
             parent[str(rng.choice(_VALUES))] = parent.pop(step)
         case 5 if isinstance(parent, list):

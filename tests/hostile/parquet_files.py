@@ -75,12 +75,13 @@ def damage_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 def check_file(path: Path, *, commands: bool = False) -> bool:
     """Whether a file is accepted; then every cell of every row must be a set of states, and what uses it must work.
 
-    Anything but an `InputError` that names the file escapes.
+    Anything but an `InputError` that names the file escapes, or a `TooLarge`, where the damage is to a size.
     """
     try:
         data = pn.read_data(path)
-    except pn.InputError as error:
+    except (pn.InputError, pn.TooLarge) as error:
         assert str(path) in str(error)
+        assert len(str(error)) < 500, f"a message of {len(str(error))} characters"
         if commands:
             assert run("info", path).returncode == 1
         return False

@@ -160,3 +160,27 @@ def test_other_errors_are_not_taken_for_a_shortage(error: Exception) -> None:
     assert describe_shortage(error) is None
     with pytest.raises(type(error)), explain_shortage("a.csv", "read less"):
         raise error
+
+
+def test_thousands_of_small_questions_read_the_system_once_and_large_ones_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left, readings = [8 << 30], list[int]()
+
+    def read() -> int:
+        readings.append(left[0])
+        return left[0]
+
+    monkeypatch.setattr("possnet.limits.memory.free_memory", read)
+    monkeypatch.setattr("possnet.limits.memory.process_room", list)
+    monkeypatch.setattr("possnet.limits.memory._readings", [])
+    monkeypatch.setattr("possnet.limits.memory.time.monotonic", lambda: 7.0)
+    for _ in range(1000):
+        require_free(64 << 20, "a.parquet", "read less")
+    assert len(readings) == 1
+    left[0] = 1 << 30
+    with pytest.raises(pn.TooLarge, match="^a.parquet needs about 3 GiB of memory; 1 GiB is free"):
+        require_free(3 << 30, "a.parquet", "read less")
+    monkeypatch.setattr("possnet.limits.memory.time.monotonic", lambda: 8.0)
+    with pytest.raises(pn.TooLarge, match="1 GiB is free"):
+        require_free(2 << 30, "a.parquet", "read less")

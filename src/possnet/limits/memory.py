@@ -7,6 +7,7 @@ and what the control groups that it belongs to (containers, batch systems; both 
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ _SHARE = 0.5
 _FALLBACK = 2 << 30
 _SMALL = 1 << 24  # less is never refused by default, so that small problems need not ask the system how much is free
 _ROOT = Path("/")
+_LASTS = 0.1  # seconds that a reading of free memory is good for where a quarter of it would do
+_readings: list[tuple[float, int]] = []  # the last one, and when it was taken
 # version 2 and 1 of control groups: where they are mounted, files of limits, the file of the use, what can be reclaimed
 _CGROUPS = (
     (
@@ -111,6 +114,14 @@ def process_room(root: Path = _ROOT) -> list[int]:
     return [bound - taken for bound, taken in zip(bounds, used, strict=True) if bound != resource.RLIM_INFINITY]
 
 
+def _recent_memory() -> int:
+    """Free memory, a moment ago: whoever reads thousands of columns cannot read a dozen files of the system for each."""
+    now = time.monotonic()
+    if not _readings or now - _readings[-1][0] > _LASTS:
+        _readings[:] = [(now, free_memory())]
+    return _readings[-1][1]
+
+
 def memory_limit() -> int:
     """Default limit for one result: half of the free memory."""
     return int(free_memory() * _SHARE)
@@ -139,7 +150,7 @@ def require_free(needed: int, what: str, remedy: str) -> None:
         ...
     possnet.errors.TooLarge: a.parquet needs about 1024 EiB of memory; ... is free; read fewer columns
     """
-    if needed < _SMALL and not process_room():
+    if not process_room() and (needed < _SMALL or 4 * needed <= _recent_memory()):
         return
     free = free_memory()
     if needed > free:
