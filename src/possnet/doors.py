@@ -7,6 +7,7 @@ read when the function is first called, and a value that fits costs about a micr
 
 - A class is known by its name and its package, so that a door needs no import of what it checks.
 - Whole numbers are below 2**63 (seeds below 2**128), and neither they nor other numbers are True or False.
+- A text of a class of its own becomes a plain one, whoever checks it.
 - What can be iterated only once is read once, here, and handed on as a tuple.
 - A mapping's keys and values, and what stands in a sequence, are checked where the annotation says what they are.
 - A word of a closed list is a text; which one is checked by the function, and so are arrays, frames and rows.
@@ -117,9 +118,13 @@ def check_arguments(function: Callable[P, T]) -> Callable[P, T]:
         for k, (name, value) in enumerate(zip(order, args, strict=False)):
             if name in readings:
                 fitting[k] = _require_fit(value, readings[name], owner, name)
+            elif isinstance(value, str):
+                fitting[k] = _fit_text(value)
         for name, value in kwargs.items():
             if name in readings:
                 kwargs[name] = _require_fit(value, readings[name], owner, name)
+            elif isinstance(value, str):
+                kwargs[name] = _fit_text(value)
         return function(*fitting, **kwargs)  # type: ignore[arg-type]
 
     return door

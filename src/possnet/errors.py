@@ -236,6 +236,13 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {lowered[nearest[0]]!r}?" if nearest else ""
 
 
+def _spell(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - any error of a foreign object, and of numbers of thousands of digits
+        return describe_value(value)
+
+
 def listing(names: Iterable[object], most: int = 8) -> str:
     """Names in a row, cut short after ``most`` of them.
 
@@ -245,7 +252,7 @@ def listing(names: Iterable[object], most: int = 8) -> str:
     '0, 1, 2, ... (100 in all)'
     """
     listed = list(names)
-    shown = ", ".join(shorten_text(str(name), 80) for name in listed[:most])
+    shown = ", ".join(shorten_text(_spell(name), 80) for name in listed[:most])
     return shown if len(listed) <= most else f"{shown}, ... ({len(listed)} in all)"
 
 

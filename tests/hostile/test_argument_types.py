@@ -54,6 +54,18 @@ def test_values_at_the_door_of_the_first_verbs(wrong: str) -> None:
     assert run_tries(tries).failures == ()
 
 
+def test_parameters_that_functions_check_themselves_are_no_weaker_doors() -> None:
+    own = set()
+    for name, value in list_callables():
+        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        inner = inspect.unwrap(getattr(function, "__init__", function) if inspect.isclass(function) else function)
+        own |= {(name, parameter) for parameter in getattr(inner, "__own_checks__", ())}
+    assert len(own) > 30
+    odd = ("10**5000", "vast numbers", "nested list", "0-d array", "4-d array", "text without hash", "iter lies")
+    tries = [(c, p, wrong) for c in list_calls() for p in c.parameters if (c.name, p) in own for wrong in odd]
+    assert run_tries(tries).failures == ()
+
+
 def test_a_value_is_described_below_a_hundred_characters_whatever_it_is() -> None:
     for make in WRONG_VALUES.values():
         shown = describe_value(make())

@@ -16,7 +16,7 @@ from possnet.arrow.array_checks import decoding_errors, require_sound_array
 from possnet.arrow.arrow_loading import require_arrow
 from possnet.arrow.graded_columns import GradedColumn
 from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
-from possnet.errors import InputError, among
+from possnet.errors import InputError, among, describe_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -337,7 +337,9 @@ def _to_state(value: Any) -> str:
         return str(bool(value)).lower()
     if isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and float(value).is_integer()):
         return str(int(value))
-    raise InputError(f"{value!r} is of type {type(value).__name__}; expected a state, a set of states, or None")
+    raise InputError(
+        f"{describe_value(value)} is of type {type(value).__name__}; expected a state, a set of states, or None"
+    )
 
 
 def table_of_columns(columns: Iterable[TextColumn | GradedColumn], *, as_lists: bool = False) -> pa.Table:

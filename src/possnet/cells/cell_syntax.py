@@ -22,7 +22,6 @@ Reading has two steps, because the domain may have to be inferred first: `CellSy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -30,9 +29,11 @@ from possnet.cells.bracketed_lists import PARTNERS, ListMember, is_balanced, spl
 from possnet.cells.escaped_text import EscapedText, escape_text, strip_blanks
 from possnet.cells.parsed_cell import CellPart, ParsedCell
 from possnet.cells.written_degrees import write_degree
-from possnet.errors import InputError, describe_value, require_known
+from possnet.errors import InputError, describe_value, require_known, require_several
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from possnet.arrow import Cell
 
 CellReading: TypeAlias = Literal["auto", "plain", "sets", "range", "degrees"]
@@ -289,10 +290,12 @@ def check_words(words: object) -> tuple[str, ...]:
     >>> check_words(["NA", " ND "])
     ('NA', 'ND')
     """
-    if isinstance(words, str) or not isinstance(words, Iterable):
-        raise InputError(f"unknown_words {words!r}; expected several texts, for example ('NA', 'ND')")
-    listed = tuple(words)
+    example = "texts, for example ('NA', 'ND')"
+    try:
+        listed = require_several(words, "unknown_words")
+    except InputError:
+        raise InputError(f"unknown_words {describe_value(words)}; expected several {example}") from None
     for word in listed:
         if not isinstance(word, str):
-            raise InputError(f"unknown_words: {word!r} among them; expected texts, for example ('NA', 'ND')")
+            raise InputError(f"unknown_words: {describe_value(word)} among them; expected {example}")
     return tuple(word.strip() for word in listed)

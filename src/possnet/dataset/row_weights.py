@@ -75,7 +75,9 @@ def checked_weights(weights: ArrayLike, rows: int, owner: str) -> Weights:
     if given.shape != (rows,):
         raise InputError(f"{owner}: weights of shape {given.shape}; expected one for each of {rows} rows")
     checked = _to_numbers(given)
-    if checked is not None and float(checked.sum(dtype=np.float64)) >= 2.0**62:
+    with np.errstate(over="ignore"):
+        is_large = checked is not None and float(checked.sum(dtype=np.float64)) >= 2.0**62
+    if is_large:
         raise InputError(f"{owner}: weights add up to more than 2**62; expected a smaller total")
     if checked is None:
         raise InputError(f"{owner}: weights {listing(given[:3].tolist())} ...; expected numbers >= 0")

@@ -74,7 +74,11 @@ def read_experiment(folder: str | Path) -> Experiment:
     """
     path = Path(folder)
     asked = path / "experiment.json"
-    if not asked.is_file():
+    try:
+        is_there = asked.is_file()
+    except OSError as error:  # a name that is too long, or a folder that may not be looked into
+        raise file_error(path, error) from None
+    if not is_there:
         raise InputError(f"{path}: no experiment there; expected a folder that possnet evaluate --out wrote")
     description = parse_object(read_bytes(asked), str(asked), "an experiment of possnet")
     require_format(description, str(asked), "possnet-experiment", 1)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from possnet.doors import check_arguments, checks_itself
-from possnet.errors import InputError, describe_value, require_whole
+from possnet.errors import InputError, describe_value, require_several, require_whole
 from possnet.executors import completed, workers as pool_of
 from possnet.experiment.experiment_folder import hold_folder, load_outcomes
 from possnet.experiment.trial import Outcome, TrialTask, describe_failure, run_trial
@@ -151,7 +151,7 @@ def _name_networks(networks: object) -> dict[str, Network]:
         return dict(networks)
     if not isinstance(networks, str | Network | Iterable):
         raise InputError(f"evaluate: networks {describe_value(networks)}; expected networks, or names of bundled ones")
-    listed = [networks] if isinstance(networks, str | Network) else list(networks)
+    listed = [networks] if isinstance(networks, str | Network) else require_several(networks, "evaluate: networks")
     named: dict[str, Network] = {}
     for number, given in enumerate(listed, start=1):
         network = load_example(given) if isinstance(given, str) else given

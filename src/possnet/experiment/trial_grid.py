@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from possnet.errors import InputError, describe_value, listing, require_number, require_whole
+from possnet.errors import InputError, describe_value, listing, require_number, require_several, require_whole
 from possnet.experiment.trial import Trial
 from possnet.io import encode_network
 from possnet.learners import resolve_learner
@@ -72,7 +72,9 @@ class Grid:
         )
         counts = _check_each(rows, lambda count: require_whole(count, 1, "evaluate: rows"), "rows")
         given_learners = DEFAULT_LEARNERS if learners is None else learners
-        bases = _check_each(given_learners, lambda name: resolve_learner(str(name)).name, "learner")
+        bases = _check_each(
+            given_learners, lambda name: resolve_learner(_require_name(name, "learner")).name, "learner"
+        )
         if learners is None:
             bases = tuple(name for name in bases if _suits_any(name, names, thetas))
         chosen = tuple(f"{base}{ending}" for ending in endings for base in bases)
@@ -120,7 +122,7 @@ def as_tuple(values: object) -> tuple[Any, ...]:
     """
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         return (values,)
-    return tuple(values)
+    return tuple(require_several(values, "evaluate: options"))
 
 
 def _check_each(values: object, check: Callable[[Any], T], what: str) -> tuple[T, ...]:
@@ -131,9 +133,15 @@ def _check_each(values: object, check: Callable[[Any], T], what: str) -> tuple[T
     return checked
 
 
+def _require_name(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"evaluate: {what} {describe_value(value)}; expected a name, as text")
+    return value
+
+
 def _read_structure(value: object) -> str:
     """Ending of learners' names for a way to get the structure; nothing for the true one."""
-    text = str(value)
+    text = _require_name(value, "structure")
     if text == "given":
         return ""
     resolve_learner(f"likelihood@{text}")  # any learner of tables: the structure is what is checked

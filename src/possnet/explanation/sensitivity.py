@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -162,7 +163,7 @@ class Sensitivity(Sequence[EntrySensitivity]):
     def __getitem__(self, rank: int | slice) -> EntrySensitivity | tuple[EntrySensitivity, ...]:
         if isinstance(rank, slice):
             return tuple(self._make_entry(int(number)) for number in self._order[rank])
-        return self._make_entry(int(self._order[rank]))
+        return self._make_entry(int(self._order[index(rank)]))
 
     @check_arguments
     def entry(self, variable: str, state: str, context: dict[str, str] | None = None) -> EntrySensitivity:

@@ -13,7 +13,7 @@ from possnet.arrow import DegreeColumn, PackedColumn, ProblemReport, read_cells,
 from possnet.cells import CellOptions
 from possnet.dataset import Dataset, batches_of, require_rows, variables_of
 from possnet.doors import check_arguments, checks_itself
-from possnet.errors import InputError, among, listing
+from possnet.errors import InputError, among, describe_value, listing, require_several
 from possnet.io.automatic_bins import has_fractions, is_numeric
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
@@ -392,7 +392,7 @@ def _open_sources(
         cells.require_columns(source.state_columns(), source.owner)
         source.cells, source.warned = cells, warned
     given = None if variables is None else variables_of(variables)
-    settled = settle_binnings(binnings or {}, sources, given)
+    settled = settle_binnings({} if binnings is None else binnings, sources, given)
     remembered = {v.name: Binning.from_variable(v) for v in given or () if v.bins is not None and v.name not in settled}
     for source in sources:
         declared = {v.name for v in source.declared_variables() or ()}
@@ -418,9 +418,18 @@ def _find_certainty(certainty: Certainty | None, source: DataSource) -> dict[str
 def _list_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     """Files of a name, a folder, a glob pattern, or a list of these; folders and patterns in sorted order."""
     if not isinstance(paths, str | Path | Iterable):
-        raise InputError(f"{paths!r} is no file; expected a name, a folder, a pattern, or a list of these")
+        raise InputError(
+            f"{describe_value(paths)} is no file; expected a name, a folder, a pattern, or a list of these"
+        )
     if not isinstance(paths, str | Path):
-        return [file for path in paths for file in _list_files(path)] or _refuse_none(paths)
+        return [file for path in require_several(paths, "files") for file in _list_one(path)] or _refuse_none(paths)
+    return _list_one(paths)
+
+
+def _list_one(paths: object) -> list[Path]:
+    """Files of a name, a folder or a glob pattern."""
+    if not isinstance(paths, str | Path):
+        raise InputError(f"{describe_value(paths)} is no file; expected a name, a folder or a pattern")
     path = Path(paths)
     try:
         if path.is_dir():
@@ -436,7 +445,8 @@ def _list_files(paths: str | Path | Iterable[str | Path]) -> list[Path]:
 
 
 def _refuse_none(paths: object) -> list[Path]:
-    raise InputError(f"{paths}: no {join_suffixes(known_suffixes(DATA_FORMATS))} file there; expected at least one")
+    shown = paths if isinstance(paths, str | Path) else describe_value(paths)
+    raise InputError(f"{shown}: no {join_suffixes(known_suffixes(DATA_FORMATS))} file there; expected at least one")
 
 
 def _pack_batches(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterator[ColumnBatch]:

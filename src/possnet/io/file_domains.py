@@ -5,18 +5,19 @@ Domains are given, declared by the files themselves, or inferred from their cell
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from possnet.arrow import DomainHints
 from possnet.dataset import infer_variables, require_columns
-from possnet.errors import InputError, among, did_you_mean, listing
+from possnet.errors import InputError, among, describe_value, did_you_mean, listing
 from possnet.io.automatic_bins import expand_binnings, settle_automatic
 from possnet.measurements import Binning
 from possnet.variables import join_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from possnet.io.data_source import ColumnBatch, DataSource
     from possnet.variables import Variable
@@ -140,11 +141,15 @@ def settle_binnings(
     them. Bins without names of their own take the states of an ordered variable of as many states, if variables are given.
     """
     known = {variable.name: variable for variable in variables or ()}
+    mapping: object = binnings
+    if not isinstance(mapping, Mapping):
+        raise InputError(f"binnings {describe_value(mapping)}; expected a mapping from names of columns to Binnings")
     for name, binning in binnings.items():
         given: object = binning
         if not isinstance(given, Binning):
             raise InputError(
-                f"binning of {name!r}: {binning!r}; expected a Binning, such as Binning([36, 37.5], error=0.2)"
+                f"binning of {name!r}: {describe_value(binning)}; "
+                "expected a Binning, such as Binning([36, 37.5], error=0.2)"
             )
     settled = {}
     for name, binning in expand_binnings(binnings, sources, variables).items():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.errors import InputError, describe_value
+from possnet.errors import InputError, describe_value, listing
 from possnet.measurements.reading_texts import Reading, parse_reading
 from possnet.variables import DATE_UNITS, DAY
 
@@ -139,11 +139,11 @@ def _to_text(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if type(value) is bool or not isinstance(value, Real | Decimal):
-        return repr(value)
+        return describe_value(value)
     try:
         return repr(float(value))
     except (OverflowError, ValueError):  # beyond the largest float, or a signalling NaN
-        return str(value)
+        return listing([value])
 
 
 def read_numbers(numbers: NDArray[Any], unknown_words: Sequence[str] = ()) -> MeasuredIntervals:

@@ -375,7 +375,8 @@ class Network:
         """
         if not isinstance(interventions, Mapping):
             raise InputError(
-                f"{self._error_owner()}: do {interventions!r}; expected a mapping such as {{'vaccinated': 'yes'}}"
+                f"{self._error_owner()}: do {describe_value(interventions)}; "
+                "expected a mapping such as {'vaccinated': 'yes'}"
             )
         tables, parents = dict(self._tables), {name: self._dag.parents(name) for name in self._dag.nodes}
         lower, upper = (dict(end) for end in self._bounds or ({}, {}))
@@ -383,7 +384,7 @@ class Network:
             variable = self.variable(name)
             if not isinstance(state, str):
                 raise InputError(
-                    f"{self._error_owner()}: do sets {name!r} to {state!r}; expected one of its states "
+                    f"{self._error_owner()}: do sets {name!r} to {describe_value(state)}; expected one of its states "
                     f"({listing(variable.states)})"
                 )
             tables[name] = np.zeros(len(variable))

@@ -70,7 +70,7 @@ def sampling_law(
     variable = network.variable(child)
     spec = SamplingSpec.from_options(network, **options)
     require_known_law(spec.process)
-    cells = _read_parent_cells(network, child, given or {})
+    cells = _read_parent_cells(network, child, {} if given is None else given)
     if not spec.process.imprecise and any(int(cell.sum()) > 1 for cell in cells.values()):
         raise InputError(
             f"sampling_law: a set of states among the parents' cells; process {spec.process.name!r} draws single states"

@@ -199,10 +199,10 @@ def explain_edge(learned: LearnedStructure, data: Dataset | Batches, parent: str
 def _check_names(learned: object, data: object, parent: object, child: object) -> list[str]:
     """The variables of the structure, in the order of the data; an `InputError` unless the question makes sense."""
     if not isinstance(learned, LearnedStructure):
-        raise InputError(f"explain_edge: {learned!r}; expected what learn_structure(...) returned")
+        raise InputError(f"explain_edge: {describe_value(learned)}; expected what learn_structure(...) returned")
     require_rows(data, "explain_edge")
     for name in (parent, child):
-        if name not in learned.dag.nodes:
+        if not isinstance(name, str) or name not in learned.dag.nodes:
             raise InputError(
                 f"explain_edge: the structure has no variable {describe_value(name)}{among(name, learned.dag.nodes)}"
             )

@@ -150,7 +150,7 @@ class Variable:
         if not isinstance(given, int | Integral) or not 0 <= mask < 1 << len(self.states):
             shown = describe_value(given)
             raise InputError(f"variable {self.name!r}: mask {shown} is outside 0 ... 2**{len(self.states)} - 1")
-        members = []
+        members, mask = [], int(mask)
         while mask:
             lowest = mask & -mask
             members.append(self.states[lowest.bit_length() - 1])
