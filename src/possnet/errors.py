@@ -147,6 +147,18 @@ class InputError(PossnetError, ValueError):
     """
 
 
+class UnusableColumns(InputError):
+    """Columns of a table that hold no state, or so many that they look like identifiers; the message speaks of the first.
+
+    >>> UnusableColumns({"note": "t.csv: column 'note' holds no state at all"}).columns
+    {'note': "t.csv: column 'note' holds no state at all"}
+    """
+
+    def __init__(self, columns: dict[str, str]) -> None:
+        super().__init__(next(iter(columns.values())))
+        self.columns = columns
+
+
 class ImpossibleEvidence(PossnetError):
     """A question conditions on an event of possibility 0.
 

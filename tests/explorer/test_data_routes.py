@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +74,27 @@ def test_rows_become_evidence_and_what_they_leave_open_is_completed(ward: Server
     for number in (-1, 2):
         reply = ward.ask("/api/table-row", {"number": number})
         assert (reply.status, reply.document["error"]) == (422, f"table: no row {number + 1}; expected 1 to 2")
+
+
+def test_a_table_of_the_folder_is_opened_as_if_it_were_uploaded(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    data = pn.sample(CLINIC, 30, process="precise", rng=1)
+    pn.write_data(data, tmp_path / "deep/rows.csv")
+    (tmp_path / "large.csv").write_bytes(b"")
+    os.truncate(tmp_path / "large.csv", (64 << 20) + 1)  # a hole: no bytes are written
+    with serving("clinic", folder=tmp_path) as server:
+        assert server.ask("/api/table-open", {"path": "deep/rows.csv"}).document["table"]["name"] == "rows.csv"
+        page = wait_for_job(server)["table"]["page"]
+        assert page["rows"] == 30
+        assert [column["name"] for column in page["columns"]] == [v.name for v in data.variables]
+        reply = server.ask("/api/table-open", {"path": "large.csv"})
+        assert (reply.status, reply.document["error"]) == (
+            422,
+            "large.csv: 67,108,865 bytes; a page opens tables of at most 67,108,864",
+        )
+        for path in ("../rows.csv", "/etc/passwd", "deep", "deep/none.csv", ""):
+            assert server.ask("/api/table-open", {"path": path}).status == 422
+        assert wait_for_job(server)["table"]["name"] == "rows.csv"  # what was refused has changed nothing
 
 
 def test_an_impossible_row_says_what_contradicts_what() -> None:

@@ -101,8 +101,10 @@ def test_nothing_else_is_opened_or_saved(server: Server, folder: Path, name: str
         with pytest.raises(pn.InputError, match="not below the folder"):
             find_below(folder, name)
     assert sorted(path.name for path in folder.parent.rglob("*")) == before
-    assert server.ask(f"/api/folder-file?path={'asia.json'}").status == 422  # not a table
-    assert server.ask("/api/folder-file?path=../secret.csv").status == 422
+    for path in ("asia.json", "../secret.csv", name):  # no table, and none below the folder
+        reply = server.ask("/api/table-open", {"path": path})
+        assert reply.status == 422
+        assert str(folder.parent) not in reply.document["error"]
 
 
 def test_files_are_opened_edited_and_saved_whole(server: Server, folder: Path) -> None:
@@ -211,7 +213,7 @@ def test_large_uploads_are_refused_before_they_are_read(server: Server) -> None:
         server.ask("/api/upload?name=n.json&revision=x", b"{}", **{"Content-Type": "application/octet-stream"}).status
         == 400
     )
-    for path in ("/api/upload?name=n.json&revision=0", "/api/open", "/api/save", "/api/autosave", "/api/folder-file"):
+    for path in ("/api/upload?name=n.json&revision=0", "/api/open", "/api/save", "/api/autosave", "/api/table-open"):
         assert server.ask(path, b"{}", Cookie="").status in {403, 405}
         assert server.ask(path, b"{}", Origin="http://evil.example").status == 403
 

@@ -134,7 +134,7 @@ BAD = {
     "noise.parquet": (b"PAR1" + bytes(range(200)), "noise.parquet: "),
     "empty.csv": (b"", "empty.csv"),
     "head.csv": (b"a,b\n", "head.csv"),
-    "unknown.csv": (b"a,b\nx,?\n", "unknown.csv: column 'b' holds no state at all; leave it out of the file"),
+    "unknown.csv": (b"a,b\n?,?\n", "unknown.csv: column 'a' holds no state at all; expected some"),
     "twice.csv": (b"a,a\n1,2\n", "twice.csv"),
     "wide.csv": (
         (",".join(f"c{k}" for k in range(1001)) + "\n").encode(),
@@ -153,6 +153,22 @@ def test_a_bad_table_is_refused_in_one_sentence(name: str, tmp_path: Path, monke
         read_table({"file": name}, tmp_path, report)
     assert str(caught.value).startswith(start)
     assert not (tmp_path / "rows.parquet").exists()
+
+
+def test_a_column_that_cannot_be_used_is_left_out_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("note,flu,rash,visit\n" + "".join(f"?,{'yn'[k % 2]},NA,v{k}\n" for k in range(10_001)))
+    page = read_table({"file": "rows.csv", "unknown_words": ["NA"]}, tmp_path, report)
+    told = {column["name"]: (column["unusable"], column["chosen"], column["count"]) for column in page["columns"]}
+    assert told == {
+        "note": ("holds no state at all", False, 0),
+        "flu": (None, True, 2),
+        "rash": ("holds no state at all", False, 0),
+        "visit": ("has 10,001 distinct states, which looks like an identifier", False, 0),
+    }
+    assert [variable.name for variable in pn.read_data("rows.parquet").variables] == ["flu"]
 
 
 def test_a_worker_says_in_one_sentence_what_is_wrong_with_a_table(desk: DataDesk) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from possnet.cells import describe_degrees, describe_disguise, looks_like_ranges, name_option
-from possnet.errors import InputError, among, describe_value, listing, require_several, warn_user
+from possnet.errors import (
+    InputError,
+    UnusableColumns,
+    among,
+    describe_value,
+    listing,
+    require_several,
+    warn_user,
+)
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -45,17 +53,20 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
     states, are warned of.
     """
     variables, disguised = [], []
+    unusable: dict[str, str] = {}
     for name, hints in seen:
         states = hints.declared or _order_states(hints.states | settle_doubts(name, hints, owner), hints)
         if hints.declared is None and len(states) > _MOST_INFERRED:
-            raise InputError(
+            unusable[name] = (
                 f"{owner}: column {name!r} has {len(states):,} distinct states, which looks like an identifier; "
                 "leave it out, or give its domain, with variables="
             )
+            continue
         if name and not states:
-            raise InputError(
+            unusable[name] = (
                 f"{owner}: column {name!r} holds no state at all; expected some, or its domain in variables= (--variables)"
             )
+            continue
         try:
             variables.append(Variable(name, states, ordered=hints.ordered or hints.numbers, bins=hints.bins))
         except InputError as error:
@@ -65,6 +76,8 @@ def infer_variables(seen: Iterable[tuple[str, DomainHints]], owner: str) -> list
                 warn_user(f"{owner}, column {name!r}: {warning}")
             elif disguise := describe_disguise(states):
                 disguised.append(_Disguise(name, *disguise, looks_like_ranges(states, disguise[1])))
+    if unusable:
+        raise UnusableColumns(unusable)
     if not variables:
         raise InputError(f"{owner}: no columns; expected at least one")
     for separator in dict.fromkeys(column.separator for column in disguised):

@@ -25,7 +25,6 @@ from possnet.io import (
     example_names,
     known_suffixes,
     load_example,
-    read_bytes,
     read_network,
     temporary_folder,
 )
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from possnet.network import Network
 
 _MOST_UPLOAD: Final = 32 << 20
-_MOST_TABLE: Final = 64 << 20
 _UPLOAD_PATIENCE: Final = 60.0
 
 
@@ -139,18 +137,6 @@ def _open_upload(path: Path, session: Session) -> Session:
     return session.with_opened(_read_bounded(path), f"open {path.name}")
 
 
-async def send_file(explorer: Explorer, request: Request) -> Response:
-    """A table of the folder, for the part of the page that reads tables."""
-    name = request.query_params.get("path", "")
-    path = find_existing(explorer.folder, name)
-    choose_format(path, DATA_FORMATS)
-    size = path.stat().st_size
-    if size > _MOST_TABLE:
-        raise InputError(f"{name}: {size:,} bytes; a page opens tables of at most {_MOST_TABLE:,}")
-    content = await explorer.run_exclusively(request, partial(read_bytes, path))
-    return Response(content, 200, {"Content-Disposition": "attachment"}, "application/octet-stream")
-
-
 async def save_network(explorer: Explorer, request: Request) -> Response:
     """Save the network below the folder."""
     message = await read_message(request, types.SaveRequest)
@@ -175,7 +161,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     Exchange("start", send_start),
     Exchange("open", open_network, "POST"),
     Exchange("upload", receive_upload, "POST"),
-    Exchange("folder-file", send_file),
     Exchange("save", save_network, "POST"),
     Exchange("autosave", set_autosave, "POST"),
 )

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from possnet.errors import InputError, among
+from possnet.errors import InputError, UnusableColumns, among
 from possnet.explorer.background_job import NETWORK, ROWS
-from possnet.io import column_names, decode_network, number_columns, read_data, write_data, write_network
+from possnet.io import (
+    column_names,
+    decode_network,
+    number_columns,
+    read_columns,
+    read_data,
+    write_data,
+    write_network,
+)
 from possnet.measurements import Binning
 from possnet.network import Network
 from possnet.possibility import PRODUCT
@@ -63,13 +71,7 @@ def read_table(request: Mapping[str, Any], folder: Path, report: Report) -> dict
     numbers = number_columns(file)
     binnings = _choose_binnings(request.get("bins"), numbers, names)
     report("reading the rows")
-    try:
-        data = read_data(file, binnings=binnings or None, unknown_words=tuple(request.get("unknown_words", ())))
-    except InputError as error:
-        if " holds no state at all;" not in str(error):
-            raise
-        first = str(error).partition(" holds no state at all;")[0]
-        raise InputError(f"{first} holds no state at all; leave it out of the file, or fill in a cell") from None
+    data, unusable = _read_usable(file, names, binnings, tuple(request.get("unknown_words", ())))
     if not len(data):
         raise InputError("table: no rows; expected at least one below the names of the columns")
     kept = [variable.name for variable in data.variables if wanted is None or variable.name in wanted]
@@ -77,8 +79,34 @@ def read_table(request: Mapping[str, Any], folder: Path, report: Report) -> dict
         raise InputError("table: no column is chosen; expected at least one")
     report("writing the rows")
     write_data(data.select(kept), folder / ROWS)
-    columns = [describe_column(data, v, chosen=v.name in kept, number=v.name in numbers) for v in data.variables]
-    return {"rows": len(data), "columns": columns}
+    columns = {
+        v.name: describe_column(data, v, chosen=v.name in kept, number=v.name in numbers) for v in data.variables
+    }
+    columns |= {name: _describe_unusable(name, reason) for name, reason in unusable.items()}
+    return {"rows": len(data), "columns": [columns[name] for name in names]}
+
+
+def _read_usable(
+    file: str, names: Sequence[str], binnings: dict[str, Binning], unknown_words: Sequence[str]
+) -> tuple[Dataset, dict[str, str]]:
+    """The rows of all columns that can be used, and why the others cannot."""
+    try:
+        return read_columns(file, names, binnings=binnings or None, unknown_words=unknown_words), {}
+    except UnusableColumns as error:
+        usable = [name for name in names if name not in error.columns]
+        if not usable:
+            raise
+        reasons = {
+            name: reason.rpartition(f"column {name!r} ")[2].partition(";")[0] for name, reason in error.columns.items()
+        }
+    return read_columns(file, usable, binnings=binnings or None, unknown_words=unknown_words), reasons
+
+
+def _describe_unusable(name: str, reason: str) -> dict[str, Any]:
+    """A column that is left out, and why."""
+    known = {"name": name, "states": [], "count": 0, "ordered": False, "bins": None, "edges": None, "number": False}
+    shares = {"imprecise": 1.0, "unknown": 1.0, "sets": 0.0, "cell_size": 0.0}
+    return {**known, **shares, "chosen": False, "wide": False, "unusable": reason}
 
 
 def _choose_binnings(
@@ -123,6 +151,7 @@ def describe_column(data: Dataset, variable: Variable, *, chosen: bool, number: 
         "cell_size": data.mean_cell_size(name),
         "chosen": chosen,
         "wide": len(variable) > _MOST_STATES,
+        "unusable": None,
     }
 
 

@@ -17,6 +17,7 @@ from .data_files import (
     fraction_columns as fraction_columns,
     number_columns as number_columns,
     plain_columns as plain_columns,
+    read_columns as read_columns,
     read_data as read_data,
     scan_data as scan_data,
     write_data as write_data,

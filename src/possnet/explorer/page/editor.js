@@ -20,7 +20,8 @@ export class Editor {
       first: button("Reset all", () => this.reset(null), "The network as it was opened"),
     };
     const { apply, normalise, discard, reset, first } = this.buttons;
-    this.pages = make("p", { class: "pages" });
+    [this.turner, this.chooser, this.cut] = [make("span"), make("span", { class: "picker" }), make("span")];
+    this.pages = make("p", { class: "pages", hidden: true }, this.turner, this.chooser, this.cut);
     this.element = make("section", { class: "editor" }, make("h3", {}, "Conditional table"), this.note, this.body, this.pages,
       this.wrong, make("p", { class: "row" }, apply, normalise, discard), make("p", { class: "row" }, reset, first));
   }
@@ -93,26 +94,32 @@ export class Editor {
 
   turning() {
     const { start, rows, contexts } = this.page;
+    const held = this.turner.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : undefined;
     const end = start + rows.length;
-    const turn = (text, to) => make("button", { type: "button", disabled: to === null, click: () => this.run(() => this.load(to)) }, text);
+    const turn = (text, to, label) => make("button", { type: "button", "aria-label": label, disabled: to === null, click: () => this.run(() => this.load(to)) }, text);
     if (start === 0) this.size = rows.length;
     const back = start > 0 ? Math.max(0, start - this.size) : null;
-    this.pages.replaceChildren(...(contexts > rows.length
-      ? [turn("‹", back), ` contexts ${start + 1} to ${end} of ${contexts.toLocaleString("en")} `, turn("›", end < contexts ? end : null)]
-      : []));
-    if (contexts > rows.length) this.pages.append(this.picker());
-    if (!this.page.whole) this.pages.append(` The first ${rows[0].degrees.length} states; so wide a table is not edited here.`);
+    const whole = (number) => number.toLocaleString("en");
+    const long = contexts > rows.length;
+    this.turner.replaceChildren(...(long ? [turn("‹", back, "The contexts before"),
+      ` contexts ${whole(start + 1)} to ${whole(end)} of ${whole(contexts)} `, turn("›", end < contexts ? end : null, "The next contexts")] : []));
+    if (held) (this.turner.querySelector(`[aria-label="${held}"]:not(:disabled)`) ?? this.turner.querySelector("button:not(:disabled)"))?.focus();
+    this.picker(long ? this.page.parents : []);
+    write(this.cut, this.page.whole ? "" : ` The first ${rows[0].degrees.length} states; so wide a table is not edited here.`);
+    this.pages.hidden = !long && this.page.whole;
   }
 
-  // A context by the states of its parents, for tables that are too long to leaf through.
-  picker() {
-    const { parents, rows } = this.page;
+  // A context by the states of its parents, for tables that are too long to leaf through; who types in it keeps the focus.
+  picker(parents) {
     const variables = parents.map((name) => this.context.variables.get(name));
-    const selects = variables.map(({ name, states }, k) => make("select", { "aria-label": `Context: ${name}` },
-      ...states.map((state) => make("option", { value: state, selected: state === rows[0].context[k] }, state))));
-    const number = () => selects.reduce((place, select, k) => place * variables[k].states.length + select.selectedIndex, 0);
-    for (const select of selects) select.addEventListener("change", () => this.run(() => this.load(number())));
-    return make("span", { class: "picker" }, ...selects.flatMap((select, k) => [make("label", {}, `${parents[k]} `, select)]));
+    if (this.picked !== this.variable || this.chooser.children.length !== parents.length) {
+      this.picked = this.variable;
+      const selects = variables.map(({ name, states }) => make("select", { "aria-label": `Context: ${name}` }, ...states.map((state) => make("option", { value: state }, state))));
+      const number = () => selects.reduce((place, select, k) => place * variables[k].states.length + select.selectedIndex, 0);
+      for (const select of selects) select.addEventListener("change", () => this.run(() => this.load(number())));
+      this.chooser.replaceChildren(...selects.map((select, k) => make("label", {}, `${parents[k]} `, select)));
+    }
+    [...this.chooser.querySelectorAll("select")].forEach((select, k) => { select.value = this.page.rows[0].context[k]; });
   }
 
   type(row, k, text) {

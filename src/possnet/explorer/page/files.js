@@ -84,16 +84,15 @@ export class Files {
     this.bench.actions.tell(on ? `Every change is kept${saving.autosaved ? ` in ${saving.autosaved}` : ""}.` : "Changes are no longer kept by themselves.");
   }
 
-  // Open what was dropped or chosen: a network here, a table in the tab that takes tables.
-  async take(file, offer) {
+  // Open what was dropped or chosen: a network here, `drawn` being called once it is, a table in the tab that takes tables.
+  async take(file, drawn, offer = undefined) {
     const { suffixes, largest } = offer ?? await this.bench.ask("/api/start");
     const plain = file.name.toLowerCase().replace(/\.gz$/, "");
     const isData = suffixes.data.some((suffix) => plain.endsWith(suffix)) && !suffixes.network.some((suffix) => plain.endsWith(suffix));
-    if (isData && this.hand({ file, name: file.name })) return "data";
+    if (isData && this.hand({ file, name: file.name })) return;
     if (file.size > largest) throw new Error(`${file.name}: ${file.size.toLocaleString("en")} bytes; a page opens files of at most ${largest.toLocaleString("en")}.`);
     const summary = await upload("/api/upload", file, { name: file.name, revision: this.bench.network.revision });
-    await this.bench.changed(summary);
-    return "network";
+    await this.bench.changed(summary, drawn);
   }
 
   // Give a table to the tab that takes tables.
@@ -111,12 +110,7 @@ export class Files {
     event.preventDefault();
     if (event.type !== "drop") return;
     const [file] = event.dataTransfer.files;
-    this.run(async () => {
-      if (await this.take(file) === "network") {
-        byId("start").close();
-        this.bench.view.fit();
-      }
-    });
+    this.run(() => this.take(file, () => this.bench.startPage.opened()));
   }
 
   pressed(event) {

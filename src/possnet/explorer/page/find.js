@@ -44,6 +44,11 @@ export class Finder {
     this.input.addEventListener("blur", () => this.hide());
   }
 
+  // The network is another one, or what was typed was typed before there was one.
+  renew() {
+    if (this.input.value && document.activeElement === this.input) this.show();
+  }
+
   show() {
     const { names, near } = suggest(this.input.value, [...this.bench.variables.keys()]);
     this.names = names;

@@ -22,13 +22,6 @@ export async function upload(path, file, fields, signal) {
   return send(`${path}?${new URLSearchParams(fields)}`, how);
 }
 
-// A file of the folder, as it is.
-export async function fetchFile(path, fields) {
-  const reply = await fetch(`${path}?${new URLSearchParams(fields)}`);
-  if (!reply.ok) throw new Problem((await reply.json()).error ?? `status ${reply.status}`, "refused", reply.status);
-  return reply.blob();
-}
-
 async function send(path, how) {
   let reply;
   let answer;

@@ -1,7 +1,6 @@
 // The start page: bundled networks, files of the folder, a file from elsewhere, or an empty canvas.
 
 import { byId, make, write } from "./dom.js";
-import { fetchFile } from "./server.js";
 import { count } from "./words.js";
 
 export class Start {
@@ -53,14 +52,14 @@ export class Start {
 
   async open(kind, name) {
     try {
-      await this.bench.change("/api/open", { kind, name });
-      this.opened();
+      await this.bench.change("/api/open", { kind, name }, () => this.opened());
     } catch (problem) {
       write(this.wrong, problem.message);
       if (problem.status === 409) await this.bench.look();
     }
   }
 
+  // The cards are there: they can be looked at, clicked and found while their bars are computed.
   opened() {
     this.close();
     this.bench.view.fit();
@@ -68,22 +67,14 @@ export class Start {
   }
 
   // A table is for the tab that takes tables.
-  async openFile({ kind, path }) {
-    if (kind === "network") {
-      await this.open("file", path);
-      return;
-    }
-    try {
-      await this.take(new File([await fetchFile("/api/folder-file", { path })], path.split("/").at(-1)));
-    } catch (problem) {
-      write(this.wrong, problem.message);
-    }
+  openFile({ kind, path }) {
+    return kind === "network" ? this.open("file", path) : this.files.hand({ path, name: path });
   }
 
   async take(file) {
     if (!file) return;
     try {
-      if (await this.files.take(file, this.offer) === "network") this.opened();
+      await this.files.take(file, () => this.opened(), this.offer);
     } catch (problem) {
       write(this.wrong, problem.message);
     }

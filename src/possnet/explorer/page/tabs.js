@@ -2,7 +2,7 @@
 //   { name, title, mount(element, context), update(context), shown?(context), hidden?(context), takes?(file name), take?(source, context) }:
 // `mount` is called once with an empty element, `update` whenever something has changed while the tab is open, `shown` and
 // `hidden` when it is opened and left. A tab that `takes` files of a name, such as tables of rows, gets those that are dropped
-// or opened: `take({ name, file }, context)` with a File. What a context is stands in context.js.
+// or opened: `take({ name, file }, context)` with a File, or `take({ name, path }, context)` with its path below the folder. What a context is stands in context.js.
 
 import { dataTab } from "./data/data.js";
 import { compareTab } from "./insight/compare.js";

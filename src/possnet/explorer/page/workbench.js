@@ -76,6 +76,7 @@ export class Workbench {
     if (selected) this.panel.open(selected);
     else if (this.selection) this.close();
     this.graph.select(this.selection);
+    this.finder.renew();
     for (const guard of this.guards) guard(this.evidence);
   }
 
@@ -201,32 +202,33 @@ export class Workbench {
   // A variable will have another name or other states: what is selected and known goes with them.
   expect(renaming) { this.renaming = renaming; }
 
-  // Send a change of the network, and show what became of it.
-  async change(path, body = {}) {
+  // Send a change of the network, and show what became of it; `drawn` is called as soon as its cards are there, before its bars.
+  async change(path, body = {}, drawn = undefined) {
     const summary = await ask(path, { ...body, revision: this.network.revision });
     if (this.renaming) {
       const { variable, name } = this.renaming;
       this.evidence = renamed(this.evidence, this.renaming);
       if (this.selection === variable) this.selection = name.trim();
     }
-    await this.changed(summary);
+    await this.changed(summary, drawn);
     return summary;
   }
 
   // This window has changed the network.
-  async changed(summary) {
+  async changed(summary, drawn) {
     this.timeline.network(summary.undo);
     this.others.postMessage(summary.revision);
-    await this.noticed(summary);
+    await this.noticed(summary, drawn);
   }
 
   // The network has changed, here or in another window: look at it again, as far as it did.
-  async noticed(summary) {
+  async noticed(summary, drawn) {
     const { revision, frame } = this.network;
     if (summary.revision === revision) return;
     const network = summary.frame === frame ? { ...this.network, ...summary } : summary.geometry ? summary : await ask(`/api/network?shape=${this.shape}`);
     if (network.frame !== frame) this.rebuild(network);
     else this.network = network;
+    drawn?.();
     this.before = undefined;
     const evidence = fitting(this.evidence, this.variables);
     await (sameEvidence(evidence, this.evidence) ? this.refresh() : this.become(evidence, "changed the network"));

@@ -14,7 +14,7 @@ export class Columns {
 
   show({ columns }) {
     this.rows = columns.map((column) => this.row(column));
-    const all = (chosen) => this.rows.forEach(({ use }) => { use.checked = chosen; });
+    const all = (chosen) => this.rows.forEach(({ use }) => { use.checked = chosen && !use.disabled; });
     const words = make("input", { type: "text", size: 14, placeholder: "NA, none given", autocomplete: "off", spellcheck: false, value: this.words?.value ?? "" });
     this.words = words;
     const head = ["Column", "States", "Sets", "Unknown"].map((text) => make("th", { scope: "col" }, text));
@@ -30,14 +30,14 @@ export class Columns {
   }
 
   row(column) {
-    const { name, states, count: number, imprecise, unknown, sets, bins, chosen, wide } = column;
-    const use = make("input", { type: "checkbox", "aria-label": `use ${name}` });
+    const { name, states, count: number, imprecise, unknown, sets, bins, chosen, wide, unusable } = column;
+    const use = make("input", { type: "checkbox", "aria-label": `use ${name}`, disabled: Boolean(unusable) });
     use.checked = chosen;
-    const listed = `${states.slice(0, SHOWN).map((state) => clipped(state, 16)).join(", ")}${number > SHOWN ? `, … (${number.toLocaleString("en")})` : ""}`;
+    const listed = unusable ? `left out: it ${unusable}` : `${states.slice(0, SHOWN).map((state) => clipped(state, 16)).join(", ")}${number > SHOWN ? `, … (${number.toLocaleString("en")})` : ""}`;
     const line = make("tr", { class: wide ? "wide" : null },
       make("th", { scope: "row" }, make("label", {}, use, " ", clipped(name, 40))),
       make("td", { title: bins ?? null }, listed),
-      share(sets, `${count(Math.round(100 * imprecise), "percent").replace("percents", "percent")} imprecise, unknown ones too`), share(unknown));
+      ...unusable ? [make("td"), make("td")] : [share(sets, `${count(Math.round(100 * imprecise), "percent").replace("percents", "percent")} imprecise, unknown ones too`), share(unknown)]);
     const fields = column.number ? this.bins(column) : undefined;
     const lines = [line, ...(fields ? [make("tr", {}, make("td", { colspan: 4 }, fields.element))] : [])];
     return { name, use, fields, lines };

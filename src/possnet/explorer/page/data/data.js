@@ -38,7 +38,7 @@ class DataTab {
   }
 
   take({ file, path }) {
-    return file ? this.open(file) : this.watch.start("/api/table-open", { path });
+    return file ? this.open(file) : this.begin(path, () => this.context.ask("/api/table-open", { path }));
   }
 
   update(context) {
@@ -54,15 +54,6 @@ class DataTab {
     clearTimeout(this.watch.timer);
   }
 
-  // Tables that are dropped anywhere on the page, or opened on its start page.
-  takes(name) {
-    return /\.(csv|tsv|txt|parquet)(\.gz)?$/i.test(name);
-  }
-
-  take({ file }) {
-    return this.open(file);
-  }
-
   dropped(event) {
     event.preventDefault();
     event.stopPropagation();
@@ -71,15 +62,19 @@ class DataTab {
 
   async open(file) {
     if (!file) return;
-    this.columns.asked = new Map();
-    this.watch.say(`Sending ${file.name} …`);
-    try {
-      this.watch.take(await upload("/api/table-upload", file, { name: file.name }));
-      this.learning.clear();
-    } catch (problem) {
-      this.watch.say(problem.message);
-    }
+    await this.begin(file.name, () => upload("/api/table-upload", file, { name: file.name }));
     this.file.value = "";
+  }
+
+  // Another table: what is known of the one before is forgotten once it is there.
+  async begin(name, send) {
+    this.columns.asked = new Map();
+    this.watch.say(`Opening ${name} …`);
+    await this.watch.follow(async () => {
+      const desk = await send();
+      this.learning.clear();
+      return desk;
+    });
   }
 
   // The table or the job is another one, or the job has ended.

@@ -19,11 +19,24 @@ export class JobWatch {
     this.element = make("div", {}, this.running, this.status);
   }
 
-  async look() {
+  look() {
+    return this.follow(() => this.context.ask("/api/table-job"));
+  }
+
+  start(path, body) {
+    return this.follow(() => this.context.ask(path, body));
+  }
+
+  // Send something that the server answers with its table and its job; a late answer to an earlier question is void.
+  async follow(send) {
+    const turn = (this.turn ?? 0) + 1;
+    this.turn = turn;
     try {
-      this.take(await this.context.ask("/api/table-job"));
+      const desk = await send();
+      if (turn === this.turn) this.take(desk);
     } catch (problem) {
       this.say(problem.message);
+      if (turn === this.turn && !this.running.hidden) this.timer = setTimeout(() => this.look(), EVERY);
     }
   }
 
@@ -46,14 +59,6 @@ export class JobWatch {
     if (key !== this.key) {
       this.key = key;
       this.settled(desk);
-    }
-  }
-
-  async start(path, body) {
-    try {
-      this.take(await this.context.ask(path, body));
-    } catch (problem) {
-      this.say(problem.message);
     }
   }
 
