@@ -173,3 +173,9 @@ def test_of_many_networks_the_hardest_are_shown_and_the_page_says_what_is_left_o
     sentence = text.partition("Left out: figures of ")[2].partition(";")[0]
     assert all((name in sentence) == (name not in shown) for name in ("net 2", "net 3", "net 4", "net 5", "net 6"))
     assert len(text) < 2_000_000
+    monkeypatch.setattr("possnet.report.report_files._MOST_BYTES", len(text) - 8_000)
+    short = pn.write_report(results.experiment).read_text()
+    left_out = short.partition("To keep this page small, ")[2].partition(".</p>")[0]
+    assert "contexts-" in left_out  # what matters least
+    assert "overview" not in left_out
+    assert len(re.findall(r'<figure id="figure-curves-', short)) == 4

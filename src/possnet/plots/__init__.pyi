@@ -2,7 +2,12 @@
 
 from .bounds_figures import bounds_figure as bounds_figure
 from .check_figures import accuracy_bars as accuracy_bars, reliability_curves as reliability_curves
-from .curves import error_split as error_split, learning_curves as learning_curves, overview_curves as overview_curves
+from .curves import (
+    choose_spread as choose_spread,
+    error_split as error_split,
+    learning_curves as learning_curves,
+    overview_curves as overview_curves,
+)
 from .drawing_figures import drawing_figure as drawing_figure
 from .explanation_figures import (
     contribution_tornado as contribution_tornado,

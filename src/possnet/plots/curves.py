@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import pi, tan
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -25,6 +26,7 @@ Against: TypeAlias = Literal["rows", "imprecision"]
 _MOST_OVERLAID: Final = 4  # more networks behind a mean would be a tangle: their range is shown instead
 _NOTHING: Final = "knowing nothing"
 _EMPTY: Final = "the empty graph"
+_TWO_REPEATS: Final = tan(0.475 * pi)  # Student's t of two repeats, times their distance from the mean
 
 
 @check_arguments
@@ -38,9 +40,9 @@ def learning_curves(
 ) -> Figure:
     """Draw a metric against the number of rows, or against imprecision at the most rows, with 95 % intervals.
 
-    A row of panels for every kind of rows (and network), a column for every imprecision. Knowing nothing (ignorance) is
-    dotted; the limits of counting and of the cut likelihood, where they are known, are open markers: what endless rows
-    would give.
+    Of two repeats, whose interval says nothing, the shade holds both. A row of panels for every kind of rows (and network),
+    a column for every imprecision. Knowing nothing (ignorance) is dotted; the limits of counting and of the cut likelihood,
+    where they are known, are open markers: what endless rows would give.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def learning_curves(
     heading = f"{names[0]}: {METRICS[metric].label}" if len(names) == 1 else METRICS[metric].label
     return draw_grid(
         _arrange_rows(panels), axis, heading=heading, ylabel=METRICS[metric].label, columns=columns,
-        whole=_reaches_one(metric, summaries),
+        truth=_find_truth(metric, summaries),
     )  # fmt: skip
 
 
@@ -75,7 +77,8 @@ def learning_curves(
 def overview_curves(results: Results, metric: str = "child_affinity", *, columns: Columns = 2) -> Figure:
     """Draw the mean of a metric over all networks: a row of panels for every kind of rows, a column for every imprecision.
 
-    Thin lines are single networks; of more than four, the shade goes from the least to the largest.
+    Thin lines are single networks; of more than four, the shade goes from the least to the largest. Of more than four
+    learners there are means alone.
 
     >>> import possnet as pn
     >>> results = pn.evaluate(["asia", "pump"], rows=[50, 200], imprecision=1, process="traced", repeats=1, rng=1)
@@ -97,17 +100,26 @@ def overview_curves(results: Results, metric: str = "child_affinity", *, columns
         for learner in _present(group):
             mean = _learner_curve(averages, against, learner, _learners_of(results))
             own = [s for s in group if s.learner == learner]
-            if len(names) > _MOST_OVERLAID:
-                curves.append(_add_ranges(mean, own, against))
-            else:
-                curves += [*_thin_curves(own, axis, against, mean.style, len(names)), mean]
+            spread = choose_spread(results)
+            if spread == "range":
+                mean = _add_ranges(mean, own, against)
+            elif spread == "networks":
+                curves += _thin_curves(own, axis, against, mean.style, len(names))
+            curves.append(mean)
         panels.append(_name_panel(group[0], curves, against, named=False))
     several = names if len(", ".join(names)) < 60 else [*names[:3], f"{len(names) - 3} more"]
     heading = f"{METRICS[metric].label}: mean over {count_noun(len(names), 'network')} ({', '.join(several)})"
     return draw_grid(
         _arrange_rows(panels), axis, heading=heading, ylabel=METRICS[metric].label, columns=columns,
-        whole=_reaches_one(metric, summaries),
+        truth=_find_truth(metric, summaries),
     )  # fmt: skip
+
+
+def choose_spread(results: Results) -> Literal["networks", "range", "none"]:
+    """What `overview_curves` shows beside the means: every network, their range, or nothing where it would be a tangle."""
+    if len({trial.learner for trial in results.trials}) > _MOST_OVERLAID:
+        return "none"
+    return "networks" if len({trial.network for trial in results.trials}) <= _MOST_OVERLAID else "range"
 
 
 @check_arguments
@@ -217,8 +229,12 @@ def _is_error(metric: str) -> bool:
     return entry.has_baselines and entry.subject != "structure" and not entry.higher_is_better
 
 
-def _reaches_one(metric: str, summaries: Iterable[Summary]) -> bool:
-    return METRICS[metric].higher_is_better and all(0.0 <= s.mean <= 1.0 for s in summaries)
+def _find_truth(metric: str, summaries: Iterable[Summary]) -> float | None:
+    """What the true network would have, where a figure has room for it."""
+    entry = METRICS[metric]
+    if entry.subject == "structure" and not entry.higher_is_better:
+        return 0.0
+    return 1.0 if entry.higher_is_better and all(0.0 <= s.mean <= 1.0 for s in summaries) else None
 
 
 def _make_axis(results: Results, summaries: Sequence[Summary], against: Against, *, errors: bool) -> Axis:
@@ -303,13 +319,18 @@ def _learner_curve(
 
 def _make_point(s: Summary, against: Against, label: str) -> Point:
     """A mean with its interval, which ends where the metric does."""
-    half, text = s.interval or 0.0, _describe(s, label, against)
+    half, text = _half_width(s), _describe(s, label, against)
     ends = None
     if half and METRICS[s.metric].higher_is_better and 0.0 <= s.mean <= 1.0:
         ends = max(s.mean - half, 0.0), min(s.mean + half, 1.0)
     elif METRICS[s.metric].subject == "structure":
         ends = max(s.mean - half, 0.0), s.mean + half
     return Point(_place(s, against), s.mean, half, text, ends)
+
+
+def _half_width(s: Summary) -> float:
+    """Half of what a shade shows: the 95 % interval, or of two repeats, whose interval says nothing, both of them."""
+    return (s.interval or 0.0) / (_TWO_REPEATS if s.repeats == 2 else 1.0)
 
 
 def _describe(s: Summary, label: str, against: Against) -> str:
@@ -339,7 +360,7 @@ def _add_ranges(curve: Curve, own: Sequence[Summary], against: Against) -> Curve
     for s in own:
         means.setdefault(_place(s, against), []).append(s.mean)
     points = (replace(p, ends=(min(means[p.place]), max(means[p.place]))) for p in curve.points)
-    return replace(curve, points=tuple(points))
+    return replace(curve, points=tuple(points), shade=0.06)  # ranges of networks lie over each other
 
 
 def _thin_curves(own: Sequence[Summary], axis: Axis, against: Against, style: LineStyle, count: int) -> list[Curve]:

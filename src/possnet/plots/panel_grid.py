@@ -49,6 +49,7 @@ class Curve:
     style: LineStyle
     points: tuple[Point, ...]
     limit: Point | None = None
+    shade: float = 0.15
 
     @property
     def end(self) -> float:
@@ -113,11 +114,17 @@ class Axis:
 
 
 def draw_grid(
-    rows: Sequence[Sequence[Panel]], axis: Axis, *, heading: str, ylabel: str, columns: Columns, whole: bool = False
+    rows: Sequence[Sequence[Panel]],
+    axis: Axis,
+    *,
+    heading: str,
+    ylabel: str,
+    columns: Columns,
+    truth: float | None = None,
 ) -> Figure:
     """Draw rows of panels under a heading; in one column of a paper, the panels stand below each other.
 
-    ``whole`` keeps 1, the truth, in view.
+    ``truth`` is the height of the truth, which is kept in view.
     """
     if columns == 1:
         rows = [[panel] for row in rows for panel in row]
@@ -129,18 +136,18 @@ def draw_grid(
     top = _TOP + 0.15 * (len(lines) - 1)
     heads = [_TITLE + (_ROW_TITLE if row[0].row else 0.0) for row in rows]
     total = top + len(rows) * height + sum(heads) + _BOTTOM
-    limits = _height_limits(rows, axis, whole=whole)
-    wide = WIDTHS[columns] - _LEFT - room
+    limits = _height_limits(rows, axis, truth)
+    wide, gap = WIDTHS[columns] - _LEFT - room, _panel_gap(axis)
     with new_figure(WIDTHS[columns], total, placed=True) as figure:
         figure.text(0.06 / WIDTHS[columns], 1 - 0.06 / total, "\n".join(lines), va="top", ha="left", weight="bold")
         for number, row in enumerate(rows):
-            width = (wide - _GAP * (across - 1)) / across if len(row) > 1 else wide
+            width = (wide - gap * (across - 1)) / across if len(row) > 1 else wide
             bottom = total - top - (number + 1) * height - sum(heads[: number + 1])
             if row[0].row:
                 above = (bottom + height + _TITLE - 0.04) / total
                 figure.text(_LEFT / WIDTHS[columns], above, row[0].row, va="bottom", ha="left", weight="bold")
             for place, panel in enumerate(row):
-                left = _LEFT + place * (width + _GAP)
+                left = _LEFT + place * (width + gap)
                 box = (left / WIDTHS[columns], bottom / total, width / WIDTHS[columns], height / total)
                 axes = figure.add_axes(box)
                 axes.set_gid(f"{PANEL}{panel.key}")
@@ -158,6 +165,13 @@ def draw_grid(
         return figure
 
 
+def _panel_gap(axis: Axis) -> float:
+    """Inches between two panels: so many that the last number of one does not touch the first of the next."""
+    texts = [*axis.texts, "∞"] if axis.endless else axis.texts
+    beside = sum(measure_text(text, _SIZE) / 144 - _MARGIN for text in (texts[0], texts[-1]))
+    return max(_GAP, beside + 0.08)
+
+
 def _panel_height(rows: Sequence[Sequence[Panel]], columns: Columns) -> float:
     """Inches: enough for the labels of every row, and no more than a page of a paper for all."""
     lines = max(sum(len(_wrap_label(curve.label, columns)) for curve in row[-1].labelled) for row in rows)
@@ -166,9 +180,9 @@ def _panel_height(rows: Sequence[Sequence[Panel]], columns: Columns) -> float:
     return max(least, usual)
 
 
-def _height_limits(rows: Sequence[Sequence[Panel]], axis: Axis, *, whole: bool) -> tuple[float, float]:
+def _height_limits(rows: Sequence[Sequence[Panel]], axis: Axis, truth: float | None) -> tuple[float, float]:
     """The heights that all panels show: every mean, every interval and every limit, with some room."""
-    heights = [1.0] if whole else []
+    heights = [] if truth is None else [truth]
     for panel in (panel for row in rows for panel in row):
         for curve in panel.curves:
             heights += [end for point in curve.points for end in axis.interval(point)]
@@ -249,7 +263,7 @@ def _draw_curve(axes: Axes, curve: Curve, axis: Axis, number: int, among: int) -
     else:
         if any(point.half or point.ends for point in curve.points):
             low, high = [end[0] for end in ends], [end[1] for end in ends]
-            axes.fill_between(xs, low, high, color=colour, alpha=0.15, lw=0, zorder=1.2)
+            axes.fill_between(xs, low, high, color=colour, alpha=curve.shade, lw=0, zorder=1.2)
             for end in (low, high):  # the shade alone would be too pale to be seen by everyone
                 axes.plot(xs, end, color=colour, lw=0.4, label="_end", zorder=1.3)
         axes.plot(xs, means, gid=hover_id(texts), **look)

@@ -50,12 +50,29 @@ def state_question(experiment: Experiment) -> str:
 def list_settings(experiment: Experiment) -> str:
     """What was varied, in a line: kinds of rows, imprecision, learners, repeats."""
     grid = experiment.grid
-    learners = [f"{label_learner(name)}{_remark_processes(name, grid.processes)}" for name in grid.learners]
     parts = [join_words([label_process(name) for name in grid.processes])]
     if any(map(is_imprecise, grid.processes)):
         parts.append(f"imprecision {join_words([number_text(theta) for theta in grid.imprecision])}")
-    parts.append(f"by {join_words(learners)}")
+    parts.append(f"by {_list_learners(grid.learners, grid.processes)}")
     return f"{'; '.join(parts)}; {count_noun(grid.repeats, 'repeat')} of each setting."
+
+
+def _list_learners(names: Sequence[str], processes: Sequence[str]) -> str:
+    """The learners; where each stands on the same structures, these are listed once.
+
+    >>> _list_learners(["em", "likelihood", "em@greedy:bic", "likelihood@greedy:bic"], ["traced"])
+    'EM and counting, each on the true structure and on one by greedy, bic'
+    """
+    bases = list(dict.fromkeys(name.partition("@")[0] for name in names))
+    structures = list(dict.fromkeys(name.partition("@")[2] for name in names))
+    if structures == [""] or len(names) != len(bases) * len(structures):
+        bases, structures = list(names), [""]
+    listed = join_words([f"{label_learner(name)}{_remark_processes(name, processes)}" for name in bases])
+    if structures == [""]:
+        return listed
+    each = "each " if len(bases) > 1 else ""
+    kinds = [f"on one by {name.replace(':', ', ')}" if name else "on the true structure" for name in structures]
+    return f"{listed}, {each}{join_words(kinds)}"
 
 
 def _remark_processes(learner: str, processes: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from possnet.io import encode_network, file_error, lock_folder, make_folder, rem
 from possnet.plots import NothingToShow, drawing_figure, has_matplotlib, save_figure
 from possnet.report.html_page import ReportPicture, build_page
 from possnet.report.narrative import file_names, network_files
-from possnet.report.report_pictures import PREFIXES, SECTIONS, choose_networks, list_pictures
+from possnet.report.report_pictures import KEPT_LONGEST, PREFIXES, SECTIONS, choose_networks, list_pictures
 from possnet.report.verdicts import join_words
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
     advance = progress or (lambda _done, _total: None)
     notes = [] if has_matplotlib() else [_NO_MATPLOTLIB]
     shown, left_out = choose_networks(experiment)
-    plans = list(list_pictures(experiment, shown))
+    plans = sorted(list_pictures(experiment, shown), key=lambda plan: KEPT_LONGEST.index(plan.section))
     stems = file_names(plan.stem for plan in plans)
     pictures: list[ReportPicture] = []
     drawn: set[str] = set()
@@ -91,8 +91,8 @@ def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
         room -= size
         pictures.append(picture)
     if too_many:
-        what = count_noun(len(too_many), "figure")
-        notes.append(f"Left out, to keep this page small: {what}, in figures/: {join_words(too_many)}.")
+        what = f"{count_noun(len(too_many), 'figure')} {'is' if len(too_many) == 1 else 'are'}"
+        left_out = f"{left_out} To keep this page small, {what} in figures/ alone: {join_words(too_many)}.".lstrip()
     pictures.sort(key=lambda picture: SECTIONS.index(picture.section))
     write_text(folder / "report.html", build_page(experiment, pictures, notes, left_out))
     for name in earlier - drawn:

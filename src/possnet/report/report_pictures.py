@@ -14,6 +14,7 @@ from possnet.learners import label_learner, network_of
 from possnet.plots import (
     NothingToShow,
     bounds_figure,
+    choose_spread,
     context_heatmap,
     draw_difference,
     draw_network,
@@ -64,6 +65,16 @@ SECTIONS: Final = (
     "Networks",
 )
 """The sections of pictures, in their order."""
+KEPT_LONGEST: Final = (
+    "Overview",
+    "Structure",
+    "Learning curves",
+    "What the rows tell",
+    "Networks",
+    "Bias and noise",
+    "Where the errors are",
+)
+"""The same by importance: where a page has no room for all pictures, those of the last are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,7 @@ def choose_networks(experiment: Experiment) -> tuple[list[str], str]:
 
 
 def list_pictures(experiment: Experiment, names: list[str]) -> Iterator[PicturePlan]:
-    """The pictures of a report, the most important first."""
+    """The pictures of a report, network by network."""
     results, grid = experiment.results, experiment.grid
     if has_matplotlib() and results.summary("child_affinity"):
         yield PicturePlan(
@@ -133,20 +144,28 @@ def list_pictures(experiment: Experiment, names: list[str]) -> Iterator[PictureP
 
 
 def _curves_caption(experiment: Experiment) -> str:
-    several = len(experiment.grid.networks)
-    spread = "shades are 95 % intervals over repeats" if experiment.grid.repeats > 1 else ""
-    if several > _MOST_NETWORKS:
-        spread = "shades go from the worst network to the best"
-    elif several > 1:
-        spread = "thin lines are single networks"
+    words = {
+        "networks": "thin lines are single networks",
+        "range": "shades go from the worst network to the best",
+        "none": "",
+    }
+    spread = words[choose_spread(experiment.results)]
+    if len(experiment.grid.networks) == 1:
+        spread = _speak_shades(experiment.grid.repeats)
     return "; ".join(filter(None, ("Higher is closer to the truth, 1 is the truth itself", spread))) + "."
+
+
+def _speak_shades(repeats: int) -> str:
+    words = {1: "", 2: "shades hold both repeats"}
+    return words.get(repeats, "shades are 95 % intervals over repeats")
 
 
 def _network_figures(experiment: Experiment, name: str) -> Iterator[PicturePlan]:
     """Curves, split, bounds and heat maps of one network."""
     results, network = experiment.results, experiment.grid.networks[name]
     if len(experiment.grid.networks) > 1:
-        spread = "; shades are 95 % intervals over repeats" if experiment.grid.repeats > 1 else ""
+        shades = _speak_shades(experiment.grid.repeats)
+        spread = f"; {shades}" if shades else ""
         yield PicturePlan(
             "Learning curves", f"curves-{name}", _closest_message(results, [name]),
             f"Higher is closer to the truth, 1 is the truth itself{spread}.",
