@@ -63,7 +63,19 @@ _ALIASES: Final = {
     "Learn": "Callable[[object], object]",
 }
 _WORDS: Final = (
-    *("Against", "Ambiguous", "CellReading", "Detail", "FitMethod", "GateKind", "Law", "Parents", "Point", "PriorName"),
+    *(
+        "Against",
+        "Ambiguous",
+        "CellReading",
+        "Detail",
+        "FitMethod",
+        "GateKind",
+        "Inverse",
+        "Law",
+        "Parents",
+        "Point",
+        "PriorName",
+    ),
     *("ProcessName", "Reading", "ScoredBy", "Stopped", "Transform", "Unknown", "Way", "Weighing"),
 )
 _OTHER_WORDS: Final = {

@@ -1,7 +1,7 @@
 """Probability to possibility, and back.
 
-Five named ways to turn a probability distribution p into a possibility distribution π with the same order, and the
-pignistic way back. With probabilities descending, p_1 >= ... >= p_n > 0 (zeros stay 0):
+Five named ways to turn a probability distribution p into a possibility distribution π with the same order, and three of
+them the other way. With probabilities descending, p_1 >= ... >= p_n > 0 (zeros stay 0):
 
 ========== ============================================================ ================================= ==========
 name       π_i                                                          source                            P <= Π
@@ -15,7 +15,8 @@ variable   (p_i / p_1)^(k (1 - p_i)), k such that π_n = p_n             Mouchaw
 ========== ============================================================ ================================= ==========
 
 "P <= Π" says whether every event is guaranteed to be at least as possible as it is probable. ``optimal`` is the most
-specific transformation with that guarantee; ``symmetric`` is the only one with an exact inverse, `to_probability`.
+specific transformation with that guarantee. Every possibility distribution comes of a probability distribution by
+``symmetric`` and by ``ratio``, some come of one by ``optimal``: `to_probability` inverts these three.
 
 Input is renormalised first, so counts are welcome. The largest output is exactly 1.0, and equal inputs of one
 distribution give bit-equal outputs: all work is done on sorted values, one value for every group of ties.
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
 
 
-__all__ = ["Transform", "to_possibility", "to_probability"]
+__all__ = ["Inverse", "Transform", "to_possibility", "to_probability"]
 
 Transform: TypeAlias = Literal["optimal", "symmetric", "ratio", "klir", "variable"]
+Inverse: TypeAlias = Literal["symmetric", "ratio", "optimal"]
+_SAME = 1e-9  # degrees that differ by less are the same up to the rounding of sums and differences
 
 
 @check_arguments
@@ -68,22 +71,61 @@ def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, a
 
 
 @check_arguments
-def to_probability(degrees: ArrayLike, *, axis: int = -1) -> Floats:
-    """Pignistic probability of possibility distributions along ``axis``; the inverse of ``symmetric``.
+def to_probability(degrees: ArrayLike, method: Inverse = "symmetric", *, axis: int = -1) -> Floats:
+    """Probabilities of possibility distributions along ``axis``, by the inverse of a named transformation.
 
-    With degrees descending and π_(n+1) = 0, p_r = sum over j >= r of (π_j - π_(j+1)) / j: draw a level, then a state of
-    the cut at that level (Dubois and Prade 1982; the law of Chanas and Nowakowski's sampling). Degrees are divided by
-    their largest first.
+    Degrees are divided by their largest first. With degrees descending and π_(n+1) = 0:
+
+    - ``symmetric`` gives the pignistic probability p_r = sum over j >= r of (π_j - π_(j+1)) / j: draw a level, then a
+      state of the cut at that level (Dubois and Prade 1982; the law of Chanas and Nowakowski's sampling);
+    - ``ratio`` divides by the sum of the degrees;
+    - ``optimal`` gives p_r = (π_r - π_s) / m, where m states share the degree π_r and π_s is the next lower one. Only
+      degrees whose steps shrink so are those of a probability; others are an `InputError`.
 
     >>> to_probability([1, 0.8, 0.6])
     array([0.5, 0.3, 0.2])
+    >>> to_probability([1, 0.5, 0.2], "optimal")
+    array([0.5, 0.3, 0.2])
     """
+    if method not in _INVERSES:
+        raise InputError(f"to_probability: inverse of {method!r} is unknown{among(method, _INVERSES)}")
     rows = _rows(degrees, axis, "to_probability", "degrees", scale="always")
     order = np.argsort(rows, axis=-1, kind="stable")
     ascending = np.take_along_axis(rows, order, axis=-1)
+    return _restore(_INVERSES[method](ascending), order, axis)
+
+
+def _invert_symmetric(ascending: Floats) -> Floats:
     steps = np.diff(ascending, axis=-1, prepend=0.0)
-    shares = steps / np.arange(ascending.shape[-1], 0, -1)
-    return _restore(np.cumsum(shares, axis=-1), order, axis)
+    probabilities: Floats = np.cumsum(steps / np.arange(ascending.shape[-1], 0, -1), axis=-1)
+    return probabilities
+
+
+def _invert_ratio(ascending: Floats) -> Floats:
+    return ascending / ascending.sum(axis=-1, keepdims=True)
+
+
+def _invert_optimal(ascending: Floats) -> Floats:
+    """Share the step below every group of ties among its members; refuse degrees of which that is not the inverse."""
+    width = ascending.shape[-1]
+    steps = np.diff(ascending, axis=-1, prepend=0.0)
+    starts = np.ones(ascending.shape, dtype=bool)
+    starts[..., 1:] = ascending[..., 1:] != ascending[..., :-1]
+    positions = np.broadcast_to(np.arange(width), ascending.shape)
+    firsts = np.maximum.accumulate(np.where(starts, positions, 0), axis=-1)
+    next_starts = np.concatenate([starts[..., 1:], np.ones_like(starts[..., :1])], axis=-1)
+    ends = np.where(next_starts, positions + 1, width)[..., ::-1]
+    sizes = np.minimum.accumulate(ends, axis=-1)[..., ::-1] - firsts
+    shares: Floats = np.take_along_axis(steps, firsts, axis=-1) / sizes
+    again = _optimal(np.sort(shares, axis=-1))
+    wrong = np.argwhere((np.abs(again - ascending) > _SAME).any(axis=-1))
+    if len(wrong):
+        shown = ", ".join(f"{degree:.6g}" for degree in ascending[tuple(wrong[0])][::-1][:8])
+        raise InputError(
+            f"to_probability: no probability has the degrees {shown} by 'optimal'; expected steps that shrink towards "
+            "lower degrees; use 'symmetric' or 'ratio'"
+        )
+    return shares
 
 
 def _optimal(ascending: Floats) -> Floats:
@@ -140,6 +182,11 @@ def _variable(ascending: Floats) -> Floats:
 
 _METHODS: Final[dict[str, Callable[[Floats], Floats]]] = dict(
     zip(get_args(Transform), (_optimal, _symmetric, _ratio, _klir, _variable), strict=True)
+)
+
+
+_INVERSES: Final[dict[str, Callable[[Floats], Floats]]] = dict(
+    zip(get_args(Inverse), (_invert_symmetric, _invert_ratio, _invert_optimal), strict=True)
 )
 
 

@@ -178,7 +178,8 @@ def test_what_the_evidence_cannot_reach_does_not_change() -> None:
         ("open", {"kind": "file", "name": "../secret.json"}, "not below the folder"),
         ("save", {"name": "../out.json"}, "not below the folder"),
         ("save", {}, "no file yet"),
-        ("save", {"name": "out.bif"}, "expected .json"),
+        ("save", {"name": "out.bif"}, "a BIF file holds probabilities"),
+        ("save", {"name": "out.wcnf"}, "expected .json"),
     ],
 )
 def test_what_cannot_be_built_is_refused_with_one_sentence(asia: Any, path: str, body: Any, finding: str) -> None:

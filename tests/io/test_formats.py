@@ -125,11 +125,11 @@ def test_a_network_format_from_outside_is_read_written_and_named(tmp_path: Path)
     pn.write_network(NET.with_table("rash", [1, 1 / 3]), path, digits=2)
     assert pn.read_network(path).table("rash").tolist() == [1, 0.33]
     refused(
-        r"unknown suffix '.txt'; expected .json, .uai, .*\.xml.* or \.toy \(gzipped too: \.gz\)$",
+        r"unknown suffix '.txt'; expected .json, .net, .uai, .*\.xml.* or \.toy \(gzipped too: \.gz\)$",
         pn.read_network,
         tmp_path / "net.txt",
     )
-    refused(r"expected .json, .uai.* or .toy$", pn.write_network, NET, tmp_path / "net.bif")
+    refused(r"expected .json, .net.* or .toy$", pn.write_network, NET, tmp_path / "net.txt")
     refused("option 'digit'; expected .*did you mean 'digits'", pn.write_network, NET, path, digit=2)
     nameless = tmp_path / "net"
     nameless.write_bytes(path.read_bytes())
@@ -201,12 +201,12 @@ def test_the_command_line_converts_shows_and_names_formats_from_outside(tmp_path
     }
     assert json.loads(run("info", "-", "--json", given=rows.read_bytes()).stdout)["rows"] == 3
     assert run("query", "-", "rash", given=net.read_bytes()).returncode == 0
-    assert re.search("expected .json, .uai.* or .toy, or -", run("convert", net, tmp_path / "net.txt").stderr)
+    assert re.search("expected .json, .net.* or .toy, or -", run("convert", net, tmp_path / "net.txt").stderr)
     assert "expected .csv, .parquet, .jsonl or .ndjson, or -" in run("convert", rows, tmp_path / "rows.txt").stderr
     assert "would be data; expected the same kind" in run("convert", net, rows).stderr
     assert run("complete", net, rows, "--keep", "fever", "--out", rows).returncode == 1
     shown = " ".join(run("convert", "--help").stdout.split())
-    assert re.search(r"\.xml.* or \.toy \(gzipped too: \.gz\) to \.json, \.uai.* or \.toy\.", shown)
+    assert re.search(r"\.xml.* or \.toy \(gzipped too: \.gz\) to \.json, \.net.* or \.toy\.", shown)
     assert "Data: from .csv, .parquet, .jsonl or .ndjson to" in shown
 
 
@@ -217,9 +217,14 @@ def test_every_format_has_suffixes_of_its_own_and_knows_what_it_writes(tmp_path:
     for network_format in NETWORK_FORMATS.values():
         if network_format.write is not None:
             path = tmp_path / f"net{network_format.suffixes[0]}"
-            pn.write_network(NET, path)
+            if network_format.needs_transform:
+                refused("name the transformation", pn.write_network, NET, path)
+            pn.write_network(NET, path, transform="ratio")
+            if network_format.decode is None:
+                refused("unknown suffix", pn.read_network, path)
+                continue
             assert network_format.sniff(path.read_bytes()[:4096])
-            assert pn.read_network(path) == NET
+            assert pn.read_network(path, transform="ratio") == NET
             assert (network_format.names_file is not None) == (len(list(tmp_path.glob("*names*"))) == 1)
             for other in tmp_path.iterdir():
                 other.unlink()

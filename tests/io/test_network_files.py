@@ -23,7 +23,7 @@ def test_gzipped_files_that_are_not_whole(tmp_path: Path) -> None:
         path.write_bytes(content)
         refused(r"a.bif.gz: .*; expected a gzipped file, whole", pn.read_network, path)
     refused("no such file", pn.read_network, tmp_path / "none.bif.gz")
-    refused(r"unknown suffix '.net'; expected .json, .uai, ", pn.read_network, tmp_path / "a.net")
+    refused(r"unknown suffix '.wcnf'; expected .json, .net, ", pn.read_network, tmp_path / "a.wcnf")
 
 
 @given(st.binary(max_size=120))

@@ -39,7 +39,7 @@ BAD_XML: list[tuple[str, str]] = [
     ("hello", "bad.xml, line 1, column 1: syntax error; expected an XMLBIF file"),
     (XML[:300], "bad.xml, line 5, column 65: unclosed token; expected an XMLBIF file"),
     ("<BIF></BIF>", "bad.xml: no VARIABLE element; expected an XMLBIF file"),
-    (XML.replace("<!ELEMENT BIF ( NETWORK )*>", '<!ENTITY a "b">'), "bad.xml, line 2: an entity is declared; expected plain XMLBIF"),
+    (XML.replace("<!ELEMENT BIF ( NETWORK )*>", '<!ENTITY a "b">'), "bad.xml, line 2: an entity is declared; expected an XMLBIF file"),
     (XML.replace("0.25 0.75", "0.25"), "bad.xml, line 6: the table of 'rash' has 1 numbers; expected 2 finite ones"),
     (XML.replace("0.25 0.75", "a b"), "the table of 'rash' holds something else than numbers"),
     (XML.replace("0.25 0.75", "nan 1"), "the table of 'rash' has 2 numbers; expected 2 finite ones"),

@@ -43,9 +43,14 @@ def open_output(
             sys.stdout.buffer.flush()
         return
     try:
-        choose_format(name, formats, ability)
+        entry = choose_format(name, formats, ability)
     except InputError as error:
         raise InputError(f"{option}{error}, or -") from None
+    if option and getattr(entry, "needs_transform", False):
+        raise InputError(
+            f"{option}{name}: a {entry.label} file holds probabilities; expected .json, and then: "
+            f"possnet convert NET {name} --transform NAME"
+        )
     if not Path(name).resolve().parent.is_dir():
         raise InputError(f"{option}{name}: the folder does not exist; make it first, or check the name")
     yield name

@@ -127,6 +127,7 @@ def save_session(session: Session, folder: Path, name: str | None, *, overwrite:
         if name is not None and not path.suffix:
             path = path.with_name(f"{path.name}.json")
         choose_format(path, NETWORK_FORMATS, "write")
+    choose_format(path, NETWORK_FORMATS)  # what is saved can be opened again
     if os.path.lexists(path) and path != step.file and not overwrite:
         raise FileThere(
             f"save: there is a file {path.name!r} already; expected another name, or say that it is replaced"

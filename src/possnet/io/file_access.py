@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -81,6 +82,24 @@ def _unpack_stream(packed: IO[bytes], size: int, owner: str) -> bytes:
             return _read_pieces(unpacked, owner, size)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{owner}: {str(error) or 'cannot be unpacked'}; expected a gzipped file, whole") from None
+
+
+def decode_text(content: bytes, owner: str, expected: str) -> str:
+    r"""The text of a file in UTF-8, or else in Latin-1, the usual encoding of older files; refused if it is empty or none.
+
+    >>> decode_text(b"gr\xfcn", "a.net", "a Hugin file")
+    'grün'
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if re.search(rb"[\x00-\x08\x0e-\x1f]", content):
+            where = locate_offset(content, error.start)
+            raise InputError(f"{owner}, {where}: not text; expected {expected}") from None
+        text = content.decode("latin-1")
+    if not text.strip():
+        raise InputError(f"{owner}: the file is empty; expected {expected}")
+    return text
 
 
 def file_error(path: str | Path, error: OSError | ValueError) -> InputError:

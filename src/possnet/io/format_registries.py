@@ -23,7 +23,7 @@ _READ_AND_WRITE: tuple[Ability, Ability] = ("read", "write")
 class FolderRegistry(Registry[Format]):
     """A registry that is filled, when it is first used, with ``FORMAT`` of every module of a folder beside this one.
 
-    Formats that can be written come first.
+    Formats that can be written come first, among them JSON and those that keep degrees.
     """
 
     def __init__(self, kind: str, folder: str) -> None:
@@ -35,8 +35,14 @@ class FolderRegistry(Registry[Format]):
     def _entries(self) -> dict[str, Format]:  # type: ignore[override]
         package = import_module(f"possnet.io.{self._folder}")
         modules = [import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__)]
-        entries = sorted((module.FORMAT for module in modules), key=lambda entry: entry.write is None)
+        entries = sorted((module.FORMAT for module in modules), key=_rank_format)
         return {entry.name: entry for entry in entries}
+
+
+def _rank_format(entry: NetworkFormat | DataFormat) -> tuple[bool, ...]:
+    """Formats of a lower rank are offered, and try the first bytes of a file, before others."""
+    loses = isinstance(entry, NetworkFormat) and (entry.needs_transform or entry.decode is None)
+    return entry.write is None, loses, entry.name not in {"json", "csv"}
 
 
 NETWORK_FORMATS = FolderRegistry[NetworkFormat]("network format", "network_formats")
@@ -47,19 +53,20 @@ def known_suffixes(formats: Registry[Format], ability: Ability = "read") -> tupl
     """Suffixes of all formats, or of those that can be written.
 
     >>> known_suffixes(DATA_FORMATS)[:2], known_suffixes(NETWORK_FORMATS, "write")[:2]
-    (('.csv', '.parquet'), ('.json', '.uai'))
+    (('.csv', '.parquet'), ('.json', '.net'))
     """
     return tuple(s for entry in formats.values() if _is_able(entry, ability) for s in entry.suffixes)
 
 
 def _is_able(entry: NetworkFormat | DataFormat, ability: Ability) -> bool:
-    return ability == "read" or bool(getattr(entry, ability, None))
+    needed = "decode" if isinstance(entry, NetworkFormat) else "open"
+    return getattr(entry, needed if ability == "read" else ability, None) not in {None, False}
 
 
 def has_suffix(path: str | Path, formats: Registry[Format], ability: Ability = "read") -> bool:
     """Whether the name of a file ends like those of a format.
 
-    >>> has_suffix("alarm.bif.gz", NETWORK_FORMATS), has_suffix("alarm.bif", NETWORK_FORMATS, "write")
+    >>> has_suffix("alarm.bif.gz", NETWORK_FORMATS), has_suffix("asia.wcnf", NETWORK_FORMATS)
     (True, False)
     """
     return _match_suffix(path, formats, ability) is not None
@@ -134,7 +141,7 @@ def describe_formats() -> str:
     """The suffixes of all formats in two sentences, for the help of the command line.
 
     >>> print(describe_formats())
-    Networks: from .json, .uai, .bif,... (gzipped too: .gz) to .json... Data: from .csv... to .csv...
+    Networks: from .json, .net, .uai,... (gzipped too: .gz) to .json... Data: from .csv... to .csv...
     """
     networks = [join_suffixes(known_suffixes(NETWORK_FORMATS, ability)) for ability in _READ_AND_WRITE]
     data = [join_suffixes(known_suffixes(DATA_FORMATS, ability)) for ability in _READ_AND_WRITE]

@@ -51,16 +51,20 @@ class NetworkFormat(FileFormat):
     ----------
     decode
         Network of the content of a file, its path (for errors, names, and files beside it), and the transformation for
-        tables of probabilities.
+        tables of probabilities; None if the format can only be written.
     write
         Write a network to a path, with ``options`` as keywords; None if the format can only be read.
     names_file
         The file beside a written one that holds the names which the format has no room for, if there is one.
+    needs_transform
+        Whether a written file holds probabilities alone, so that the writer has to be given ``transform``: the
+        transformation whose inverse makes them of degrees.
     """
 
-    decode: Callable[[bytes, Path, Transform], Network]
+    decode: Callable[[bytes, Path, Transform], Network] | None
     write: Callable[..., None] | None = None
     names_file: Callable[[Path], Path] | None = None
+    needs_transform: bool = False
     gzip: ClassVar[bool] = True
 
 

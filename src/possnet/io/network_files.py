@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from possnet.doors import check_arguments
 from possnet.io.file_access import read_bytes
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @check_arguments
 def read_network(path: str | Path, *, transform: Transform = "optimal") -> Network:
-    """Network of a file, by its suffix: ``.json``, ``.uai``, ``.bif``, ``.xmlbif``, gzipped (``.bif.gz``) too.
+    """Network of a file, by its suffix: ``.json``, ``.xdsl``, ``.net``, ``.bif``, ``.xmlbif``, ``.uai``; gzipped too.
 
     Other formats can be added to `possnet.io.NETWORK_FORMATS`.
 
     Parameters
     ----------
     transform
-        How probabilities become possibilities, for files that hold probabilities (BIF, XMLBIF, UAI with ``BAYES``); see
-        `to_possibility`.
+        How probabilities become possibilities, for files that hold probabilities (BIF, XMLBIF, XDSL, Hugin, UAI with
+        ``BAYES``); see `to_possibility`. Degrees that possnet kept in an XDSL or Hugin file are read as they are.
 
     Examples
     --------
@@ -35,22 +35,30 @@ def read_network(path: str | Path, *, transform: Transform = "optimal") -> Netwo
     ...     pn.read_network(Path(folder) / "pump.json") == pn.load_example("pump")
     True
     """
-    decode = choose_format(path, NETWORK_FORMATS).decode
-    return decode(read_bytes(path, unpack=True), Path(path), transform)
+    decode: Any = choose_format(path, NETWORK_FORMATS).decode
+    network: Network = decode(read_bytes(path, unpack=True), Path(path), transform)
+    return network
 
 
 @check_arguments
 def write_network(network: Network, path: str | Path, **options: object) -> None:
-    """Write a network to a ``.json`` or ``.uai`` file, whole or not at all.
+    """Write a network to a file, by its suffix, whole or not at all.
 
-    A UAI file has no room for names: they go to a side file, ``NAME.uai.names.json``; support and bounds are not written at
-    all.
+    - ``.json`` keeps everything.
+    - ``.xdsl`` (GeNIe) and ``.net`` (Hugin) hold probabilities for these programs, and the degrees beside them, so that
+      possnet reads the same network back; support, bounds and gates are not written.
+    - ``.uai`` has no room for names: they go to a side file, ``NAME.uai.names.json``; support, bounds and gates are not
+      written.
+    - ``.bif`` and ``.xmlbif`` hold probabilities and nothing else: ``transform`` has to be named.
+    - ``.wcnf`` is the question for the most possible configuration, for MaxSAT solvers; it cannot be read.
 
     Parameters
     ----------
     options
         Options of the format. UAI takes ``preamble``, the first word of the file: ``MARKOV`` (the default: degrees are
-        not probabilities) or ``BAYES``.
+        not probabilities) or ``BAYES``. Files with probabilities take ``transform``, the transformation whose inverse
+        gives them: ``symmetric``, ``ratio`` or ``optimal`` (see `to_probability`). WCNF takes ``evidence`` (name -> a
+        state or several) and ``scale``, by which the logarithms of degrees are multiplied before they are rounded.
 
     Examples
     --------

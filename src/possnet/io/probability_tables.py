@@ -1,19 +1,20 @@
-"""From the conditional probabilities of a file to a possibilistic network; errors for every way they can be wrong."""
+"""From the conditional probabilities of a file to a possibilistic network, and back; errors for all that can be wrong."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean, listing
+from possnet.errors import InputError, did_you_mean, listing, require_known
 from possnet.graph import Dag
 from possnet.io.file_access import prefix_errors
 from possnet.limits import refuse_above, refuse_over
 from possnet.network import Network
-from possnet.transforms import Transform, to_possibility
+from possnet.possibility import PRODUCT
+from possnet.transforms import Inverse, Transform, to_possibility, to_probability
 from possnet.variables import Variable
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     Fail: TypeAlias = Callable[[str], NoReturn]
 
+_INVERSES: tuple[Inverse, ...] = get_args(Inverse)
 _SUM_TOLERANCE = 0.01  # files round, some to two digits
 _SURELY_FITS = 1 << 20  # entries, 8 MB: below that, asking for the free memory would take longer than the table
 
@@ -134,3 +136,40 @@ def convert_bayesian_network(
         degrees[child] = to_possibility(table, transform)
     description = f"Probabilities turned into possibilities with the transformation '{transform}'."
     return Network.unchecked(variables, dag, degrees, name=name, description=description)
+
+
+def compute_probabilities(network: Network, transform: object, owner: str) -> dict[str, Floats]:
+    """Name -> conditional probabilities, shaped like the table, by the inverse of a named transformation.
+
+    >>> import possnet as pn
+    >>> compute_probabilities(pn.load_example("asia"), "ratio", "asia.bif")["smoke"]
+    array([0.5, 0.5])
+    """
+    require_known(transform, _INVERSES, f"{owner}: transform")
+    if not network.is_normalised:
+        raise InputError(
+            f"{owner}: a subnormal network has no probabilities; normalise it first: normalise_tables(...)"
+        )
+    probabilities = {}
+    for variable in network.variables:
+        with prefix_errors(f"{owner}: table of {variable.name!r}"):
+            probabilities[variable.name] = to_probability(network.table(variable.name), transform)  # type: ignore[arg-type]
+    return probabilities
+
+
+def require_transform(network: Network, transform: str | None, owner: str, label: str) -> str:
+    """The transformation whose inverse gives the probabilities of a file that holds nothing else.
+
+    A network whose tables are said to be probabilities divided by the largest (`Network.transform`) needs none.
+    """
+    if network.conjunction.name != PRODUCT.name:
+        raise InputError(
+            f"{owner}: a {network.conjunction.name}-based network cannot be a {label} file, which multiplies; expected a "
+            "product-based one, or a file that keeps degrees (.json, .xdsl, .net)"
+        )
+    if transform is None and not network.transform:
+        raise InputError(
+            f"{owner}: a {label} file holds probabilities, and the network holds degrees; name the transformation between "
+            f"them: transform= (--transform) {listing(_INVERSES)}"
+        )
+    return transform or network.transform

@@ -33,7 +33,9 @@ class _ConvertCommand(click.Command):
 @shared.choice_option(
     "--layout", ("masks", "lists"), "Parquet cells: possnet's masks, or lists of strings for other programs."
 )
-@shared.transform_option("How probabilities become possibilities.")
+@shared.transform_option(
+    "How probabilities become possibilities; for OUT with probabilities, also back (symmetric, ratio or optimal)."
+)
 @shared.bin_option
 @shared.cells_options
 def convert_command(
@@ -41,12 +43,16 @@ def convert_command(
 ) -> None:
     """Write a network or a data file in another format, chosen by the suffix of OUT.
 
-    OUT may be - for CSV or JSON on standard output. A .uai file has no names; they go to OUT.names.json.
+    OUT may be - for CSV or JSON on standard output. A .uai file has no names; they go to OUT.names.json. A .bif or .xmlbif
+    file holds probabilities alone: name the transformation whose inverse gives them. A .xdsl (GeNIe) or .net (Hugin) file
+    keeps the degrees beside them. A .wcnf file asks MaxSAT solvers for the most possible configuration.
 
     \b
     Examples:
       possnet convert alarm.bif.gz alarm.json --transform optimal
       possnet convert asia asia.uai
+      possnet convert clinic clinic.bif --transform symmetric
+      possnet convert clinic clinic.xdsl
       possnet convert patients.csv patients.parquet
       possnet convert wards.csv wards.parquet --bin 'temp: edges=37,39 error=.2'
     """
@@ -66,11 +72,16 @@ def convert_command(
         raise InputError(f"--bin is for data, and {source} is a network; expected it with data only")
     network = read_net(source, transform)
     with open_output(target, "network", option="") as file:
-        pn.write_network(network, file)
+        pn.write_network(network, file, transform=transform if _is_named("transform") else None)
     announce_file(target, describe_network(network))
     names_file = None if target == "-" else choose_format(target, NETWORK_FORMATS, "write").names_file
     if names_file is not None:
         announce_file(names_file(Path(target)), "the names of its variables and states")
+
+
+def _is_named(option: str) -> bool:
+    """Whether an option was given, rather than left at its default."""
+    return click.get_current_context().get_parameter_source(option) is not click.core.ParameterSource.DEFAULT
 
 
 def _refuse_kinds(finding: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Networks from BIF files (the Bayesian Interchange Format), plain or gzipped.
+"""Networks from BIF files (the Bayesian Interchange Format), plain or gzipped, and probabilities of networks to them.
 
 The grammar is that of BIF 0.15 as it is found in the wild: ``network``, ``variable`` and ``probability`` blocks;
 names plain or quoted, of any characters but white space and ``{}()[],;|"``; numbers separated by commas or blanks;
@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from possnet.errors import InputError, did_you_mean, listing
-from possnet.io.file_access import file_stem, locate_offset
+from possnet.io.atomic_files import write_text
+from possnet.io.file_access import decode_text, file_stem, locate_offset
 from possnet.io.formats import NetworkFormat
-from possnet.io.probability_tables import NetworkDraft, parse_numbers
+from possnet.io.kept_degrees import IDENTIFIER, format_rows, make_labels
+from possnet.io.probability_tables import NetworkDraft, compute_probabilities, parse_numbers, require_transform
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,15 +55,7 @@ def decode_bif(content: bytes, path: str | Path, transform: Transform = "optimal
     array([0.2, 1. ])
     """
     owner = str(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if re.search(rb"[\x00-\x08\x0e-\x1f]", content):
-            where = locate_offset(content, error.start)
-            raise InputError(f"{owner}, {where}: not text; expected a BIF file") from None
-        text = content.decode("latin-1")  # the usual encoding of older files
-    if not text.strip():
-        raise InputError(f"{owner}: the file is empty; expected a BIF file")
+    text = decode_text(content, owner, "a BIF file")
     plain = _without_comments(text)
     if '"' in plain:
         plain = _QUOTED.sub(lambda quoted: quoted.group().translate(_HIDE), plain)
@@ -260,10 +255,45 @@ def _split_words(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
+def write_bif(network: Network, path: str | Path, *, transform: str | None = None) -> None:
+    """Write the probabilities of a product-based network as a BIF file; the inverse of ``transform`` gives them."""
+    owner = str(path)
+    chosen = require_transform(network, transform, owner, "BIF")
+    probabilities = compute_probabilities(network, chosen, owner)
+    quoted = {name: _quote(name, owner) for v in network.variables for name in (v.name, *v.states)}
+    title = make_labels([network.name or "network"], IDENTIFIER)[0]
+    lines = [f"network {title} {{", f"  // possibilities turned into probabilities with the inverse of '{chosen}'", "}"]
+    for variable in network.variables:
+        states = ", ".join(quoted[state] for state in variable.states)
+        lines.append(f"variable {quoted[variable.name]} {{")
+        lines.append(f"  type discrete [ {len(variable)} ] {{ {states} }};\n}}")
+    for variable in network.variables:
+        scope = [network.variable(parent) for parent in network.dag.parents(variable.name)]
+        given = f" | {', '.join(quoted[parent.name] for parent in scope)}" if scope else ""
+        lines.append(f"probability ( {quoted[variable.name]}{given} ) {{")
+        contexts = product(*(parent.states for parent in scope))
+        for context, row in zip(contexts, format_rows(probabilities[variable.name], ", "), strict=True):
+            lines.append(f"  ({', '.join(quoted[state] for state in context)}) {row};" if scope else f"  table {row};")
+        lines.append("}")
+    write_text(path, "\n".join([*lines, ""]))
+
+
+def _quote(name: str, owner: str) -> str:
+    """A name as BIF has it: plain where it can be, otherwise in quotes, which nothing can stand for inside."""
+    if re.fullmatch(_NAME, name) and not name.startswith(("//", "/*")) and '"' not in name:
+        return name
+    if re.search(r'["\x00-\x1f\x7f\x85\u2028\u2029]', name):
+        raise InputError(f"{owner}: a BIF file cannot hold the name {name!r}, which has quotes or breaks; rename it")
+    return f'"{name}"'
+
+
 FORMAT = NetworkFormat(
     name="bif",
     label="BIF",
     suffixes=(".bif",),
     sniff=lambda head: re.match(rb"(network|variable)\s", head) is not None,
+    options=("transform",),
     decode=decode_bif,
+    write=write_bif,
+    needs_transform=True,
 )

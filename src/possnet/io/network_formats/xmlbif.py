@@ -1,4 +1,4 @@
-"""Networks from XMLBIF files.
+"""Networks from XMLBIF files, and probabilities of networks to them.
 
 ``VARIABLE`` elements hold ``OUTCOME`` elements; ``DEFINITION`` elements hold ``FOR``, ``GIVEN`` and ``TABLE``. In a
 ``TABLE`` the variable itself varies fastest and the first ``GIVEN`` slowest, as in the format's own example. Entity
@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, NoReturn
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from possnet.errors import InputError
+from possnet.io.atomic_files import write_text
 from possnet.io.file_access import file_stem
 from possnet.io.formats import NetworkFormat
-from possnet.io.probability_tables import NetworkDraft
+from possnet.io.kept_degrees import PRINTABLE, format_rows, make_labels
+from possnet.io.probability_tables import NetworkDraft, compute_probabilities, require_transform
+from possnet.io.xml_elements import escape_xml, fail_at, parse_xml, require_xml_text, texts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from xml.etree.ElementTree import Element
 
     from possnet.network import Network
     from possnet.transforms import Transform
-
-_LINE = "line of the file"
 
 
 def decode_xmlbif(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
@@ -34,56 +34,28 @@ def decode_xmlbif(content: bytes, path: str | Path, transform: Transform = "opti
     owner = str(path)
     if not content.strip():
         raise InputError(f"{owner}: the file is empty; expected an XMLBIF file")
-    root = _parse_tree(content, owner)
+    root = parse_xml(content, owner, "an XMLBIF file", str.upper)
     draft = NetworkDraft(owner, "DEFINITION")
     for element in root.iter("VARIABLE"):
-        states = _texts_of(element, "OUTCOME") or _texts_of(element, "VALUE")
-        draft.declare_variable("".join(_texts_of(element, "NAME")), states, partial(_fail, owner, element))
+        states = texts_of(element, "OUTCOME") or texts_of(element, "VALUE")
+        draft.declare_variable("".join(texts_of(element, "NAME")), states, partial(fail_at, owner, element))
     if not draft.variables:
         raise InputError(f"{owner}: no VARIABLE element; expected an XMLBIF file")
     for element in root.iter("DEFINITION"):
         _read_definition(draft, element)
-    titles = [title for network in root.iter("NETWORK") for title in _texts_of(network, "NAME")]
+    titles = [title for network in root.iter("NETWORK") for title in texts_of(network, "NAME")]
     return draft.build_network(transform, "".join(titles[:1]) or file_stem(path))
-
-
-def _parse_tree(content: bytes, owner: str) -> Element:
-    """The elements of the file, their tags in capitals, each with its line in the file."""
-    builder, parser = TreeBuilder(), expat.ParserCreate()
-
-    def refuse_entity(*_: object) -> NoReturn:
-        raise InputError(f"{owner}, line {parser.CurrentLineNumber}: an entity is declared; expected plain XMLBIF")
-
-    parser.StartElementHandler = lambda tag, _: builder.start(tag.upper(), {_LINE: str(parser.CurrentLineNumber)})
-    parser.EndElementHandler = lambda tag: builder.end(tag.upper())
-    parser.CharacterDataHandler = builder.data
-    parser.EntityDeclHandler = refuse_entity
-    try:
-        parser.Parse(content, True)  # noqa: FBT003
-    except expat.ExpatError as error:
-        where = f"line {error.lineno}, column {error.offset + 1}"
-        raise InputError(f"{owner}, {where}: {expat.ErrorString(error.code)}; expected an XMLBIF file") from None
-    except (ValueError, LookupError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{owner}: {error}; expected an XMLBIF file") from None
-    return builder.close()
-
-
-def _texts_of(element: Element, tag: str) -> list[str]:
-    """The texts of the children with a tag."""
-    return ["".join(child.itertext()).strip() for child in element.findall(tag)]
 
 
 def _read_definition(draft: NetworkDraft, element: Element) -> None:
     """Read a DEFINITION element: the child, its parents, and its table."""
-    fail = partial(_fail, draft.owner, element)
-    names = _texts_of(element, "FOR")
+    fail = partial(fail_at, draft.owner, element)
+    names = texts_of(element, "FOR")
     if len(names) != 1:
         fail(f"a DEFINITION for {len(names)} variables; expected one FOR")
-    child, given = names[0], tuple(_texts_of(element, "GIVEN"))
+    child, given = names[0], tuple(texts_of(element, "GIVEN"))
     shape = draft.table_shape(child, given, fail)
-    words = " ".join(_texts_of(element, "TABLE")).replace(",", " ").split()
+    words = " ".join(texts_of(element, "TABLE")).replace(",", " ").split()
     try:
         values = np.array(words, dtype=np.float64)
     except ValueError:
@@ -93,14 +65,33 @@ def _read_definition(draft: NetworkDraft, element: Element) -> None:
     draft.parents[child], draft.tables[child] = given, values.reshape(shape)
 
 
-def _fail(owner: str, element: Element, sentence: str) -> NoReturn:
-    raise InputError(f"{owner}, line {element.get(_LINE)}: {sentence}")
+def write_xmlbif(network: Network, path: str | Path, *, transform: str | None = None) -> None:
+    """Write the probabilities of a product-based network as an XMLBIF file; the inverse of ``transform`` gives them."""
+    owner = str(path)
+    chosen = require_transform(network, transform, owner, "XMLBIF")
+    probabilities = compute_probabilities(network, chosen, owner)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
+    lines.append(f"<NAME>{escape_xml(make_labels([network.name or 'network'], PRINTABLE)[0])}</NAME>")
+    lines.append(f"<PROPERTY>possibilities turned into probabilities with the inverse of '{chosen}'</PROPERTY>")
+    for variable in network.variables:
+        outcomes = "".join(f"<OUTCOME>{require_xml_text(state, owner)}</OUTCOME>" for state in variable.states)
+        lines.append(
+            f'<VARIABLE TYPE="nature"><NAME>{require_xml_text(variable.name, owner)}</NAME>{outcomes}</VARIABLE>'
+        )
+    for variable in network.variables:
+        given = "".join(f"<GIVEN>{escape_xml(parent)}</GIVEN>" for parent in network.dag.parents(variable.name))
+        rows = "\n".join(format_rows(probabilities[variable.name]))
+        lines.append(f"<DEFINITION><FOR>{escape_xml(variable.name)}</FOR>{given}<TABLE>\n{rows}\n</TABLE></DEFINITION>")
+    write_text(path, "\n".join([*lines, "</NETWORK>", "</BIF>", ""]))
 
 
 FORMAT = NetworkFormat(
     name="xmlbif",
     label="XMLBIF",
     suffixes=(".xmlbif", ".xml"),
-    sniff=lambda head: head.startswith((b"<?xml", b"<BIF")),
+    sniff=lambda head: head.startswith((b"<?xml", b"<BIF")) and b"<smile" not in head,
+    options=("transform",),
     decode=decode_xmlbif,
+    write=write_xmlbif,
+    needs_transform=True,
 )
