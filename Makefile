@@ -132,6 +132,7 @@ docs: .venv/.docs
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py
 	$(BIN)/python benchmarks/precise_structures.py
+	$(BIN)/python benchmarks/written_files.py
 
 lock: .venv/.ready
 	$(LOCK) --upgrade pyproject.toml --group dev -o requirements/dev.txt

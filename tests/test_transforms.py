@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.transforms import Transform
+from possnet.transforms import Inverse, Transform
 from tests.strategies import possibilities, probabilities
 
 METHODS: tuple[Transform, ...] = get_args(Transform)
@@ -155,3 +155,37 @@ def test_an_unknown_method_names_the_nearest_one() -> None:
         pn.to_possibility([0.5, 0.5], "optmal")  # type: ignore[arg-type]
     with pytest.raises(pn.InputError, match="along axis 3"):
         pn.to_possibility([0.5, 0.5], axis=3)
+
+
+@given(probabilities(), st.sampled_from(get_args(Inverse)))
+def test_the_inverse_of_a_transformation_gives_the_probabilities_back(weights: list[float], method: Inverse) -> None:
+    p = np.array(weights) / sum(weights)
+    np.testing.assert_allclose(pn.to_probability(pn.to_possibility(p, method), method), p, rtol=0, atol=1e-9)
+
+
+@given(possibilities(), st.sampled_from(["symmetric", "ratio"]))
+def test_every_possibility_comes_of_a_probability_by_symmetric_and_by_ratio(
+    pi: pn.Possibility, method: Inverse
+) -> None:
+    p = pn.to_probability(pi.degrees, method)
+    assert p.sum() == pytest.approx(1)
+    np.testing.assert_allclose(pn.to_possibility(p, method), pi.degrees, rtol=0, atol=1e-9)
+
+
+@given(possibilities())
+def test_by_optimal_the_inverse_exists_or_is_refused(pi: pn.Possibility) -> None:
+    try:
+        p = pn.to_probability(pi.degrees, "optimal")
+    except pn.InputError:
+        levels = np.unique(pi.degrees)
+        shares = np.diff(np.append(0.0, levels)) / [np.sum(pi.degrees == level) for level in levels]
+        assert (np.diff(shares[levels > 0]) <= 1e-9).any()  # a state of a higher degree would be no more probable
+    else:
+        np.testing.assert_allclose(pn.to_possibility(p, "optimal"), pi.degrees, rtol=0, atol=1e-9)
+
+
+def test_a_transformation_without_an_inverse_is_refused() -> None:
+    with pytest.raises(pn.InputError, match="no probability has the degrees 1, 0.9, 0.1 by 'optimal'"):
+        pn.to_probability([[1, 0.5, 0.2], [1, 0.9, 0.1]], "optimal")
+    with pytest.raises(pn.InputError, match="inverse of 'klir' is unknown \\(symmetric, ratio, optimal"):
+        pn.to_probability([1, 0.5], "klir")  # type: ignore[arg-type]

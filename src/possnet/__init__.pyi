@@ -74,6 +74,9 @@ from .inference import (
 )
 from .io import (
     DataStream as DataStream,
+    from_networkx as from_networkx,
+    from_pgmpy as from_pgmpy,
+    from_pyagrum as from_pyagrum,
     load_example as load_example,
     read_calibration as read_calibration,
     read_counts as read_counts,
@@ -81,6 +84,7 @@ from .io import (
     read_evidence as read_evidence,
     read_network as read_network,
     scan_data as scan_data,
+    to_networkx as to_networkx,
     write_calibration as write_calibration,
     write_counts as write_counts,
     write_data as write_data,

@@ -102,7 +102,8 @@ def _invert_symmetric(ascending: Floats) -> Floats:
 
 
 def _invert_ratio(ascending: Floats) -> Floats:
-    return ascending / ascending.sum(axis=-1, keepdims=True)
+    probabilities: Floats = ascending / ascending.sum(axis=-1, keepdims=True)
+    return probabilities
 
 
 def _invert_optimal(ascending: Floats) -> Floats:
@@ -117,7 +118,8 @@ def _invert_optimal(ascending: Floats) -> Floats:
     ends = np.where(next_starts, positions + 1, width)[..., ::-1]
     sizes = np.minimum.accumulate(ends, axis=-1)[..., ::-1] - firsts
     shares: Floats = np.take_along_axis(steps, firsts, axis=-1) / sizes
-    again = _optimal(np.sort(shares, axis=-1))
+    ordered = np.sort(shares, axis=-1)
+    again = _one_value_per_tie(ordered, _optimal(ordered))
     wrong = np.argwhere((np.abs(again - ascending) > _SAME).any(axis=-1))
     if len(wrong):
         shown = ", ".join(f"{degree:.6g}" for degree in ascending[tuple(wrong[0])][::-1][:8])

@@ -26,7 +26,20 @@ from tests.paths import ROOT
 ATHERIS = ROOT / ".venv" / "fuzz"
 _RUNS = 4_000
 _PATIENCE = 400
-_NAMES = ("csv", "readings", "json", "counts", "bif", "xmlbif", "uai", "evidence", "http", "experiment")
+_NAMES = (
+    "csv",
+    "readings",
+    "json",
+    "counts",
+    "bif",
+    "xmlbif",
+    "hugin",
+    "xdsl",
+    "uai",
+    "evidence",
+    "http",
+    "experiment",
+)
 _MOST_KEPT, _MOST_BYTES = 40, 500  # inputs of a reader in the corpus, and the size of one
 
 

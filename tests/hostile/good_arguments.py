@@ -13,6 +13,7 @@ import numpy as np
 import possnet as pn
 from possnet.em import EmOptions
 from possnet.registries import Registry
+from tests.io.other_networks import make_graph, make_pgmpy_model, make_pyagrum_network
 
 EVIDENCE: dict[str, Any] = {"fever": "high", "rash": {"spots", "widespread"}}
 UTILITIES = {"isolate": {"yes": 1, "no": 0.4}, "wait": {"yes": 0, "no": 1}}
@@ -398,6 +399,9 @@ ARGUMENTS: Mapping[str, Mapping[str, Callable[[], Any]]] = {
     "plots.svg_text": {"title": lambda: "figure"},
     "plots.variable_heatmap": {"network": lambda: "clinic"},
     "plots.worst_variable": {"network": lambda: "clinic"},
+    "from_networkx": {"graph": make_graph},
+    "from_pgmpy": {"model": make_pgmpy_model},
+    "from_pyagrum": {"network": make_pyagrum_network},
     "random_network": {"n": lambda: 4},
     "read_calibration": {"path": lambda: folder() / "calibration.json"},
     "read_counts": {"path": lambda: folder() / "counts.json"},

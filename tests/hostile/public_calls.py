@@ -23,6 +23,7 @@ from tests.hostile.good_arguments import ARGUMENTS, INSTANCES, make_value
 
 UNTESTED: Mapping[str, str] = {
     "Conjunction": "a protocol",
+    "to_networkx": "needs networkx, which nothing else does",
     "classifier.SetPipeline": "scikit-learn's own constructor",
     "classifier.pipeline": "takes steps, which scikit-learn checks",
     "plots.Columns": "a name for two words",

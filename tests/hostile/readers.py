@@ -20,7 +20,9 @@ import possnet as pn
 from possnet.cli.parse import _read_binning, _read_finding, parse_evidence
 from possnet.io import decode_network, encode_network
 from possnet.io.network_formats.bif import decode_bif
+from possnet.io.network_formats.hugin import decode_hugin, write_hugin
 from possnet.io.network_formats.uai import decode_uai
+from possnet.io.network_formats.xdsl import decode_xdsl, write_xdsl
 from possnet.io.network_formats.xmlbif import decode_xmlbif
 from possnet.measurements import bin_texts
 from possnet.measurements.reading_texts import parse_reading
@@ -242,6 +244,51 @@ def check_xmlbif(content: bytes, thorough: bool) -> bool:
     return True
 
 
+def _written_seeds(write: Callable[..., None]) -> list[bytes]:
+    """Networks that possnet wrote, with its degrees beside the probabilities."""
+    odd = pn.Variable('a "b"', ("<5", "x y"), ordered=True)
+    binned = pn.bin_measurements([1.0, 5.0], edges=[0.0, 2.5], name="n").variable
+    dag = pn.Dag({odd.name: ("n",), "n": ()})
+    network = pn.Network(
+        [odd, binned], dag, {odd.name: [[1.0, 0.5], [0.2, 1.0], [1.0, 0.0]], "n": [1, 0.5, 0.25]}, conjunction=pn.MIN
+    )
+    write(network, workplace() / "seed")
+    return [(workplace() / "seed").read_bytes()]
+
+
+_HUGIN = b"""net { node_size = (80 40); }
+node a { label = "A, or not"; position = (10 20); states = ("yes" "no"); }
+discrete node b { states = (u v "w x"); subtype = number; } % a comment
+potential (a) { data = (.2 .8); }
+potential (b | a) { data = ((.2 .3 .5) (0 1 0)); }
+"""
+
+
+def _seed_hugin() -> list[bytes]:
+    inside = b"class c { inputs = (); " + _HUGIN.replace(b"net { node_size = (80 40); }", b"") + b"}"
+    return [_HUGIN, inside, _HUGIN.replace(b"data = (.2 .8);", b""), *_written_seeds(write_hugin)]
+
+
+def check_hugin(content: bytes, thorough: bool) -> bool:
+    """Decode a Hugin network."""
+    use_network(decode_hugin(content, "input.net"), thorough=thorough)
+    return True
+
+
+_XDSL = b"""<?xml version="1.0"?><smile version="1.0" id="n"><nodes>
+<cpt id="a"><state id="yes"/><state id="no"/><property id="p">q</property><probabilities>0.2 0.8</probabilities></cpt>
+<cpt id="b"><state id="u"/><state id="v"/><parents>a</parents><probabilities>.5 .5 1 0</probabilities></cpt>
+<deterministic id="c"><state id="u"/><state id="v"/><parents>a b</parents><resultingstates>u v v u</resultingstates>
+</deterministic></nodes><extensions><genie><node id="a"><position>1 2 3 4</position></node></genie></extensions></smile>
+"""
+
+
+def check_xdsl(content: bytes, thorough: bool) -> bool:
+    """Decode an XDSL network."""
+    use_network(decode_xdsl(content, "input.xdsl"), thorough=thorough)
+    return True
+
+
 def _seed_uai() -> list[bytes]:
     factors = b"2\n2 3\n2\n1 0\n2 0 1\n\n2\n 1.0 0.5\n\n6\n 1 .2 0 .3 1 1\n"
     return [
@@ -364,6 +411,8 @@ READERS: tuple[Reader, ...] = (
     Reader("counts", "files of counts, read, added, fitted, written", _seed_counts, _JSON, check_counts, mutate_json, 5_000),
     Reader("bif", "BIF networks", _seed_bif, (b"variable", b"probability", b"table", b"default", b"property", b"type", b"discrete", b"{", b"}", b"(", b")", b"|", b";", b"//", b"/*", b"*/", b'"'), check_bif, chunk=5_000),
     Reader("xmlbif", "XMLBIF networks", lambda: [_XMLBIF, _XMLBIF.replace(b"OUTCOME", b"VALUE")], (b"<TABLE>", b"</TABLE>", b"<FOR>", b"<GIVEN>", b"<!DOCTYPE x>", b"<!ENTITY a 'b'>", b"&a;", b"<![CDATA[", b"]]>", b"<?x?>"), check_xmlbif, chunk=5_000),
+    Reader("hugin", "Hugin networks", _seed_hugin, (b"node", b"discrete", b"potential", b"class", b"states", b"data", b"model_data", b"utility", b"net", b"{", b"}", b"(", b")", b"|", b";", b"=", b"%", b'"', b"&quot;", b"\\", b"possnet_degrees", b"possnet_network"), check_hugin, chunk=5_000),
+    Reader("xdsl", "XDSL networks", lambda: [_XDSL, *_written_seeds(write_xdsl)], (b"<cpt id='d'>", b"</cpt>", b"<state id='w'/>", b"<parents>", b"</parents>", b"<probabilities>", b"<deterministic id='e'>", b"<noisymax>", b"<!ENTITY a 'b'>", b"&a;", b"<![CDATA[", b"]]>", b"possnet_degrees", b"possnet_network"), check_xdsl, chunk=5_000),
     Reader("uai", "UAI networks", _seed_uai, (b"MARKOV", b"BAYES", b" ", b"\n", b"1", b"2"), check_uai, chunk=5_000),
     Reader("evidence", "findings of --given and UAI evidence files", _seed_evidence, (b"fever", b"age", b"=", b"mild", b"none", b"|", b"<", b">", b"1", b"0", b" "), check_evidence),
 )  # fmt: skip

@@ -51,6 +51,12 @@ from .network_formats.uai import (
     read_evidence as read_evidence,
     write_evidence as write_evidence,
 )
+from .other_libraries import (
+    from_networkx as from_networkx,
+    from_pgmpy as from_pgmpy,
+    from_pyagrum as from_pyagrum,
+    to_networkx as to_networkx,
+)
 from .passthrough_columns import PlainColumns as PlainColumns
 from .result_tables import write_long_form as write_long_form, write_result_table as write_result_table
 from .sniff import FileKind as FileKind, guess_suffix as guess_suffix, sniff_kind as sniff_kind

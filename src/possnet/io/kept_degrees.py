@@ -230,7 +230,7 @@ def _rename_variables(network: Network, notes: Mapping[str, Mapping[str, str]], 
             if states in (make_labels(kept, IDENTIFIER), make_labels(kept, PRINTABLE)):
                 states = kept
         bins = _parse_json(given["possnet_bins"], owner, "possnet_bins") if "possnet_bins" in given else None
-        ordered = given.get("possnet_ordered") == "true"
+        ordered = variable.ordered or given.get("possnet_ordered") == "true"
         with prefix_errors(owner):
             renamed[variable.name] = Variable(name, tuple(states), ordered=ordered, bins=_restore_bins(bins, owner))
     return renamed

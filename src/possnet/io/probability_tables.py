@@ -72,7 +72,7 @@ class NetworkDraft:
     tables: dict[str, Floats] = field(default_factory=dict)
     states: int = 0
 
-    def declare_variable(self, name: str, states: Sequence[str], fail: Fail) -> None:
+    def declare_variable(self, name: str, states: Sequence[str], fail: Fail, *, ordered: bool = False) -> None:
         """Add a variable."""
         refuse_above("variables", len(self.variables) + 1, self.owner, at_least=True)
         self.states += len(states)
@@ -80,7 +80,7 @@ class NetworkDraft:
         if name in self.variables:
             fail(f"variable {name!r} is declared twice; expected distinct names")
         try:
-            self.variables[name] = Variable(name, tuple(states))
+            self.variables[name] = Variable(name, tuple(states), ordered=ordered)
         except InputError as error:
             fail(str(error))
 

@@ -3,8 +3,8 @@
 A ``net`` block, ``node`` blocks with ``states``, and ``potential`` blocks with ``data``, in which the parents vary from the
 first, slowest, to the last, and the child fastest. Values are texts in quotes, numbers, or lists in parentheses; ``%``
 begins a comment; attributes that possnet does not know are passed over, and so is a ``class`` around everything. A
-potential without data is uniform, as the language has it. Decisions, utilities, continuous nodes, instances of other
-networks and tables given by an expression are refused by name.
+potential without data is uniform, as the language has it. States that are numbers or intervals (``subtype``) are ordered.
+Decisions, utilities, continuous nodes, instances of other networks and tables given by an expression are refused by name.
 
 Possibilistic networks are written with probabilities for other programs, and their degrees beside them: see
 `possnet.io.kept_degrees`.
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 _STRING = r'"(?:[^"\\]|\\.)*+"'
 _WORD = r'[^\s{}()=;|",]+'
-_COMMENT = re.compile(rf"{_STRING}|%[^\n]*", re.DOTALL)
+_COMMENT = re.compile(
+    r'"(?:[^"\\]|\\.)*+(?:"|\Z)|%[^\n]*', re.DOTALL
+)  # a string without an end ends the file: linear time
 _HEAD = re.compile(rf"[\s;]*({_WORD})", re.DOTALL)
 _NAME = re.compile(rf"\s*({_WORD})")
 _ATTRIBUTE = re.compile(rf'\s*({_WORD})\s*=\s*((?:{_STRING}|[^;"{{}}]++)*+);', re.DOTALL)
@@ -142,7 +144,8 @@ class _HuginReader:
         if "states" not in attributes:
             self.fail(at, f'node {name!r} has no states; expected states = ("yes" "no");')
         states = [_unquote(item) for item in _ITEM.findall(attributes["states"].value)]
-        self.draft.declare_variable(name, states, partial(self.fail, at))
+        ordered = "subtype" in attributes and _unquote(attributes["subtype"].value) in {"number", "interval"}
+        self.draft.declare_variable(name, states, partial(self.fail, at), ordered=ordered)
         self.kept.variables[name] = {
             note: _unquote_note(attributes[note].value) for note in NOTES if note in attributes
         }
@@ -151,7 +154,7 @@ class _HuginReader:
         """Read a potential: the child, its parents, and its table."""
         fail = partial(self.fail, at)
         first, _, rest = scope.partition("|")
-        names, given = _ITEM.findall(first), tuple(_ITEM.findall(rest))
+        names, given = re.findall(_WORD, first), tuple(re.findall(_WORD, rest))
         if len(names) != 1 or "|" in rest:
             fail(f"a potential of {len(names)} variables; expected one variable, then | and its parents")
         (child,) = names

@@ -18,19 +18,21 @@ The file cannot be read: it is a question, and no network.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import InputError, escape_controls, require_number
+from possnet.errors import InputError, describe_value, escape_controls, require_number, require_several
 from possnet.io.atomic_files import write_text
+from possnet.io.file_access import prefix_errors
 from possnet.io.formats import NetworkFormat
 from possnet.possibility import PRODUCT
 from possnet.variables import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from possnet.network import Network
@@ -48,7 +50,11 @@ def write_wcnf(
     """Write the question for a most possible configuration that agrees with evidence (name -> a state or several)."""
     owner = str(path)
     require_number(scale, f"{owner}: scale", "a number from 1 to 1e12", 1.0, 1e12)
-    write_text(path, "\n".join(encode_wcnf(network, evidence or {}, float(scale))) + "\n")
+    if evidence is not None and not isinstance(evidence, Mapping):
+        raise InputError(f"{owner}: evidence {describe_value(evidence)}; expected a mapping of names to states")
+    with prefix_errors(owner):
+        lines = list(encode_wcnf(network, evidence or {}, float(scale)))
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def encode_wcnf(
@@ -74,7 +80,9 @@ def encode_wcnf(
             yield f"h -{one} -{other} 0"
     for name, states in evidence.items():
         variable = network.variable(name)
-        kept = {states} if isinstance(states, str) else set(states)
+        kept = {states} if isinstance(states, str) else set(require_several(states, f"evidence of {name!r}"))
+        if not kept:
+            raise InputError(f"evidence of {name!r}: no states; expected at least one")
         numbers = sorted(first[name] + variable.index(state) for state in kept)
         yield f"h {' '.join(map(str, numbers))} 0"
     entries = _list_entries(network, first)
