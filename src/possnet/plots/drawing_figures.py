@@ -32,8 +32,7 @@ def drawing_figure(drawing: Drawing) -> Figure:
     """
     scene = drawing.scene
     margin, width, height = scene.margin, scene.width + 2 * scene.margin, scene.height + 2 * scene.margin
-    with new_figure(width / 96, height / 96) as figure:
-        figure.set_layout_engine("none")
+    with new_figure(width / 96, height / 96, placed=True) as figure:
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(-margin, width - margin)
         axes.set_ylim(height - margin, -margin)

@@ -138,7 +138,7 @@ def new_figure(width: float, height: float, *, placed: bool = False) -> Iterator
         if placed:
             return
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # everything has its place now; saving need not find it again
+        figure.set_layout_engine(None)  # everything has its place now; saving need not find it again
 
 
 @contextmanager
@@ -231,16 +231,17 @@ _DECIMALS: Final = 4
 
 @cache
 def _slim_fonts() -> tuple[str, ...]:
-    """The family of copies of the figures' font without its tables of ligatures and scripts, registered with matplotlib.
+    """The family of copies of the figures' font with common signs alone, registered with matplotlib.
 
-    A PDF has the used part of its fonts. To find it, fontTools reads these tables anew for every figure, which took most
-    of the time of writing one; no text of a figure needs them. Where copies cannot be made, the font itself is used.
+    A PDF has the used part of its fonts. To find it, fontTools reads the whole font anew for every figure, which took most
+    of the time of writing one. Other signs, and all where copies cannot be made, are taken from the font itself.
     """
     from matplotlib import font_manager
 
     from possnet.io import write_bytes
 
     try:
+        from fontTools.subset import Options, Subsetter
         from fontTools.ttLib import TTFont
 
         for weight in ("normal", "bold"):
@@ -249,6 +250,9 @@ def _slim_fonts() -> tuple[str, ...]:
             with TTFont(file, recalcTimestamp=False, lazy=True) as font:
                 for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
                     del font[table]
+                smaller = Subsetter(Options(name_IDs=["*"], glyph_names=True, notdef_outline=True))
+                smaller.populate(unicodes=[sign for first, end in _SIGNS for sign in range(first, end)])
+                smaller.subset(font)
                 for record in font["name"].names:
                     if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
                         record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
@@ -271,6 +275,8 @@ def _fonts_folder() -> Path:
 
 
 _SLIM: Final = "possnet Sans"
+_SIGNS: Final = ((0x20, 0x180), (0x370, 0x400), (0x2010, 0x20A0), (0x2190, 0x2300), (0x25A0, 0x2600))
+"""Latin, Greek, punctuation, arrows, mathematics and shapes: from, and up to."""
 
 
 def hover_id(texts: Sequence[str]) -> str:
