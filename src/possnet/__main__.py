@@ -15,7 +15,7 @@ _LOADED = 110 << 20  # address space that numpy, click and the commands take, me
 def run() -> None:
     """Run the command line."""
     try:
-        from possnet.limits import require_address_space, spare_address_space
+        from possnet.limits import require_address_space, spare_address_space, take_work_space
 
         short = spare_address_space()  # before there is a thread, which takes a heap of its own
         watch_signals()
@@ -23,10 +23,12 @@ def run() -> None:
             require_address_space(_LOADED, "possnet")
         from possnet.cli import main
 
+        if short:
+            take_work_space()
         main(prog_name="possnet")
     except KeyboardInterrupt:
         sys.exit(130)
-    except (MemoryError, ImportError, OSError, RuntimeError) as error:
+    except (MemoryError, ImportError, OSError, RuntimeError, SyntaxError, SystemError) as error:
         sys.exit(_explain_shortage(error))
     finally:
         number = received_signal()

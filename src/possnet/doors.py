@@ -8,6 +8,7 @@ read when the function is first called, and a value that fits costs about a micr
 - A class is known by its name and its package, so that a door needs no import of what it checks.
 - Whole numbers are below 2**63 (seeds below 2**128), and neither they nor other numbers are True or False.
 - A text of a class of its own becomes a plain one, whoever checks it.
+- A function that runs out of memory raises `TooLarge`, one sentence.
 - What can be iterated only once is read once, here, and handed on as a tuple.
 - A mapping's keys and values, and what stands in a sequence, are checked where the annotation says what they are.
 - A word of a closed list is a text; which one is checked by the function, and so are arrays, frames and rows.
@@ -25,7 +26,8 @@ from numbers import Integral, Real
 from os import PathLike, fsencode, fspath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar
 
-from possnet.errors import InputError, describe_value
+from possnet.errors import InputError, PossnetError, TooLarge, describe_value
+from possnet.limits import describe_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +54,7 @@ Fit = Callable[[Any], Any]
 """From a value to the value that is handed on, or to `MISFIT`."""
 
 MISFIT: Final = object()
+_SMALLER: Final = "take fewer rows, columns, states or parents, or allow more memory"
 _PACKAGES = ("possnet", "numpy", "matplotlib")
 _ALIASES: Final = {
     "Imprecision": "float | Mapping[str, object]",
@@ -137,7 +140,12 @@ def check_arguments(function: Callable[P, T]) -> Callable[P, T]:
                 kwargs[name] = _require_fit(value, readings[name], owner, name)
             elif isinstance(value, str):
                 kwargs[name] = _fit_text(value)
-        return function(*fitting, **kwargs)  # type: ignore[arg-type]
+        try:
+            return function(*fitting, **kwargs)  # type: ignore[arg-type]
+        except MemoryError as error:
+            if isinstance(error, PossnetError):
+                raise
+            raise TooLarge(f"{owner}: {describe_shortage(error)}; {_SMALLER}") from None
 
     return door
 

@@ -479,12 +479,16 @@ def as_degrees(degrees: ArrayLike, shape: tuple[int, ...] | None, owner: str) ->
         given = np.asarray(degrees)
         if given.dtype.kind not in "iufb":
             raise TypeError("not numbers")  # noqa: TRY301 - told below, with its owner
-        array = np.array(given, dtype=np.float64, order="C") + 0.0  # + 0.0 turns -0.0 into 0.0
+        if shape is None or given.shape == shape:  # an array repeated by numpy takes no memory until it is copied
+            refuse_over(16 * given.size, owner, "take fewer states or parents")
+            given = np.array(given, dtype=np.float64, order="C")
+            given += 0.0  # turns -0.0 into 0.0
     except (TypeError, ValueError, OverflowError):
         wanted = f"; expected shape {shape}" if shape else ""
         raise InputError(f"{owner}: degrees are not a rectangular array of numbers{wanted}") from None
-    if shape is not None and array.shape != shape:
-        raise InputError(f"{owner}: degrees have shape {array.shape}; expected {shape}")
+    if shape is not None and given.shape != shape:
+        raise InputError(f"{owner}: degrees have shape {given.shape}; expected {shape}")
+    array: Floats = given
     wrong = ~((array >= 0.0) & (array <= 1.0 + SNAP))
     if wrong.any():
         raise InputError(

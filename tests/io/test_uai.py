@@ -161,6 +161,23 @@ def test_side_files_that_do_not_fit(tmp_path: Path) -> None:
         refused(message, pn.read_network, path)
 
 
+def test_names_and_network_of_two_writings_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    """A writer that is cut off between its two files leaves new names beside an old network of the same size."""
+    path, degrees = tmp_path / "a.uai", [[1.0, 0.25], [0.5, 1.0]]
+    a, b = (pn.Variable(name, ("yes", "no")) for name in ("a", "b"))
+    pn.write_network(pn.Network((a, b), pn.Dag({"a": (), "b": ("a",)}), {"a": [1, 0.5], "b": degrees}), path)
+    before = path.read_bytes()
+    swapped = pn.Network((b, a), pn.Dag({"b": (), "a": ("b",)}), {"b": [0.75, 1], "a": degrees})
+    pn.write_network(swapped, path)
+    assert pn.read_network(path) == swapped
+    path.write_bytes(before)
+    refused("the network beside it is not the one that was written with these names", pn.read_network, path)
+    side = json.loads(names_file(path).read_text(encoding="utf-8"))
+    del side["network"]  # as another program writes it
+    names_file(path).write_text(json.dumps(side), encoding="utf-8")
+    assert [variable.name for variable in pn.read_network(path).variables] == ["b", "a"]
+
+
 @pytest.mark.parametrize(
     ("text", "evidence"),
     [

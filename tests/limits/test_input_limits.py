@@ -97,11 +97,19 @@ def test_nesting_and_digits_are_refused(tmp_path: Path, name: str, content: byte
 
 
 @pytest.mark.parametrize(
-    ("command", "megabytes"), [("info rows.csv", 300), ("info rows.parquet", 300), ("info rows.csv", 100)]
+    ("command", "megabytes"),
+    [
+        ("info rows.csv", 300),
+        ("info rows.parquet", 300),
+        ("info rows.csv", 100),
+        ("evaluate asia --rows 100 --repeats 1 --workers 1 --out out", 140),  # OpenBLAS ends a program without space
+        ("classify rows.csv rows.csv --target dysp --out out.csv", 220),  # scikit-learn hung
+    ],
 )
 def test_a_command_with_too_little_memory_ends_with_a_sentence(tmp_path: Path, command: str, megabytes: int) -> None:
     """A slice of ``make hostile SECTION=memory``."""
-    pn.write_data(pn.sample(pn.load_example("asia"), 2000, rng=1), tmp_path / f"rows.{command.partition('.')[2]}")
+    for suffix in ("csv", "parquet"):
+        pn.write_data(pn.sample(pn.load_example("asia"), 2000, rng=1), tmp_path / f"rows.{suffix}")
     assert not run_limited(command.split(), tmp_path, megabytes)
 
 

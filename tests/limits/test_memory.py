@@ -6,11 +6,13 @@ import errno
 import resource
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import possnet as pn
 from possnet import threads
+from possnet.io.atomic_files import replace_file
 from possnet.limits import (
     describe_shortage,
     explain_shortage,
@@ -184,3 +186,36 @@ def test_thousands_of_small_questions_read_the_system_once_and_large_ones_each_t
     monkeypatch.setattr("possnet.limits.memory.time.monotonic", lambda: 8.0)
     with pytest.raises(pn.TooLarge, match="1 GiB is free"):
         require_free(2 << 30, "a.parquet", "read less")
+
+
+def test_a_file_whose_buffer_cannot_be_had_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("io.BufferedWriter", lambda *_: (_ for _ in ()).throw(MemoryError()))
+    with pytest.raises(MemoryError), replace_file(tmp_path / "a.txt"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shortage_is_described_where_not_even_free_memory_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("possnet.limits.shortage.free_memory", lambda: (_ for _ in ()).throw(MemoryError()))
+    assert describe_shortage(MemoryError()) == "out of memory (nothing is free)"
+    assert describe_shortage(SystemError("<function f> returned NULL without setting an exception")) is not None
+    assert describe_shortage(SystemError("bad argument")) is None
+
+
+def test_tables_that_numpy_only_repeats_are_refused_before_they_are_copied() -> None:
+    parents = [pn.Variable(f"p{k}", ("yes", "no")) for k in range(44)]
+    child = pn.Variable("x", ("yes", "no"))
+    repeated = np.broadcast_to(1.0, (2,) * 45)  # 256 TiB, and hardly a byte so far
+    with pytest.raises(pn.TooLarge, match=r"needs 512 TiB; the limit is .*; take fewer states or parents"):
+        pn.Possibility([*parents, child], repeated)
+    names = [parent.name for parent in parents]
+    dag = pn.Dag({**dict.fromkeys(names, ()), "x": names})
+    with pytest.raises(pn.TooLarge, match="^network: table of 'x' with axes .* needs 512 TiB"):
+        pn.Network([*parents, child], dag, {**{name: [1, 1] for name in names}, "x": repeated})
+    with pytest.raises(pn.InputError, match="degrees have shape"):
+        pn.Possibility(child, repeated)
+
+
+def test_a_public_function_that_runs_out_of_memory_raises_one_sentence() -> None:
+    with pytest.raises(pn.TooLarge, match=r"^to_possibility: out of memory \(.* is free\); take fewer rows"):
+        pn.to_possibility(np.broadcast_to(0.5, (1 << 44, 2)))

@@ -1,12 +1,6 @@
 """A scikit-learn classifier for ambiguous labels, its scorers, and a pipeline that keeps its sets (extra ``[sklearn]``)."""
 
-try:
-    import sklearn  # noqa: F401
-except ImportError:
-    from possnet.errors import InputError
-
-    raise InputError("possnet.classifier needs scikit-learn; install it with: pip install 'possnet[sklearn]'") from None
-
+import possnet.classifier.sklearn_loading  # noqa: F401
 from possnet.classifier.candidate_labels import candidates_to_multihot
 from possnet.classifier.held_out_rows import HeldOutScores, score_folds, score_sets
 from possnet.classifier.possibilistic_classifier import PossibilisticClassifier, decision_to_sets

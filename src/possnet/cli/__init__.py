@@ -62,7 +62,7 @@ class _Program(click.Group):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             where = f"{error.filename}: " if error.filename else ""
             raise _Refusal(f"{where}{(error.strerror or str(error)).lower()}", ctx) from None
-        except (MemoryError, RecursionError, RuntimeError, ImportError) as error:
+        except (MemoryError, RecursionError, RuntimeError, ImportError, SyntaxError, SystemError) as error:
             finding = describe_shortage(error)
             if finding is None:
                 raise

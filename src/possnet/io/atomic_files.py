@@ -67,7 +67,7 @@ def replace_file(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO
     """
     target = Path(path)
     _require_place(target)
-    part, raw = _name_part(target), None
+    part, raw, out = _name_part(target), None, None
     try:
         remove_strays(target.parent)
         _begun[part] = os.getpid()
@@ -88,7 +88,7 @@ def replace_file(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO
             _remove_part(part)
         if raw is not None:
             raw.discard = True  # what is still in the buffer belongs to a file that was given up
-            out.close()
+            (raw if out is None else out).close()
 
 
 def write_bytes(path: str | Path, content: bytes, *, durable: bool = True) -> None:

@@ -1,6 +1,6 @@
 """Limits: how much memory there is, how large an input may be, and refusing what goes beyond, with a sentence."""
 
-from possnet.limits.address_space import require_address_space, spare_address_space
+from possnet.limits.address_space import require_address_space, spare_address_space, take_work_space
 from possnet.limits.input_limits import LIMITS, InputLimit, current_limit, format_limits, refuse_above
 from possnet.limits.memory import free_memory, memory_limit, readable_bytes, refuse_over, require_free
 from possnet.limits.shortage import describe_shortage, explain_shortage
@@ -20,4 +20,5 @@ __all__ = [
     "require_address_space",
     "require_free",
     "spare_address_space",
+    "take_work_space",
 ]

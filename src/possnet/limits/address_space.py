@@ -15,6 +15,7 @@ from possnet.limits.memory import process_room, readable_bytes
 
 _PLENTY = 4 << 30  # with this much left threads and heaps are as usual
 _PER_CORE = 1 << 28
+_WORK_SPACE = 40 << 20  # that OpenBLAS takes when it first multiplies matrices, measured
 _ARENA_MAX = -8  # of mallopt: the number of heaps of the C library
 _SAVING = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -46,6 +47,15 @@ def spare_address_space() -> bool:
 
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     return True
+
+
+def take_work_space() -> None:
+    """Let OpenBLAS take the space that it works in, or raise `TooLarge`: later it would end the program for want of it."""
+    import numpy as np
+
+    require_address_space(_WORK_SPACE, "numpy's linear algebra")
+    square = np.ones((64, 64))
+    square @ square
 
 
 def require_address_space(needed: int, what: str) -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _SIZE = re.compile(r"(?:malloc|realloc)\w* of size (\d+) failed|Unable to allocate ([\d.]+ \w+)")
 _SIGNS = re.compile(
     r"out of memory|cannot allocate memory|(?:malloc|realloc)\w* of size \d+|can't start new thread|bad_alloc"
-    r"|failed to launch worker thread|failed to map segment|resource temporarily unavailable|mmap failed",
+    r"|failed to launch worker thread|failed to map segment|can't load unicodedata|(?:error return|returned NULL) without"
+    r"|resource temporarily unavailable|mmap failed",
     re.IGNORECASE,
 )
 
@@ -40,12 +41,18 @@ def describe_shortage(error: BaseException) -> str | None:
         return None
     size = _SIZE.search(text)
     asked = (readable_bytes(int(size[1])) if size[1] else size[2]) + " more was asked for; " if size else ""
-    return f"out of memory ({asked}{readable_bytes(free_memory())} is free)"
+    try:
+        left = f"{readable_bytes(free_memory())} is free"
+    except MemoryError:  # not even enough to ask
+        left = "nothing is free"
+    return f"out of memory ({asked}{left})"
 
 
 def _is_suspect(error: BaseException) -> bool:
     """Whether an error may come from below: of the loader, of threads, or of Arrow, which is not imported to tell."""
-    return isinstance(error, ImportError | OSError | RuntimeError) or type(error).__module__.startswith("pyarrow")
+    return isinstance(error, ImportError | OSError | RuntimeError | SyntaxError | SystemError) or type(
+        error
+    ).__module__.startswith("pyarrow")
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, among, describe_value, listing
 from possnet.gates import Gate
 from possnet.graph import Dag
+from possnet.limits import refuse_over
 from possnet.network.network_bounds import NetworkBounds, check_bounds
 from possnet.possibility import PRODUCT, Conjunction, as_degrees, check_conjunction, snap_tops
 from possnet.variables import check_text, for_every_variable
@@ -535,6 +536,7 @@ class Network:
     def _checked_support(self, child: str, numbers: ArrayLike) -> Floats:
         owner, shape = f"{self._error_owner()}: support of {child!r}", self._contexts_shape(child)
         try:
+            refuse_over(8 * np.asarray(numbers).size, owner, "take fewer parents")
             support = np.array(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"{owner}: not a rectangular array of numbers; expected shape {shape}") from None

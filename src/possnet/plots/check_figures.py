@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from possnet.doors import check_arguments
 from possnet.drawing import clip_text
+from possnet.errors import require_known
 from possnet.plots.figure_style import COLOURS, add_legend, new_figure, tidy_axes
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def accuracy_bars(variables: Mapping[str, CellCheck], *, competitors: str = "sta
     >>> len(accuracy_bars(result.variables).axes[0].get_yticklabels())
     8
     """
+    require_known(competitors, ("state", "candidate"), "accuracy_bars: competitors")
     known = [(name, cells) for name, cells in variables.items() if cells.accuracy is not None]
     shown: Any = sorted(known, key=lambda entry: entry[1].accuracy or 0.0)[-_MOST_BARS:]
     places = range(len(shown))

@@ -2,7 +2,9 @@
 
 A UAI file knows no names: variables and states are numbers. `write_uai` keeps the names in a side file,
 ``NAME.uai.names.json``, and `decode_uai` takes them from there if it exists; otherwise variables are called ``v0``,
-``v1``, ... and states ``s0``, ``s1``, ...
+``v1``, ... and states ``s0``, ``s1``, ... The side file also has a digest of the network that it was written with, so that
+names and network of two writings, of which one was cut off in between, are not taken for each other; a side file without
+a digest is one that somebody else wrote.
 
 Tables are written with the parents in order and the variable itself last, the last one varying fastest: our own
 order. The preamble is ``MARKOV`` by default, because degrees are not probabilities; solvers that maximise a product
@@ -17,6 +19,7 @@ factors are potentials: they become a network with the same joint distribution, 
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
@@ -82,9 +85,10 @@ def write_uai(network: Network, path: str | Path, preamble: Preamble = "MARKOV")
         blocks.append(f"{table.size}\n{rows}\n")
     sizes = " ".join(str(len(variable)) for variable in network.variables)
     head = f"{preamble}\n{len(place)}\n{sizes}\n{len(place)}\n"
-    names = {"name": network.name, "description": network.description}
+    text = head + "\n".join(scopes) + "\n\n" + "\n".join(blocks)
+    names = {"name": network.name, "description": network.description, "network": _digest(text.encode())}
     write_text(names_file(path), encode_variables(network.variables, _NAMES, 1, names, indent=1) + "\n")
-    write_text(path, head + "\n".join(scopes) + "\n\n" + "\n".join(blocks))
+    write_text(path, text)
 
 
 def decode_uai(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
@@ -94,7 +98,7 @@ def decode_uai(content: bytes, path: str | Path, transform: Transform = "optimal
     name, description = file_stem(path), ""
     variables = [Variable(f"v{k}", tuple(f"s{j}" for j in range(size))) for k, size in enumerate(sizes)]
     if names_file(path).exists():
-        name, description, variables = _read_names(names_file(path), sizes)
+        name, description, variables = _read_names(names_file(path), sizes, content)
     families = _group_families(factors, [variable.name for variable in variables])
     if families is None and preamble == "BAYES":
         raise InputError(
@@ -222,7 +226,11 @@ def _quote_token(token: bytes) -> str:
     return repr(token.decode(errors="replace")[:40])
 
 
-def _read_names(path: Path, sizes: list[int]) -> tuple[str, str, list[Variable]]:
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _read_names(path: Path, sizes: list[int], content: bytes) -> tuple[str, str, list[Variable]]:
     try:
         document, variables = decode_variables(read_bytes(path), _NAMES, 1)
         name, description = str(document["name"]), str(document["description"])
@@ -231,6 +239,11 @@ def _read_names(path: Path, sizes: list[int]) -> tuple[str, str, list[Variable]]
     if [len(variable) for variable in variables] != sizes or len({v.name for v in variables}) < len(sizes):
         raise InputError(
             f"{path}: its names do not fit the network beside it; remove it to read the network without names"
+        )
+    if document.get("network", _digest(content)) != _digest(content):
+        raise InputError(
+            f"{path}: the network beside it is not the one that was written with these names; take the entry 'network' "
+            "out of it if they fit all the same, or remove it to read the network without names"
         )
     return name, description, variables
 
