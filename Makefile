@@ -117,6 +117,7 @@ pictures: demo
 	$(BIN)/python examples/figures/explorer_story.py
 	$(BIN)/python examples/figures/rooms_picture.py
 	$(BIN)/python examples/figures/explaining_pictures.py
+	$(BIN)/python examples/figures/tutorial_pictures.py
 	$(BIN)/python examples/recovering.py --write
 
 # docs/cli.md, from the commands themselves; then the site, docs/_build/html/index.html, without the network.

@@ -18,7 +18,7 @@ def build() -> int:
     """Exit code 0, 1 for a warning, 2 for a broken link."""
     started = time.perf_counter()
     shutil.rmtree(DOCS / "_build", ignore_errors=True)
-    options = ["-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-d", str(DOCS / "_build" / "doctrees")]
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(DOCS / "_build" / "doctrees")]
     code = build_main([*options, "-c", str(Path(__file__).parent), str(DOCS), str(OUT)])
     if code:
         return 1

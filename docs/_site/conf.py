@@ -29,7 +29,7 @@ source_suffix = {".md": "markdown"}
 default_role = "py:obj"
 suppress_warnings = ["myst.strikethrough"]
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from docutils import nodes
 from sphinx.ext.napoleon import Config, NumpyDocstring
 
 import possnet
+from possnet.io import DATA_FORMATS, NETWORK_FORMATS, json_schema
 
 if TYPE_CHECKING:
     from sphinx.addnodes import pending_xref
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
 
 DOORS = ("possnet.classifier", "possnet.scaleout", "possnet.plots")
 SECTIONS = Config(napoleon_use_rtype=False)
+FORMATS = "<!-- formats -->"
+READS = {"network": "decode", "data": "open"}
+WORDS = {True: "yes", False: "no"}
+TEXT = re.compile(r"^<!-- text of ([\w.]+) -->$", re.MULTILINE)
+SCHEMA = re.compile(r"^<!-- schema of (\w+) -->$", re.MULTILINE)
 MARK = re.compile(r"^<!-- names of ([\w.]+)(?:: ([\w, ]+))? -->$", re.MULTILINE)
 
 
@@ -43,7 +51,9 @@ def list_names(room: str) -> tuple[str, list[str]]:
     """The module through which a room is reached, and its public names."""
     if not room.startswith("possnet."):
         return "possnet", sorted(read_public_names()[room], key=str.lower)
-    return room, sorted(importlib.import_module(room).__all__, key=str.lower)
+    module = importlib.import_module(room)
+    values = {name: getattr(module, name) for name in module.__all__}
+    return room, sorted((n for n, v in values.items() if inspect.isclass(v) or inspect.isroutine(v)), key=str.lower)
 
 
 def write_directive(module: str, name: str) -> list[str]:
@@ -68,7 +78,42 @@ def expand_marks(app: Sphinx, docname: str, source: list[str]) -> None:
         lines = [line for name in chosen for line in write_directive(module, name)]
         return "\n".join(["```{eval-rst}", *lines, "```"])
 
-    source[0] = MARK.sub(expand, source[0])
+    source[0] = TEXT.sub(include_text, source[0])
+    source[0] = SCHEMA.sub(write_schema, MARK.sub(expand, source[0]))
+    if FORMATS in source[0]:
+        source[0] = source[0].replace(FORMATS, write_formats())
+
+
+def include_text(match: re.Match[str]) -> str:
+    """A text of the repository's top folder, for a page in a folder of docs; its links are those of the site."""
+    text = (Path(__file__).parents[2] / match[1]).read_text(encoding="utf-8")
+    text = re.sub(r"\]\(docs/", "](../", text)
+    return re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md", lambda link: f"]({link[1].lower()}.md", text)
+
+
+def write_formats() -> str:
+    """The formats that the registries know, as a table."""
+    lines = ["| what | format | suffixes | read | written |", "|---|---|---|---|---|"]
+    for what, registry in (("network", NETWORK_FORMATS), ("data", DATA_FORMATS)):
+        for name in registry:
+            entry: Any = registry[name]
+            reads, writes = (getattr(entry, field, None) is not None for field in (READS[what], "write"))
+            suffixes = ", ".join(f"`{suffix}`" for suffix in entry.suffixes)
+            lines.append(f"| {what} | {entry.label} | {suffixes} | {WORDS[reads]} | {WORDS[writes]} |")
+    return "\n".join(lines)
+
+
+def write_schema(match: re.Match[str]) -> str:
+    """The JSON Schema of a document of `possnet.io.json_schema`, as its reader checks it."""
+    schema = msgspec.json.schema(getattr(json_schema, match[1]))
+    return f"```json\n{json.dumps(schema, indent=2)}\n```"
+
+
+def skip_inherited_requests(
+    app: Sphinx, what: str, name: str, value: object, skip: bool, options: Any
+) -> bool | None:  # fmt: skip
+    """Leave out ``set_fit_request`` and the like, which scikit-learn writes."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
 def resolve_inner_name(
@@ -94,12 +139,19 @@ def resolve_inner_name(
 
 def render_sections(app: Sphinx, what: str, name: str, value: object, options: Any, lines: list[str]) -> None:
     """Read the sections of a docstring; unlike napoleon's own step, leave "1 - max π: ..." of a property as it is."""
-    lines[:] = NumpyDocstring(lines, SECTIONS, app, "object", name, value, options).lines()
+    rendered = NumpyDocstring(lines, SECTIONS, app, "object", name, value, options).lines()
+    lines[:] = [part for line in rendered for part in quote_attribute(line)]
+
+
+def quote_attribute(line: str) -> list[str]:
+    """An attribute of a section, without an entry in the index: members have one of their own."""
+    return [line, "   :no-index:"] if line.startswith(".. attribute::") else [line]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Join the build."""
     app.connect("source-read", expand_marks)
     app.connect("autodoc-process-docstring", render_sections)
+    app.connect("autodoc-skip-member", skip_inherited_requests)
     app.connect("missing-reference", resolve_inner_name)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

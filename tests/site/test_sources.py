@@ -52,3 +52,21 @@ def test_every_page_is_listed_once() -> None:
             names = [re.sub(r"^.*<(.+)>$", r"\1", entry) for entry in entries]
             listed += [(path.parent / f"{name}.md").resolve() for name in names]
     assert sorted(listed) == [path for path in PAGES if path != DOCS / "index.md"]
+
+
+def test_figures_of_when_not_to_use_possnet_stand_on_the_pages_of_their_scripts() -> None:
+    text = (DOCS / "explanation/when-not.md").read_text()
+    measured = [(DOCS / name).read_text() for name in ("real-tables.md", "classifier-quality.md")]
+    rows = [line for line in text.splitlines() if re.match(r"\| (msrcv2|dog7|adult|breast|digits)", line)]
+    assert len(rows) == 8
+    for row in rows:
+        table = re.split(r"[ ,|]+", row)[1]
+        for figure in re.findall(r"\.\d{3}", row):
+            assert any(f"0{figure}" in page and table in page for page in measured), (row, figure)
+
+
+def test_every_public_name_has_a_place_in_the_reference() -> None:
+    stub = (ROOT / "src/possnet/__init__.pyi").read_text()
+    text = "\n".join(path.read_text() for path in sorted((DOCS / "reference").glob("*.md")))
+    rooms = sorted(set(re.findall(r"^from \.(\w+) import", stub, re.MULTILINE)))
+    assert sorted(re.findall(r"^<!-- names of (\w+) -->$", text, re.MULTILINE)) == rooms

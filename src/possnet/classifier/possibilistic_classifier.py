@@ -112,7 +112,7 @@ class PossibilisticClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         If they were chosen: how often predictions were candidates of held-out rows, for each choice.
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if X had some.
 
     Examples

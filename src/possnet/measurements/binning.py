@@ -68,7 +68,7 @@ def bin_measurements(
     unit: str = "",
     name: str = "measurement",
 ) -> BinnedColumn:
-    """Set-valued cells of numbers with a known error: {bins that meet [v - e, v + e]}, e = error + relative |v|.
+    """Set-valued cells of numbers with a known error: {bins that meet [v - e, v + e]}, e = error + relative abs(v).
 
     Parameters
     ----------

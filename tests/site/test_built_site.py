@@ -1,0 +1,90 @@
+"""The built site in a browser: it opens from the file system, asks nobody for anything, fits every screen, and is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from tests.conftest import SITE
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.needs("site"), pytest.mark.needs("browser")]
+SITE_FOLDER = SITE.parent
+OPENED = [
+    "index",
+    "start/own-table",
+    "tutorials/teaching-in-an-hour",
+    "explanation/degrees",
+    "reference/learning",
+    "cli",
+]
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """One page for all tests; whatever it asks for outside of the site is kept in ``page.outside``."""
+    context = browser.new_context()
+    opened = context.new_page()
+    yield opened
+    context.close()
+
+
+def list_requests(page: Page, name: str) -> list[str]:
+    """What a page asks for."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((SITE_FOLDER / f"{name}.html").as_uri(), wait_until="load")
+    return asked
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_page_asks_for_nothing_outside_and_fails_at_nothing(page: Page, name: str) -> None:
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("requestfailed", lambda request: problems.append(request.url))
+    asked = list_requests(page, name)
+    assert len(asked) > 3
+    assert [url for url in asked if not url.startswith((SITE_FOLDER.as_uri(), "data:"))] == []
+    assert problems == []
+
+
+@pytest.mark.parametrize("width", [400, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_is_wider_than_its_screen(page: Page, width: int, scheme: Literal["light", "dark"]) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    for name in OPENED:
+        page.goto((SITE_FOLDER / f"{name}.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        red = int(background.removeprefix("rgb(").split(",")[0])
+        assert (red < 100) == (scheme == "dark"), name
+
+
+def test_the_search_works_from_the_file_system(page: Page) -> None:
+    page.goto((SITE_FOLDER / "search.html").as_uri() + "?q=coarsening")
+    page.wait_for_selector("ul.search li a")
+    links = page.eval_on_selector_all("ul.search li a", "links => links.map(link => link.href)")
+    assert any("what-em-assumes" in link for link in links)
+
+
+def test_formulas_are_mathml(page: Page) -> None:
+    page.goto((SITE_FOLDER / "explanation/degrees.html").as_uri())
+    assert page.locator("math").count() >= 5
+    assert page.evaluate("document.querySelector('math').getBoundingClientRect().width") > 20
+
+
+def test_links_of_the_built_site_lead_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs/_site")
+    from check_site import check_links  # type: ignore[import-not-found]
+
+    pages, links, broken = check_links(Path(SITE_FOLDER))
+    assert pages > 80
+    assert links > 5000
+    assert broken == []
