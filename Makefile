@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Each sets up all it needs in .venv.
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export UV_COMPILE_BYTECODE := 1
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
@@ -14,7 +14,7 @@ endif
 export VIRTUAL_ENV := $(CURDIR)/.venv
 LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-strip-extras
 
-.PHONY: demo test coverage quick lint hostile gold axe bench bench-quick real classifier-quality structure-quality fixtures pictures docs lock clean thorough
+.PHONY: demo test coverage quick lint hostile gold axe bench bench-quick real classifier-quality structure-quality fixtures pictures docs dist wheel lowest lock clean thorough
 
 demo: .venv/.ready
 	@$(BIN)/python examples/demo.py
@@ -130,6 +130,27 @@ docs: .venv/.docs
 	$(BIN)/uv pip install -q --target .venv/docs --no-deps --require-hashes -r requirements/docs.txt
 	@touch $@
 
+# Wheel and sdist in dist/, checked; the README's commands from the wheel, with the newest and the lowest versions of all dependencies.
+dist: .venv/.release
+	rm -rf dist && $(BIN)/python -m hatchling build -d dist
+	PYTHONPATH=.venv/release $(BIN)/python -m twine check --strict dist/*
+	@$(MAKE) --no-print-directory wheel lowest
+
+# The README's commands from the wheel: with the newest versions, on the Python that is named; with the lowest, on the lowest one.
+wheel: .venv/.ready
+	rm -rf build/release/wheel && $(BIN)/python -m hatchling build -t wheel -d build/release/wheel
+	$(BIN)/python .ci/try_wheel.py build/release/wheel/*.whl requirements/newest.txt build/release/newest --python $(PYTHON)
+
+LOWEST_PYTHON ?= python3.11
+lowest: .venv/.ready
+	rm -rf build/release/wheel && $(BIN)/python -m hatchling build -t wheel -d build/release/wheel
+	$(BIN)/python .ci/try_wheel.py build/release/wheel/*.whl requirements/lowest.txt build/release/lowest --python $(LOWEST_PYTHON)
+
+# twine, which only `make dist` needs, in a folder beside the environment.
+.venv/.release: .venv/.ready requirements/release.txt
+	$(BIN)/uv pip install -q --target .venv/release --no-deps --require-hashes -r requirements/release.txt
+	@touch $@
+
 fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py
 	$(BIN)/python benchmarks/precise_structures.py
@@ -142,6 +163,9 @@ lock: .venv/.ready
 	$(LOCK) --upgrade --no-deps requirements/gold.in -o requirements/gold.txt
 	$(LOCK) --upgrade --no-deps requirements/fuzz.in -o requirements/fuzz.txt
 	$(LOCK) --upgrade requirements/peers.in -o requirements/peers.txt
+	$(LOCK) --upgrade requirements/release.in -o requirements/release.txt
+	$(LOCK) --upgrade --extra all pyproject.toml -o requirements/newest.txt
+	$(LOCK) --upgrade --extra all --resolution lowest-direct pyproject.toml -o requirements/lowest.txt
 
 clean:
 	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist docs/_build

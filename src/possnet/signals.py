@@ -62,7 +62,8 @@ def watch_signals() -> None:
     if not watched:
         return
     reader, writer = os.pipe()
-    os.set_blocking(writer, False)
+    if hasattr(os, "set_blocking"):  # not on Windows before Python 3.12
+        os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     thread = threading.Thread(target=_end_program, args=(reader, watched), name="possnet-signals", daemon=True)
     thread.start()

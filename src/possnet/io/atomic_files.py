@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _PART: Final = re.compile(r"\..*\.[0-9a-f]{12}\.possnet\.part", re.DOTALL)
 _TEMPORARY: Final = re.compile(r"possnet-[a-z0-9_]{8}\.tmp")
 _HAS_LOCKS: Final = find_spec("fcntl") is not None
+_CLOSES_FIRST: Final = os.name == "nt"  # Windows neither renames nor removes a file that is open
 _DAY: Final = 86_400.0
 _BUFFER: Final = 1 << 17
 _UNSUPPORTED: Final = {
@@ -76,6 +77,8 @@ def replace_file(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO
         yield out
         out.flush()
         os.fsync(raw.fileno())
+        if _CLOSES_FIRST:
+            out.close()
         os.replace(part, target)  # noqa: PTH105 - every change of a file passes `os`
         _begun.pop(part, None)
         if durable:
@@ -84,11 +87,15 @@ def replace_file(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO
         other = error.filename not in {None, part, str(target.parent)}
         raise file_error(str(error.filename) if other else target, error) from None
     finally:
-        if _begun.pop(part, None) is not None:
-            _remove_part(part)
+        whole = raw if out is None else out
         if raw is not None:
             raw.discard = True  # what is still in the buffer belongs to a file that was given up
-            (raw if out is None else out).close()
+        if whole is not None and _CLOSES_FIRST:
+            whole.close()
+        if _begun.pop(part, None) is not None:
+            _remove_part(part)
+        if whole is not None:
+            whole.close()
 
 
 def write_bytes(path: str | Path, content: bytes, *, durable: bool = True) -> None:

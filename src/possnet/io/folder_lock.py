@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -54,14 +55,18 @@ def lock_folder(folder: str | Path, *, patience: float = 0.0) -> Iterator[None]:
         raise file_error(place, error) from None
     finally:
         if handle is not None:
-            end_file(str(place / LOCK))
-            os.close(handle)
+            if sys.platform == "win32":  # a file that is open cannot be removed there
+                os.close(handle)
+                end_file(str(place / LOCK))
+            else:
+                end_file(str(place / LOCK))
+                os.close(handle)
 
 
 def _take_lock(path: Path) -> tuple[int | None, dict[str, Any]]:
     """Handle of a lock that is taken, or None and what is known of its owner."""
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o666)
         try:
             owner = _read_owner(handle)
             free = try_lock(handle)
@@ -124,10 +129,23 @@ def _is_alive(owner: dict[str, Any]) -> bool:  # pragma: no cover - where there 
         return False
     if owner["host"] != socket.gethostname():
         return (datetime.now(UTC) - datetime.fromisoformat(owner["since"])).total_seconds() < _DAY
+    return bool(owner["process"] != os.getpid()) and _process_exists(owner["process"])
+
+
+def _process_exists(number: int) -> bool:
+    """Whether a process of this machine lives."""
+    if sys.platform == "win32":  # os.kill would send it Ctrl-C there
+        import ctypes
+
+        kernel = ctypes.windll.kernel32
+        handle = kernel.OpenProcess(0x1000, 0, number)  # PROCESS_QUERY_LIMITED_INFORMATION
+        if handle:
+            kernel.CloseHandle(handle)
+        return bool(handle)
     try:
-        os.kill(owner["process"], 0)
+        os.kill(number, 0)
     except ProcessLookupError:
         return False
     except OSError:
         return True
-    return bool(owner["process"] != os.getpid())
+    return True

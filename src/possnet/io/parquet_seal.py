@@ -14,6 +14,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+import threading
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,6 +44,21 @@ class FileIdentity(NamedTuple):
         return self._replace(age=None)
 
 
+_MOVING = threading.Lock()
+
+
+def _read_at(handle: int, length: int, start: int) -> bytes:
+    """Bytes of an open file from a place on; its own position stays."""
+    if hasattr(os, "pread"):
+        return os.pread(handle, length, start)
+    with _MOVING:  # Windows has no pread; threads that read one file take turns there
+        before = os.lseek(handle, 0, os.SEEK_CUR)
+        os.lseek(handle, start, os.SEEK_SET)
+        content = os.read(handle, length)
+        os.lseek(handle, before, os.SEEK_SET)
+        return content
+
+
 class ParquetBytes(io.RawIOBase):
     """The bytes of a Parquet file; those of a column chunk are verified when they are first read.
 
@@ -52,7 +68,7 @@ class ParquetBytes(io.RawIOBase):
     def __init__(self, path: Path, owner: str, identity: FileIdentity | None = None) -> None:
         super().__init__()
         self._owner, self._place, self._chunks = owner, 0, dict[int, tuple[int, int]]()
-        self._handle = os.open(path, os.O_RDONLY)
+        self._handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
             status = os.fstat(self._handle)
             self._size, self._age = status.st_size, status.st_mtime_ns
@@ -121,9 +137,9 @@ class ParquetBytes(io.RawIOBase):
             raise self._damage(f"the {len(content)} bytes from {start} on are not those that were written")
 
     def _read_range(self, start: int, length: int) -> bytes:
-        content = os.pread(self._handle, length, start)
+        content = _read_at(self._handle, length, start)
         while 0 < len(content) < length and (
-            more := os.pread(self._handle, length - len(content), start + len(content))
+            more := _read_at(self._handle, length - len(content), start + len(content))
         ):
             content += more  # a read gives at most 2 GB
         self._require_unchanged()
@@ -226,7 +242,7 @@ class SealingFile:
         self._out.flush()
         metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
         handle = self._out.fileno()
-        checksums = [zlib.crc32(os.pread(handle, length, start)) for start, length in _list_chunks(metadata)]
+        checksums = [zlib.crc32(_read_at(handle, length, start)) for start, length in _list_chunks(metadata)]
         content = struct.pack(f"<{len(checksums)}I", *checksums)
         content += struct.pack("<II", len(checksums), zlib.crc32(footer))
         self._out.write(content + struct.pack("<I", zlib.crc32(content)) + _MAGIC + footer)

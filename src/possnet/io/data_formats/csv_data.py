@@ -349,10 +349,13 @@ def write_csv_tables(tables: Iterable[Any], schema: Any, path: Path) -> None:
     """Write Arrow tables of plain values, such as results."""
     import pyarrow.csv as arrow_csv
 
-    style = arrow_csv.WriteOptions(quoting_style="needed", quoting_header="none")
-    with replace_file(path) as out, arrow_csv.CSVWriter(out, schema, write_options=style) as writer:
-        for table in tables:
-            writer.write_table(table)
+    # The header is written here: older versions of Arrow quote all of it.
+    style = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
+    with replace_file(path) as out:
+        out.write((",".join(_quote_field(name, ",") for name in schema.names) + "\n").encode())
+        with arrow_csv.CSVWriter(out, schema, write_options=style) as writer:
+            for table in tables:
+                writer.write_table(table)
 
 
 def _quote_field(text: str, delimiter: str) -> str:
