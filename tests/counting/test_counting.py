@@ -381,3 +381,18 @@ def test_a_stream_of_more_rows_than_a_count_can_hold_is_refused() -> None:
     data = pn.Dataset.from_rows([pn.Variable("x", ("a", "b"))], [("a",), ("b",)], weights=[2**60, 2**60])
     with pytest.raises(pn.InputError, match="fewer than 2\\*\\*62"):
         pn.count(pn.Dag({"x": ()}), TwiceTheRows(data))
+
+
+def test_counts_in_a_notebook_say_what_they_are_counted_from() -> None:
+    data = pn.Dataset.from_table({"fever": ["mild", "high", "mild"]})
+    drawn = pn.count(pn.Dag({"fever": ()}), data)._repr_html_()
+    assert "3 rows, 1 variable, 1 context<" in drawn
+    assert "Counts(" not in drawn
+
+
+def test_rows_of_weight_0_count_for_nothing() -> None:
+    asia = pn.load_example("asia")
+    data = pn.sample(asia, 200, rng=1).with_weights(np.zeros(200, dtype=np.int64))
+    counts = pn.count(asia.dag, data)
+    assert counts.rows == 0
+    assert all(not np.asarray(counts[variable.name]).any() for variable in asia.variables)

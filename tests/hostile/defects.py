@@ -128,4 +128,32 @@ DEFECTS = [
         "arrays of other libraries whose bitmaps, views or maps contradict themselves were read",
         ("io/test_hostile_files.py::test_arrays_of_other_libraries_are_checked_before_they_are_read",),
     ),
+    Defect(
+        "R4",
+        "parameters that functions check themselves let vast numbers, endless nesting and arrays of no dimension through to "
+        "TypeError, ValueError, RecursionError (327 of 111,352 calls)",
+        ("hostile/test_argument_types.py::test_parameters_that_functions_check_themselves_are_no_weaker_doors",),
+    ),
+    Defect(
+        "R5",
+        "with 130 to 220 MB of address space OpenBLAS ended the program without a sentence, and scikit-learn hung",
+        (
+            "limits/test_input_limits.py::test_a_command_with_too_little_memory_ends_with_a_sentence",
+            "limits/test_memory.py::test_a_file_whose_buffer_cannot_be_had_is_given_up",
+            "limits/test_memory.py::test_a_shortage_is_described_where_not_even_free_memory_can_be_read",
+        ),
+    ),
+    Defect(
+        "R6",
+        "a table that numpy only repeats (2^31 cells) was a plain MemoryError",
+        (
+            "limits/test_memory.py::test_tables_that_numpy_only_repeats_are_refused_before_they_are_copied",
+            "limits/test_memory.py::test_a_public_function_that_runs_out_of_memory_raises_one_sentence",
+        ),
+    ),
+    Defect(
+        "R7",
+        "a writer of a UAI network that was cut off between its two files left names of another network beside it",
+        ("io/test_uai.py::test_names_and_network_of_two_writings_are_not_taken_for_each_other",),
+    ),
 ]

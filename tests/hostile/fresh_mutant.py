@@ -94,7 +94,7 @@ def main() -> None:
     module, name, seconds = sys.argv[1:]
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
-    names = sys.stdin.read().split("\n")
+    names = sys.stdin.read().splitlines()
     noticed = judge_fresh(module, name, names)
     sys.stdout.write(f"\nnoticed by: {noticed}\n")
     sys.stdout.flush()

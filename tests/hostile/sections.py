@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.hostile.argument_types import TYPES
 from tests.hostile.bit_flips import BITS
 from tests.hostile.clean_machine import CLEAN
+from tests.hostile.concurrency import CONCURRENCY
 from tests.hostile.coverage_fuzz import COVERAGE
 from tests.hostile.disk_faults import FAULTS
 from tests.hostile.experiment_folders import EXPERIMENT
@@ -31,5 +32,6 @@ SECTIONS: list[Section] = [
     COVERAGE,
     POWER,
     SIGNALS,
+    CONCURRENCY,
     KILLS,
 ]

@@ -407,3 +407,18 @@ def test_equal_shares_tie_whatever_the_order_of_their_sums() -> None:
     ).table("x")
     assert table[1] == table[3]
     np.testing.assert_allclose(table[1], 2 * 4.4166666666666667 / 20)
+
+
+def test_degrees_that_are_not_divided_may_be_exactly_1_and_add_up_to_the_total() -> None:
+    data = pn.Dataset.from_table({"fever": ["mild", "mild", "high", "none"]})
+    dag = pn.Dag({"fever": ()})
+    degrees = pn.fit(dag, data, total=2, normalise=False).table("fever")
+    assert sorted(degrees) == [0.5, 0.5, 1.0]  # N_k / N * S
+    assert pn.fit(dag, data, normalise=False).table("fever").sum() == 1.0  # S is 1 unless it is given
+
+
+def test_cells_of_parents_that_no_row_has_are_named() -> None:
+    data = pn.Dataset.from_table({"a": ["x", "y"], "c": ["p", "q"], "b": ["u", "v"]})
+    sets = pn.fit_random_sets(pn.Dag({"a": (), "c": (), "b": ("a", "c")}), data)
+    with pytest.raises(pn.InputError, match="no row has a=x, c=q; see masses"):
+        sets.mass_function("b", {"a": "x", "c": "q"})
