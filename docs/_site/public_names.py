@@ -109,6 +109,15 @@ def write_schema(match: re.Match[str]) -> str:
     return f"```json\n{json.dumps(schema, indent=2)}\n```"
 
 
+def trim_blocks(app: Sphinx, tree: nodes.document) -> None:
+    """Take the empty line away that ends a doctest in Markdown."""
+    for block in tree.findall(nodes.literal_block):
+        text = block.astext().rstrip("\n")
+        if block.rawsource == block.astext() != text:
+            block.rawsource = text
+            block[:] = [nodes.Text(text)]
+
+
 def skip_inherited_requests(
     app: Sphinx, what: str, name: str, value: object, skip: bool, options: Any
 ) -> bool | None:  # fmt: skip
@@ -152,6 +161,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     """Join the build."""
     app.connect("source-read", expand_marks)
     app.connect("autodoc-process-docstring", render_sections)
+    app.connect("doctree-read", trim_blocks)
     app.connect("autodoc-skip-member", skip_inherited_requests)
     app.connect("missing-reference", resolve_inner_name)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
