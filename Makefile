@@ -115,6 +115,7 @@ pictures: demo
 	$(BIN)/python examples/figures/report_picture.py
 	$(BIN)/python examples/figures/explorer_picture.py
 	$(BIN)/python examples/figures/explorer_story.py
+	$(BIN)/python examples/figures/explorer_large.py
 	$(BIN)/python examples/figures/rooms_picture.py
 	$(BIN)/python examples/figures/explaining_pictures.py
 	$(BIN)/python examples/figures/tutorial_pictures.py

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
-from measure import ROOT, Peer, Section, Target, say
+from measure import PEERS, ROOT, Peer, Section, Target, say
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 QUICK = {
@@ -37,6 +37,7 @@ QUICK = {
 WHOLE = {
     "wide_structures": "Structures of many variables",
     "commands": "Every command on a million rows",
+    "explorer": "The explorer",
     "growth": "How the work grows",
     "kernels": "The counting kernels and the machine's limits",
     "instructions": "Instructions of the hot kernels",
@@ -58,8 +59,10 @@ def machine() -> str:
     """When and on what a section was run."""
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     python = f"Python {platform.python_version()}, numpy {version('numpy')}, pyarrow {version('pyarrow')}"
-    with Peer() as peer:
-        peers = ", ".join(f"{name} {number}" for name, number in peer("versions").items())
+    peers = "without peers"
+    if PEERS.exists():
+        with Peer() as peer:
+            peers = ", ".join(f"{name} {number}" for name, number in peer("versions").items())
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     return f"{today}, {os.cpu_count()} cores of {model}, {python}; {peers}."

@@ -53,7 +53,7 @@ export class Builder {
   }
 
   double(event) {
-    if (event.target.closest(".card, button, input, .edge-hit, #banner, #notice, #edge-menu")) return;
+    if (event.target.closest(".card, button, input, .edge-hit, #tabs, #notice, #edge-menu")) return;
     const [x, y] = this.bench.view.locate(event.clientX, event.clientY);
     this.add([Math.round(x - 80), Math.round(y - 14)]);
   }

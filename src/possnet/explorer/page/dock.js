@@ -45,6 +45,7 @@ export class Dock {
       if (!entry.mounted) entry.tab.mount?.(entry.pane, this.context);
       entry.mounted = true;
       this.mend();
+      entry.button.scrollIntoView({ block: "nearest", inline: "nearest" });
       entry.tab.shown?.(this.context);
       entry.tab.update?.(this.context);
       this.changed?.();

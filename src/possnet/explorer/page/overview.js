@@ -40,9 +40,9 @@ class Overview {
     this.steps = make("select", { change: () => this.mark(), "aria-label": "Neighbourhood" },
       ...[["", "all variables"], ["1", "1 edge away"], ["2", "2 edges away"], ["3", "3 edges away"]].map(([value, text]) => make("option", { value }, text)));
     element.append(make("h2", { tabindex: -1 }, "Overview"),
-      make("h3", {}, "Changed most"), this.note, this.list,
       make("h3", {}, "What the evidence cannot reach"), make("label", { class: "check" }, this.apart, " dim it"), this.apartNote,
-      make("h3", {}, "Around the selected variable"), make("label", {}, "Show ", this.steps), make("p", { class: "soft" }, "The others are dimmed."));
+      make("h3", {}, "Around the selected variable"), make("label", {}, "Show ", this.steps, ", the others dimmed"),
+      make("h3", {}, "Changed most"), this.note, this.list);
   }
 
   update(context) {

@@ -42,7 +42,7 @@ export class Start {
           choice(name, `${description || "a bundled network"} (${count(variables, "variable")})`, () => this.open("example", name))))),
         make("section", {}, make("h3", {}, `In the folder ${folder}`), files.length
           ? make("ul", { class: "files" }, ...files.map((file) => choice(file.path,
-            `${file.kind === "data" ? "table, " : ""}${size(file.size)}, ${new Date(file.modified * 1000).toLocaleString()}`, () => this.openFile(file))))
+            `${file.kind === "data" ? "table, " : ""}${size(file.size)}, ${new Date(file.modified * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}`, () => this.openFile(file))))
           : make("p", { class: "soft" }, "No networks or tables here."))));
   }
 

@@ -35,7 +35,8 @@ export class View {
   // Another picture: the view stays where it is, unless it fits the picture into the window.
   show(world, size, graph) {
     Object.assign(this, { world, size, graph });
-    if (this.fitted) this.fit();
+    if (this.printing) this.print(true);
+    else if (this.fitted) this.fit();
     else this.apply();
   }
 
@@ -70,6 +71,7 @@ export class View {
   print(on) {
     const { x, y, width, height } = this.size;
     const svg = this.world.parentNode;
+    this.printing = on;
     if (on) {
       svg.setAttribute("viewBox", `${x - MARGIN} ${y - MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`);
       this.world.removeAttribute("transform");
@@ -132,6 +134,7 @@ export class View {
   }
 
   apply() {
+    if (this.printing) return; // the page is laid out for paper, which is no other window
     this.world.setAttribute("transform", `translate(${this.x} ${this.y}) scale(${this.scale})`);
     this.stage.classList.toggle("far", this.scale < FAR);
     this.stage.classList.toggle("farthest", this.scale < FARTHEST);
@@ -154,7 +157,7 @@ export class View {
   }
 
   down(event) {
-    if (event.button !== 0 || event.target.closest("#banner, #notice, button, input")) return;
+    if (event.button !== 0 || event.target.closest("#tabs, #notice, button, input")) return;
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.pointers.size === 1) {
       this.dragged = false;

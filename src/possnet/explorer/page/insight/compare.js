@@ -152,8 +152,10 @@ function summary({ other, tables }, differing, changed) {
 }
 
 function metrics(listed) {
-  const line = ({ label, meaning, value, ignorance }) => make("tr", {}, make("th", { scope: "row", title: meaning }, label),
-    make("td", { class: "digits" }, three(value)), make("td", { class: "digits" }, three(ignorance)));
+  const line = ({ label, meaning, value, ignorance }) => {
+    const words = Number.isInteger(value) && Number.isInteger(ignorance) && Math.max(value, ignorance) > 1 ? String : three; // a number of edges is whole
+    return make("tr", {}, make("th", { scope: "row", title: meaning }, label), make("td", { class: "digits" }, words(value)), make("td", { class: "digits" }, words(ignorance)));
+  };
   const head = ["", "Here", "Knowing nothing"].map((text) => make("th", { scope: "col" }, text));
   return make("table", { class: "plain" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...listed.map(line)));
 }
