@@ -27,10 +27,11 @@ def watched(browser: Browser, address: str, **options: Any) -> Iterator[tuple[Pa
     page.close()
 
 
-def serious_findings(page: Page, axe: Path) -> list[str]:
-    """What axe-core finds on a page that is serious or critical: the rule, and the first place."""
-    page.evaluate(axe.read_text("utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+def serious_findings(page: Page, axe: Path, part: str = "html") -> list[str]:
+    """What axe-core finds on a page, or a part of it, that is serious or critical: the rule, and the first place."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe.read_text("utf-8"))
+    found = page.evaluate("part => axe.run(part, {resultTypes: ['violations']})", part)
     return [
         f"{rule['id']}: {rule['help']} ({len(rule['nodes'])}), {rule['nodes'][0]['html'][:200]}"
         for rule in found["violations"]

@@ -92,11 +92,9 @@ def test_a_table_shows_its_columns_and_its_rows_become_evidence(browser: Browser
         assert page.get_by_text("rash: no state no in the network").is_visible()
 
 
-def test_learning_reports_progress_is_stopped_and_takes_the_page(browser: Browser, tmp_path: Path) -> None:
-    data = pn.sample(CLINIC, 150, process="precise", rng=4)
-    pn.write_data(data, tmp_path / "few.csv")
-    pn.write_data(pn.sample(pn.random_network(14, rng=1), 20_000, imprecision=0.8, rng=1), tmp_path / "many.csv")
-    with serving("clinic") as server, opened(browser, server) as page:
+def test_learning_reports_progress_and_is_stopped(browser: Browser, ward: Server, tmp_path: Path) -> None:
+    pn.write_data(pn.sample(pn.random_network(14, rng=1), 10_000, imprecision=0.8, rng=1), tmp_path / "many.csv")
+    with opened(browser, ward) as page:
         choose(page, tmp_path / "many.csv")
         page.get_by_role("button", name="Learn", exact=True).click()
         page.locator(".job").wait_for()
@@ -105,6 +103,12 @@ def test_learning_reports_progress_is_stopped_and_takes_the_page(browser: Browse
         page.keyboard.press("Enter")
         page.get_by_text("Learning was stopped; nothing has changed.").wait_for()
         assert page.locator(".card").count() == 8
+
+
+def test_what_is_learned_takes_the_page_and_is_checked(browser: Browser, ward: Server, tmp_path: Path) -> None:
+    data = pn.sample(CLINIC, 150, process="precise", rng=4)
+    pn.write_data(data, tmp_path / "few.csv")
+    with opened(browser, ward) as page:
         choose(page, tmp_path / "few.csv")
         page.get_by_label("How to search for a structure").select_option("mwst")
         settled(page, page.get_by_role("button", name="Learn", exact=True).click)

@@ -112,3 +112,20 @@ def test_help_does_not_load_the_server() -> None:
     script = "import sys, possnet.cli, possnet.explorer; print({'starlette', 'uvicorn', 'numpy', 'msgspec'} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stdout == "set()\n"
+
+
+def test_replies_are_sent_at_once() -> None:
+    """A connection that waits for acknowledgements adds 40 ms to every click."""
+    with (
+        serve._open_listener(0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+def test_every_module_of_the_page_is_short() -> None:
+    page = Path(serve.__file__).parent / "page"
+    lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in page.rglob("*.js")}
+    assert len(lines) > 30
+    assert {name: number for name, number in lines.items() if number >= 250} == {}

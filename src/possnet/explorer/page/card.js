@@ -38,6 +38,7 @@ export class Card {
     if (this.detailed) return;
     this.detailed = true;
     const { variable, place, actions } = this;
+    this.fresh.push([this.name, place.width - 44]); // from afar it has letters of another size
     const clear = draw("g", { class: "drop", role: "button", tabindex: -1, "aria-label": `clear the evidence on ${variable.name}` },
       draw("title", {}, "clear this evidence"),
       draw("circle", { cx: place.width - 14, cy: 13.5, r: 8 }),

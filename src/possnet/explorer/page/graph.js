@@ -17,7 +17,7 @@ export class Graph {
     this.order = inOrder.map((card) => card.variable.name);
     svg.replaceChildren(tip(), this.world);
     if (this.cards.size <= FEW) for (const card of inOrder) card.detail();
-    this.squeeze(inOrder.map((card) => [card.name, card.place.width - 44]));
+    this.squeeze(inOrder.flatMap((card) => card.fresh.splice(0)));
     this.near = new Map(network.variables.map(({ name }) => [name, []]));
     for (const line of this.lines) for (const end of new Set([line.from, line.to])) this.near.get(end).push(line);
   }

@@ -22,6 +22,7 @@ export class View {
     this.y = 0;
     this.pointers = new Map();
     this.dragged = false;
+    this.fitted = true;
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     stage.addEventListener("pointerdown", (event) => this.down(event));
     stage.addEventListener("pointermove", (event) => this.move(event));
@@ -40,8 +41,18 @@ export class View {
     else this.apply();
   }
 
+  // Draw another picture; the room is measured before, so that thousands of shapes are laid out once and not twice.
+  replace(drawing, size) {
+    this.measured = this.room;
+    const graph = drawing();
+    this.show(graph.world, size, graph);
+    this.measured = undefined;
+    return graph;
+  }
+
   // The part of the stage that no sheet covers.
   get room() {
+    if (this.measured) return this.measured;
     const { clientWidth: width, clientHeight: height } = this.stage;
     const sheet = this.sheet;
     const covered = sheet && !sheet.hidden && getComputedStyle(sheet).position === "absolute" ? sheet.offsetHeight : 0;

@@ -68,8 +68,7 @@ export class Workbench {
   rebuild(network) {
     this.network = network;
     this.variables = new Map(network.variables.map((variable) => [variable.name, variable]));
-    this.graph = new Graph(byId("graph"), network, this.actions);
-    this.view.show(this.graph.world, network.geometry, this.graph);
+    this.graph = this.view.replace(() => new Graph(byId("graph"), network, this.actions), network.geometry);
     this.marks.attach(this.graph);
     this.header.dress(network);
     const selected = this.variables.get(this.selection);
