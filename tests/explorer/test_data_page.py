@@ -49,7 +49,9 @@ def settled(page: Page, action: Callable[[], object]) -> None:
 def choose(page: Page, path: Path) -> None:
     """Open a table, and wait for its columns."""
     page.get_by_label("A table with rows").set_input_files(path)
-    page.locator("#pane-data > p > b").get_by_text(path.name, exact=True).wait_for(timeout=LONG)  # not of the table before
+    page.locator("#pane-data > p > b").get_by_text(path.name, exact=True).wait_for(
+        timeout=LONG
+    )  # not of the table before
     page.locator(".columns tbody tr").first.wait_for(timeout=LONG)
 
 

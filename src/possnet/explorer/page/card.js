@@ -38,7 +38,7 @@ export class Card {
     if (this.detailed) return;
     this.detailed = true;
     const { variable, place, actions } = this;
-    this.fresh.push([this.name, place.width - 44]); // from afar it has letters of another size
+    this.fresh.push([this.name, place.width - 44, "600 13px"]); // from afar it has letters of another size
     const clear = draw("g", { class: "drop", role: "button", tabindex: -1, "aria-label": `clear the evidence on ${variable.name}` },
       draw("title", {}, "clear this evidence"),
       draw("circle", { cx: place.width - 14, cy: 13.5, r: 8 }),
@@ -132,7 +132,7 @@ export class Card {
 
   fill(row, name, { state, pi, n, was, moved, band, given, excluded, best }) {
     const look = `${given || best} ${state}`;
-    if (look !== row.look) this.fresh.push([row.label, row.labels]);
+    if (look !== row.look) this.fresh.push([row.label, row.labels, given || best ? "600 12px" : "12px"]);
     row.look = look;
     row.state = state;
     const degrees = (possibility, necessity) => (pi === undefined ? "" : possibility + three(pi))

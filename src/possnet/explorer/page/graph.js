@@ -3,6 +3,8 @@
 import { Card } from "./card.js";
 import { draw, set } from "./dom.js";
 
+const LETTERS = "system-ui, sans-serif"; // as in style.css
+const pen = document.createElement("canvas").getContext("2d");
 const FEW = 60; // cards that are all drawn with their rows at once
 
 export class Graph {
@@ -46,11 +48,13 @@ export class Graph {
     }
   }
 
-  // Press texts that are wider than their room; all are measured before any is changed.
+  // Press texts that are wider than their room; a canvas measures them, which lays nothing out.
   squeeze(texts) {
-    for (const [text] of texts) set(text, { textLength: null, lengthAdjust: null });
-    const wide = texts.map(([text, room]) => text.getComputedTextLength() > room);
-    texts.filter((_, k) => wide[k]).forEach(([text, room]) => set(text, { textLength: room, lengthAdjust: "spacingAndGlyphs" }));
+    for (const [text, room, font] of texts) {
+      pen.font = `${font} ${LETTERS}`;
+      const wide = pen.measureText(text.textContent).width > room;
+      set(text, { textLength: wide ? room : null, lengthAdjust: wide ? "spacingAndGlyphs" : null });
+    }
   }
 
   edge({ from, to, points }) {
