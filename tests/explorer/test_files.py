@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_written_leaves_the_change_and_says_so(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("suffix", [".json", ".uai", ".bif", ".bif.gz", ".xmlbif"])
+@pytest.mark.parametrize("suffix", [".json", ".uai", ".bif", ".bif.gz", ".xmlbif", ".net", ".xdsl.gz"])
 def test_every_format_with_a_reader_can_be_dropped(server: Server, tmp_path: Path, suffix: str) -> None:
     bif = b"network n { }\nvariable a { type discrete [ 2 ] { yes, no }; }\nprobability ( a ) { table 0.25, 0.75; }\n"
     xml = (
@@ -165,6 +165,11 @@ def test_every_format_with_a_reader_can_be_dropped(server: Server, tmp_path: Pat
         ".bif": bif,
         ".bif.gz": gzip.compress(bif),
         ".xmlbif": xml,
+        ".net": b"net {} node a { states = (yes no); } potential (a) { data = (0.25 0.75); }",
+        ".xdsl.gz": gzip.compress(
+            b"<smile><nodes><cpt id='a'><state id='yes'/><state id='no'/><probabilities>0.25 0.75</probabilities></cpt>"
+            b"</nodes></smile>"
+        ),
     }
     assert upload(server, f"n{suffix}", contents[suffix]) == (200, "")
     net = server.ask("/api/network").document

@@ -71,9 +71,11 @@ def test_variables_and_states_of_a_network_are_counted(
     (tmp_path / "a.bif").write_text("".join(_BIF.format(k=k) for k in range(3)))
     pn.write_network(pn.read_network(tmp_path / "a.bif"), tmp_path / "a.json")
     pn.write_network(pn.read_network(tmp_path / "a.bif"), tmp_path / "a.uai")
+    for suffix in ("net", "xdsl"):
+        pn.write_network(pn.read_network(tmp_path / "a.bif"), tmp_path / f"a.{suffix}")
     monkeypatch.setenv(LIMITS[name].variable, str(most))
-    for file in ("a.bif", "a.json", "a.uai"):
-        found = figure if file == "a.bif" else {"variables": "3", "states": "9"}[name]
+    for file in ("a.bif", "a.json", "a.uai", "a.net", "a.xdsl"):
+        found = figure if file.endswith(("bif", "net", "xdsl")) else {"variables": "3", "states": "9"}[name]
         with pytest.raises(pn.TooLarge, match=f"{file}: {found} {name}; the limit is {most} {name}"):
             pn.read_network(tmp_path / file)
 
@@ -85,6 +87,12 @@ def test_variables_and_states_of_a_network_are_counted(
         ("deep.json", b'{"a":' * 1_000_000),
         ("digits.json", b'{"format": "possnet-network", "version": ' + b"1" * 1_000_000 + b"}"),
         ("deep.xml", b"<BIF>" * 30_000),
+        ("deep.xdsl", b"<smile>" * 300_000),
+        ("wide.xdsl", b"<smile><nodes>" + b"<cpt id='a'>" * 10 + b"<state id='s'/>" * 100_000),
+        ("deep.net", b"class a {" * 100_000),
+        ("deep.net", b"node a { states = " + b"(" * 1_000_000 + b"; }"),
+        ("text.net", b'node a { states = ("' + b'\\"' * 500_000),
+        ("digits.net", b"node a { states = (x); } potential (a) { data = (" + b"1" * 1_000_000 + b"); }"),
         ("digits.uai", b"MARKOV " + b"1" * 1_000_000),
         ("digits.bif", b"variable a { type discrete [ " + b"2" * 1_000_000 + b" ] { a, b }; }"),
         ("name.bif", b"variable " + b"a" * 1_000_000 + b" { type discrete [ 3 ] { a, b }; }"),
