@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +97,29 @@ def test_a_table_of_the_folder_is_opened_as_if_it_were_uploaded(tmp_path: Path) 
         for path in ("../rows.csv", "/etc/passwd", "deep", "deep/none.csv", ""):
             assert server.ask("/api/table-open", {"path": path}).status == 422
         assert wait_for_job(server)["table"]["name"] == "rows.csv"  # what was refused has changed nothing
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can act as another account")
+def test_another_account_of_the_machine_sees_neither_the_page_nor_its_files(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    if python is None:
+        pytest.skip("no Python that every account may run")
+    script = (
+        "import os, sys, urllib.request, urllib.error\n"
+        "try: urllib.request.urlopen(sys.argv[1]); print('open')\n"
+        "except urllib.error.HTTPError as error: print(error.code)\n"
+        "for folder in sys.argv[2:]:\n"
+        "    try: os.listdir(folder); print('listed')\n"
+        "    except PermissionError: print('refused')\n"
+    )
+    with serving("clinic", TMPDIR=str(tmp_path)) as server:
+        upload(server, "rows.csv", b"flu\nyes\nno\n")
+        wait_for_job(server)
+        kept = [str(path) for path in tmp_path.glob("possnet-explore-*")]
+        words = [python, "-I", "-c", script, f"{server.origin}api/network", *kept]
+        done = subprocess.run(words, user=65534, check=True, capture_output=True, text=True, cwd="/", timeout=60)
+    assert done.stdout.split() == ["403", "refused"]
 
 
 def test_an_impossible_row_says_what_contradicts_what() -> None:

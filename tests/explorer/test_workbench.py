@@ -407,3 +407,31 @@ def test_forced_colours_keep_every_part_visible(browser: Browser, clinic: Server
             for kind in ("frame", "possible", "necessary")
         }
         assert len(set(fills.values())) == 3, json.dumps(fills)
+
+
+def test_names_tell_edges_evidence_and_what_was_before_to_those_who_do_not_see(
+    browser: Browser, clinic: Server
+) -> None:
+    clinic_net = pn.load_example("clinic")
+    engine = pn.Inference(clinic_net)
+    before, now = engine.query("flu"), engine.query("flu", {"fever": "mild"})
+    with opened(browser, clinic, "#fever=mild") as page:
+        label = page.locator('.head[data-name="fever"]').get_attribute("aria-label") or ""
+        assert "known to be mild" in label
+        assert "parents measles, flu; no children" in label
+        label = page.locator('.head[data-name="flu"]').get_attribute("aria-label") or ""
+        assert f"possibility changed: yes from {in_words(before['yes'])} to {in_words(now['yes'])}" in label
+        assert "parents season; children fever, cough" in label
+        row = state(page, "flu", "yes").get_attribute("aria-label") or ""
+        assert row.startswith(f"flu = yes, possibility {now['yes']:.3f}, necessity ")
+        assert row.endswith(f", possibility before the evidence {before['yes']:.3f}")
+        assert page.locator(".edge-hit title").all_text_contents() == [
+            f"{parent} → {child}" for parent, child in clinic_net.dag.edges
+        ]
+
+
+def test_bars_move_unless_motion_is_to_be_reduced(browser: Browser, clinic: Server) -> None:
+    script = "bar => getComputedStyle(bar).transitionDuration"
+    for motion, expected in (("reduce", "0s"), ("no-preference", "0.28s")):
+        with opened(browser, clinic, reduced_motion=motion) as page:
+            assert page.locator(".card .possible").first.evaluate(script) == expected
