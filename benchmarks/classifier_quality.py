@@ -212,7 +212,7 @@ def ask_peers(peer: str, jobs: list[dict[str, Any]]) -> dict[Any, np.ndarray]:
     """Coverage and size of the sets of MAPIE and crepes, on the same scores."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "jobs.json"
-        file.write_text(json.dumps({"alphas": ALPHAS, "jobs": jobs}))
+        file.write_text(json.dumps({"alphas": ALPHAS, "jobs": jobs}), encoding="utf-8")
         run = subprocess.run([peer, PEER, file], capture_output=True, text=True, check=False)
     if run.returncode:
         say(run.stderr[-400:])
@@ -234,7 +234,7 @@ def read_choice(choices: list[str]) -> tuple[str, int, float]:
 
 def read_results() -> dict[str, Any]:
     """What earlier runs measured, by table."""
-    return dict(json.loads(RESULTS.read_text())) if RESULTS.exists() else {}
+    return dict(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else {}
 
 
 def write_page(results: dict[str, Any]) -> str:
@@ -332,12 +332,12 @@ def main() -> None:
             "sets": [[way, alpha, *np.round(values, 5).tolist()] for (way, alpha), values in measured.items()],
         }
         RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=1))
+        RESULTS.write_text(json.dumps(results, indent=1), encoding="utf-8")
         say(str(results[task.name]["sets"]))
     page = write_page(results)
     print(page)
     if chosen.write:
-        PAGE.write_text(page)
+        PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -87,14 +87,14 @@ def likelihoods() -> None:
             version = f"pyAgrum {found.pop('version')}"
             cases.append({"network": name, "rows": rows, "seed": seed, **found})
     target = ROOT / "tests" / "fixtures" / "likelihood.json"
-    target.write_text(json.dumps({"peer": version, "cases": cases}, indent=1) + "\n")
+    target.write_text(json.dumps({"peer": version, "cases": cases}, indent=1) + "\n", encoding="utf-8")
 
 
 def missing() -> None:
     """Record what a plain EM for Bayesian networks makes of rows with missing cells."""
     target = ROOT / "tests" / "fixtures" / "missing.json"
     lines = ",\n".join(json.dumps(case) for case in missing_data.cases())
-    target.write_text('{"peer": "benchmarks/missing_data.py", "cases": [\n' + lines + "\n]}\n")
+    target.write_text('{"peer": "benchmarks/missing_data.py", "cases": [\n' + lines + "\n]}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -104,7 +104,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for name in (*BUNDLED, *GOLD) for row in record(name, Path(folder))]
     target = ROOT / "tests" / "fixtures" / "solvers.json"
-    target.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+    target.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ def many_rows(folder: Path, rounds: int, peer: Peer) -> Target:
         missing = {v.name for v in data.variables if data.missing(v.name)[r]}
         row = data.row(r).items()
         some.append([[place[n], net.variable(n).index(next(iter(s)))] for n, s in row if n not in missing])
-    (folder / "rows.json").write_text(json.dumps(some))
+    (folder / "rows.json").write_text(json.dumps(some), encoding="utf-8")
     jobs: dict[str, Callable[[], float]] = {
         "possnet": lambda: timed(lambda: pn.Inference(net).query_many(target, data))() / ROWS
     }

@@ -296,9 +296,9 @@ def main() -> None:
     head = f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}."
     print(json.dumps({"rows": given.rows}), head, table, sep="\n\n")
     if given.write:
-        text = PAGE.read_text()
+        text = PAGE.read_text(encoding="utf-8")
         before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
-        PAGE.write_text(f"{before}{MARKS[0]}\n{head}\n\n{table}\n{MARKS[1]}{after}")
+        PAGE.write_text(f"{before}{MARKS[0]}\n{head}\n\n{table}\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

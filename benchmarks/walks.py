@@ -93,11 +93,13 @@ def walk_here(name: str, folder: Path) -> None:
         pn.write_data(pn.sample(pn.load_example("clinic"), 2000, imprecision=0.5, rng=1), folder / "rows.csv")
     steps = Steps(str(Path(pn.__file__).parent))
     signal.signal(signal.SIGUSR1, lambda *_: steps.calls.clear())
-    signal.signal(signal.SIGUSR2, lambda *_: (folder / "figures.json").write_text(json.dumps(steps.figures())))
+    signal.signal(
+        signal.SIGUSR2, lambda *_: (folder / "figures.json").write_text(json.dumps(steps.figures()), encoding="utf-8")
+    )
     steps.begin()
     main(words, standalone_mode=False)
     sys.setprofile(None)
-    (folder / "figures.json").write_text(json.dumps(steps.figures()))
+    (folder / "figures.json").write_text(json.dumps(steps.figures()), encoding="utf-8")
 
 
 def ask(address: str) -> None:
@@ -131,7 +133,7 @@ def walk(name: str, tree: Path) -> dict[str, int]:
         kept = folder / "figures.json"
         if not kept.exists():
             raise SystemExit(f"{name}: {errors}")
-        figures: dict[str, int] = json.loads(kept.read_text())
+        figures: dict[str, int] = json.loads(kept.read_text(encoding="utf-8"))
         return figures
 
 
@@ -163,13 +165,13 @@ def run() -> None:
     if options.here:
         walk_here(options.here, options.folder)
         return
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     if options.check:
         sys.exit(
             None if page_with(table(kept)) == PAGE.read_text(encoding="utf-8") else "run: python benchmarks/walks.py"
         )
     kept["before" if options.tree else "now"] = {name: walk(name, options.tree or ROOT) for name in WALKS}
-    KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     if "before" in kept and "now" in kept:
         print(table(kept))
         if PAGE.exists():

@@ -80,7 +80,7 @@ def record_readers(folder: Path) -> None:
     answer = ask("read_networks.py", *map(str, paths))
     answer["transform"] = TRANSFORM
     answer["sha256"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-    (FIXTURES / "written_networks.json").write_text(json.dumps(answer) + "\n")
+    (FIXTURES / "written_networks.json").write_text(json.dumps(answer) + "\n", encoding="utf-8")
 
 
 def record_solver(folder: Path) -> None:
@@ -96,13 +96,13 @@ def record_solver(folder: Path) -> None:
             true = answer["true"]
             assert isinstance(true, list)  # noqa: S101
             configuration = dict(states[k - 1] for k in true if k <= len(states))
-            clauses = sum(not line.startswith("c") for line in path.read_text().splitlines())
+            clauses = sum(not line.startswith("c") for line in path.read_text(encoding="utf-8").splitlines())
             version = answer["version"]
             case = {"network": name, "evidence": evidence, "clauses": clauses, "cost": answer["cost"]}
             cases.append({**case, "configuration": configuration})
     lines = ",\n".join(json.dumps(case) for case in cases)
     text = f'{{"solver": "RC2 of python-sat {version}", "cases": [\n{lines}\n]}}\n'
-    (FIXTURES / "maxsat.json").write_text(text)
+    (FIXTURES / "maxsat.json").write_text(text, encoding="utf-8")
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ def everything(master: int) -> bytes:
 
 def readme_commands() -> list[list[str]]:
     """Every ``possnet`` line of README.md, without its comment."""
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     lines, fence = [], None
     for line in text.splitlines():
         if line.startswith("```"):

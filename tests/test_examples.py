@@ -33,7 +33,7 @@ def test_the_notebooks_are_those_of_the_scripts() -> None:
 
 @pytest.mark.parametrize("name", STORIES)
 def test_a_committed_notebook_is_small_and_names_no_machine(name: str) -> None:
-    text = (EXAMPLES / f"{name}.ipynb").read_text()
+    text = (EXAMPLES / f"{name}.ipynb").read_text(encoding="utf-8")
     assert len(text) < 300_000
     assert not re.search(r"/(home|root|tmp|work|usr|opt)/", text)
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
@@ -57,10 +57,10 @@ def test_a_notebook_says_what_its_script_says_and_shows_the_picture(name: str, t
     values = [output["data"] for output in outputs if output["output_type"] == "execute_result"]
     (shown,) = [data["image/svg+xml"] for data in values if "image/svg+xml" in data]
     assert "<svg" in "".join(shown)
-    committed = json.loads((EXAMPLES / f"{name}.ipynb").read_text())["cells"]
+    committed = json.loads((EXAMPLES / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     kept = [output for cell in committed if cell["cell_type"] == "code" for output in cell["outputs"]]
     assert "".join("".join(o["text"]) for o in kept if o["output_type"] == "stream") == said
     pages = ["".join(o["data"]["text/html"]) for o in kept if "text/html" in o.get("data", {})]
     assert pages == ["".join(data["text/html"]) for data in values if "text/html" in data]
-    assert "<svg" in (tmp_path / "picture.svg").read_text()
+    assert "<svg" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
     assert [file.name for file in tmp_path.iterdir()] == ["picture.svg"]  # nothing else is left behind

@@ -13,7 +13,7 @@ import possnet as pn
 from tests import oracles, strategies
 from tests.paths import FIXTURES
 
-FIXTURE = json.loads((FIXTURES / "likelihood.json").read_text())
+FIXTURE = json.loads((FIXTURES / "likelihood.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.equation(9)

@@ -10,7 +10,7 @@ import pytest
 import possnet as pn
 from tests.paths import ROOT
 
-TEXT = (ROOT / "README.md").read_text()
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def read_size(path: str) -> tuple[int, int]:

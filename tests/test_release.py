@@ -10,7 +10,7 @@ from types import ModuleType
 import possnet as pn
 from tests.paths import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def load_script(path: str) -> ModuleType:
@@ -35,19 +35,23 @@ def test_the_page_at_the_registry_has_no_relative_links() -> None:
         local = re.sub(rf"^{re.escape(repository)}/(?:blob|raw)/v{re.escape(pn.__version__)}/", "", link or picture)
         assert "://" in local or (ROOT / local).exists(), local
     assert re.sub(r"\]\([^)\s]+\)|src(?:set)?=\"[^\"]+\"", "", text) == re.sub(
-        r"\]\([^)\s]+\)|src(?:set)?=\"[^\"]+\"", "", (ROOT / "README.md").read_text()
+        r"\]\([^)\s]+\)|src(?:set)?=\"[^\"]+\"", "", (ROOT / "README.md").read_text(encoding="utf-8")
     )
 
 
 def test_the_version_heads_the_changelog() -> None:
-    heading = re.search(r"^## (\S+) \(([^)]+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    heading = re.search(r"^## (\S+) \(([^)]+)\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert heading is not None
     assert heading[1] == pn.__version__
     assert heading[2] == "unreleased" or re.fullmatch(r"\d{4}-\d\d-\d\d", heading[2])
 
 
 def test_the_lowest_versions_that_are_tried_are_the_floors_that_are_promised() -> None:
-    pins = dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / "requirements" / "lowest.txt").read_text(), re.MULTILINE))
+    pins = dict(
+        re.findall(
+            r"^([\w-]+)==([\w.]+)", (ROOT / "requirements" / "lowest.txt").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     extras = [entry for name, listed in PROJECT["optional-dependencies"].items() if name != "all" for entry in listed]
     for entry in (*PROJECT["dependencies"], *extras):
         name, floor = re.split(r">=", entry)
@@ -57,8 +61,8 @@ def test_the_lowest_versions_that_are_tried_are_the_floors_that_are_promised() -
 
 
 def test_the_workflow_calls_targets_of_the_makefile_and_nothing_else() -> None:
-    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
-    makefile = (ROOT / "Makefile").read_text()
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     steps = re.findall(r"- run: (.+)", workflow)
     assert len(steps) >= 5
     for step in steps:
@@ -73,8 +77,10 @@ def test_the_workflow_calls_targets_of_the_makefile_and_nothing_else() -> None:
 
 
 def test_the_commands_of_the_readme_are_those_that_are_tried() -> None:
-    commands = load_script(".ci/try_wheel.py").list_commands((ROOT / "README.md").read_text())
+    commands = load_script(".ci/try_wheel.py").list_commands((ROOT / "README.md").read_text(encoding="utf-8"))
     names = [command[1] for command in commands]
-    assert len(commands) == len(re.findall(r"^possnet (?!explore)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert len(commands) == len(
+        re.findall(r"^possnet (?!explore)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert {"evaluate", "sample", "info", "learn", "complete", "check", "fit", "classify", "convert"} <= set(names)
     assert not any("#" in word for command in commands for word in command)

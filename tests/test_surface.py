@@ -79,7 +79,7 @@ def test_every_example_runs(script: str) -> None:
 def ledger() -> list[tuple[str, str, str]]:
     """Rows (equation or item, function, test) of docs/paper.md."""
     rows = []
-    for line in (ROOT / "docs" / "paper.md").read_text().splitlines():
+    for line in (ROOT / "docs" / "paper.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.startswith("|") and len(cells) == 5 and not set(cells[0]) <= set("- :") and cells[0] != "paper":
             rows.append((cells[0], cells[2], cells[3]))
@@ -90,7 +90,7 @@ def marked_tests() -> set[tuple[str, str]]:
     """Pairs (equation number, test name) of the `equation` marker anywhere in the tests."""
     found = set()
     for path in (ROOT / "tests").rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 for decorator in node.decorator_list:
                     if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.equation":
@@ -114,7 +114,7 @@ def test_every_function_and_test_in_the_ledger_exists() -> None:
     all_tests = {
         node.name
         for path in (ROOT / "tests").rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
     }
     for item, functions, tests in rows:
@@ -131,6 +131,6 @@ def test_every_function_and_test_in_the_ledger_exists() -> None:
 
 def test_the_lock_files_name_no_host_and_hash_everything() -> None:
     for path in (ROOT / "requirements").glob("*.txt"):
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         assert "://" not in text, path
         assert text.count("==") <= text.count("--hash=sha256:"), path

@@ -36,7 +36,7 @@ class GivenProbabilities(ClassifierMixin, BaseEstimator):
 def main() -> None:
     """Answer all jobs."""
     warnings.simplefilter("ignore")
-    document = json.loads(Path(sys.argv[1]).read_text())
+    document = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     answers: dict[str, dict[str, list[list[float]]]] = {"MAPIE": {}, "crepes": {}}
     for job in document["jobs"]:
         calibration, test = np.array(job["calibration"]), np.array(job["test"])

@@ -94,7 +94,7 @@ def test_files_keep_everything(clinic: pn.Network, tmp_path: Path, *, per_class:
 def test_damaged_files_are_refused(clinic: pn.Network, tmp_path: Path) -> None:
     file = tmp_path / "flu.json"
     pn.write_calibration(pn.calibrate(clinic, draw(clinic, 20, 1), "flu"), file)
-    sealed = file.read_text()
+    sealed = file.read_text(encoding="utf-8")
     text = sealed[: sealed.index(', "checksum"')] + "}"  # otherwise any change is refused by that alone
     for broken, message in (
         (sealed.replace('"weights": [1.0', '"weights": [2.0'), "does not have its checksum"),
@@ -109,5 +109,5 @@ def test_damaged_files_are_refused(clinic: pn.Network, tmp_path: Path) -> None:
             "other states",
         ),
     ):
-        file.write_text(broken)
+        file.write_text(broken, encoding="utf-8")
         refused(message, pn.read_calibration, file)

@@ -193,7 +193,7 @@ def test_options_are_refused_with_a_sentence() -> None:
 
 
 def test_a_file_with_quotes_holds_json_lists(tmp_path: Path) -> None:
-    with (tmp_path / "a.csv").open("w", newline="") as file:
+    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["x"], ['["a, b", "c"]'], ["c"], ["[c, d]"]])
     data = pn.read_data(tmp_path / "a.csv")
     assert [row[0] for row in rows_of(data)] == [{"a, b", "c"}, {"c"}, {"c", "d"}]

@@ -220,7 +220,7 @@ def test_bad_cells_are_told_with_their_row_and_column(tmp_path: Path) -> None:
         ("[a, b", "has a bracket without its partner"),
         ("[a, d]", "'d' is not a state (a, b, c)"),
     ]:
-        (tmp_path / "a.csv").write_text(f'x\na\n"{text}"\n')
+        (tmp_path / "a.csv").write_text(f'x\na\n"{text}"\n', encoding="utf-8")
         with pytest.raises(pn.InputError) as refusal:
             pn.read_data(tmp_path / "a.csv", scope)
         assert "a.csv, row 2, column 'x': " in str(refusal.value)
@@ -256,7 +256,7 @@ def test_an_anonymised_table_is_read_with_one_option(tmp_path: Path) -> None:
 
 
 def test_the_command_line_reads_cells_as_python_does(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('x\ty\na, b\tND\nb\t"c, d"\nNA\tc\n')
+    (tmp_path / "a.csv").write_text('x\ty\na, b\tND\nb\t"c, d"\nNA\tc\n', encoding="utf-8")
     shown = run("convert", tmp_path / "a.csv", "-", "--separator", ", ", "--unknown-words", "NA,ND")
     assert (shown.stdout, shown.returncode) == ("x,y\na|b,?\nb,c|d\n?,c\n", 0), shown.stderr
     one = run("convert", tmp_path / "a.csv", "-", "--separator", "x=, ", "--cells", "plain")

@@ -23,7 +23,7 @@ def rows(tmp_path: Path) -> Path:
         income = "high" if age >= 50 else "low"
         lines.append(f"{age},{rng.integers(0, 60)},{age % 4},n{age % 7},{income if age % 6 else 'low|high'}")
     path = tmp_path / "rows.csv"
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
@@ -100,7 +100,7 @@ def test_a_network_that_remembers_its_bins_takes_the_error_too_and_no_other_edge
 
 
 def test_a_column_whose_name_has_a_comma_is_still_one_column(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('"x,y",z\n1,a\n7,b\n')
+    (tmp_path / "a.csv").write_text('"x,y",z\n1,a\n7,b\n', encoding="utf-8")
     result = run("convert", tmp_path / "a.csv", tmp_path / "b.parquet", "--bin", "x,y: edges=5")
     assert result.returncode == 0, result.stderr
     assert pn.read_data(tmp_path / "b.parquet").variables[0].bins == pn.Bins((5,))
@@ -141,7 +141,7 @@ def test_two_units_and_other_edges_than_the_network_s_are_refused(rows: Path) ->
 
 
 def test_no_column_of_numbers_is_said(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n")
+    (tmp_path / "a.csv").write_text("x,y\na,1\nb,2\n", encoding="utf-8")
     result = run("info", tmp_path / "a.csv", "--bin", "*")
     assert result.returncode in {1, 2}
     result = run("learn", tmp_path / "a.csv", "--bin", "*")

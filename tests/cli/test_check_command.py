@@ -22,14 +22,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("check")
     rows = pn.sample(SURVEY, 120, process="precise", rng=1)
     pn.write_data(rows, path / "rows.csv")
-    lines = (path / "rows.csv").read_text().splitlines()
+    lines = (path / "rows.csv").read_text(encoding="utf-8").splitlines()
     states = SURVEY.variables[-1].states
     blurred = [f"{lines[0]},answer_true,who,score"]
     for number, line in enumerate(lines[1:]):
         start, _, truth = line.rpartition(",")
         other = states[(states.index(truth) + 1 + number % 2) % len(states)]
         blurred.append(f"{start},{truth}|{other},{truth},p{number // 4},{number}.5")
-    (path / "blurred.csv").write_text("\n".join(blurred) + "\n")
+    (path / "blurred.csv").write_text("\n".join(blurred) + "\n", encoding="utf-8")
     pn.write_network(pn.fit(SURVEY.dag, rows), path / "learned.json")
     return path
 
@@ -168,6 +168,6 @@ def test_complete_says_how_its_network_does_on_known_cells_and_what_it_may_have_
     assert f"  Check: {verdict}; on as many rows as the network was learned from, so probably the same" in done.stdout
     told = json.loads(run("complete", "survey", rows, "--check", "--out", out, "--json").stdout)
     assert told["check"]["verdict"].endswith("on rows that the network may have been learned from; it does not say")
-    (folder / "few.csv").write_text("vote,answer\n?,?\n")
+    (folder / "few.csv").write_text("vote,answer\n?,?\n", encoding="utf-8")
     empty = run("complete", "survey", folder / "few.csv", "--check", "--out", out)
     assert "Check: check: no cell of 'vote' is known, so that there is nothing to hide" in empty.stdout

@@ -19,7 +19,7 @@ def write_table(path: Path, rows: int, seed: int, *, ambiguous: bool) -> np.ndar
     numbers = rng.normal(size=rows) + 2 * truth
     colours = np.where(rng.random(rows) < 0.8, np.where(truth, "red", "blue"), "?")
     names = np.array(["ash", "birch"])
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["size", "colour", "label"])
         for k in range(rows):
@@ -44,7 +44,7 @@ def test_classes_are_predicted_with_sets_and_held_out_figures(tmp_path: Path) ->
     page = run(*[*arguments, "--out", str(out)]).stdout
     assert "Held out (5 folds of TRAIN): the predicted class is a candidate in" in page
     assert "TEST itself: the predicted class is right in" in page
-    lines = list(csv.DictReader(out.read_text().splitlines()))
+    lines = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert len(lines) == 60
     assert np.mean([line["label"] == name for line, name in zip(lines, truth, strict=True)]) > 0.8
     held = [name in line["set"].split("|") for line, name in zip(lines, truth, strict=True)]
@@ -82,7 +82,7 @@ def test_completed_degrees_are_calibrated(tmp_path: Path) -> None:
     keep, new = (pn.read_data(tmp_path / f"{name}.csv", variables=clinic) for name in ("keep", "new"))
     calibration = pn.calibrate(learned, keep, "flu")
     expected = calibration.complete(new, hide=True).long_form()
-    lines = list(csv.DictReader((tmp_path / "long.csv").read_text().splitlines()))
+    lines = list(csv.DictReader((tmp_path / "long.csv").read_text(encoding="utf-8").splitlines()))
     assert np.allclose([float(line["possibility"]) for line in lines], expected["possibility"], atol=1e-6)
     pn.write_calibration(calibration, tmp_path / "flu.json")
     again = run(*[*arguments, "--calibrate", str(tmp_path / "flu.json"), *out]).stdout

@@ -53,7 +53,7 @@ PATIENTS = "fever,rash,season\nmild|high,none,winter\nnone,?,summer\n!none,spots
 
 def test_info_shows_data(tmp_path: Path) -> None:
     path = tmp_path / "patients.csv"
-    path.write_text(PATIENTS)
+    path.write_text(PATIENTS, encoding="utf-8")
     shown = run("info", path, "--variables", "clinic")
     assert shown.returncode == 0, shown.stderr
     assert f"{path}: 3 rows of 3 variables" in shown.stdout
@@ -72,7 +72,7 @@ def test_info_shows_data(tmp_path: Path) -> None:
 
 
 def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(PATIENTS)
+    (tmp_path / "a.csv").write_text(PATIENTS, encoding="utf-8")
     done = run("convert", tmp_path / "a.csv", tmp_path / "a.parquet", "--variables", "clinic")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == f"Wrote {tmp_path / 'a.parquet'}: the rows of {tmp_path / 'a.csv'}, 3 variables\n"
@@ -80,7 +80,7 @@ def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> No
     wanted = [clinic.variable(name) for name in ("season", "fever", "rash")]
     assert pn.read_data(tmp_path / "a.parquet") == pn.read_data(tmp_path / "a.csv", variables=wanted)
     assert run("convert", tmp_path / "a.parquet", tmp_path / "b.csv").returncode == 0
-    assert (tmp_path / "b.csv").read_text() == (
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8") == (
         "season,fever,rash\nwinter,mild|high,none\nsummer,none,?\n?,mild|high,spots|widespread\n"
     )
     assert run("convert", tmp_path / "b.csv", tmp_path / "c.parquet", "--layout", "lists").returncode == 0
@@ -93,7 +93,7 @@ def test_convert_writes_data_and_networks_in_other_formats(tmp_path: Path) -> No
     ]
     assert pn.read_network(tmp_path / "asia.uai") == pn.load_example("asia")
     (tmp_path / "n.bif").write_text(
-        "variable rash { type discrete [ 2 ] { yes, no }; } probability ( rash ) { table .2, .8; }"
+        "variable rash { type discrete [ 2 ] { yes, no }; } probability ( rash ) { table .2, .8; }", encoding="utf-8"
     )
     assert run("convert", tmp_path / "n.bif", tmp_path / "n.json", "--transform", "symmetric").returncode == 0
     assert pn.read_network(tmp_path / "n.json").table("rash").tolist() == [0.4, 1.0]
@@ -335,7 +335,7 @@ def test_what_cannot_be_done_is_told_in_a_line_and_leaves_no_file(
 
 
 def test_a_cell_that_the_structure_does_not_know_is_told_with_its_place(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text("contact\nyes\nyse\n")
+    (tmp_path / "rows.csv").write_text("contact\nyes\nyse\n", encoding="utf-8")
     rash = pn.Variable("contact", ("yes", "no"))
     pn.write_network(pn.Network((rash,), pn.Dag({"contact": ()}), {"contact": [1, 1]}), tmp_path / "net.json")
     shown = run("fit", tmp_path / "rows.csv", "--structure", tmp_path / "net.json", "--out", tmp_path / "out.json")
@@ -378,7 +378,7 @@ def test_score_shows_both_likelihoods(tmp_path: Path) -> None:
 
 
 def test_mistakes_get_one_line_and_exit_code_1(tmp_path: Path) -> None:
-    (tmp_path / "empty.json").write_text("")
+    (tmp_path / "empty.json").write_text("", encoding="utf-8")
     for argument, message in [
         ("asai", "asai: no such file and no bundled network of that name (asia, clinic, pump, survey); did you mean 'asia'?"),
         ("nowhere.json", "nowhere.json: no such file; check the name"),

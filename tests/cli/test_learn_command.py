@@ -162,5 +162,5 @@ def _wait_for_work(pid: int, seconds: float) -> None:
         time.sleep(seconds + 1.0)
         return
     ticks = os.sysconf("SC_CLK_TCK")
-    while sum(map(int, accounts.read_text().rpartition(")")[2].split()[11:13])) < seconds * ticks:
+    while sum(map(int, accounts.read_text(encoding="utf-8").rpartition(")")[2].split()[11:13])) < seconds * ticks:
         time.sleep(0.05)

@@ -62,7 +62,7 @@ def test_help_breaks_no_word_and_no_flag_at_80_columns(name: str) -> None:
 
 
 def test_the_manual_is_that_of_the_commands() -> None:
-    assert (ROOT / "docs" / "cli.md").read_text() == manual(), "run: make docs"
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == manual(), "run: make docs"
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_a_file_of_the_wrong_kind_or_name_says_what_it_looks_like_and_who_reads_
 def test_pipes_carry_data_and_networks(rows: Path, tmp_path: Path) -> None:
     drawn = run_real("sample", "clinic", "--rows", "300", "--seed", "3", "--out", "-")
     pn.write_data(pn.sample(pn.load_example("clinic"), 300, rng=3), tmp_path / "same.csv")
-    assert drawn.stdout == (tmp_path / "same.csv").read_text()
+    assert drawn.stdout == (tmp_path / "same.csv").read_text(encoding="utf-8")
     fitted = run_real("fit", "-", "--structure", "clinic", "--out", "-", given=drawn.stdout)
     assert fitted.returncode == 0, fitted.stderr
-    (tmp_path / "fitted.json").write_text(fitted.stdout)
+    (tmp_path / "fitted.json").write_text(fitted.stdout, encoding="utf-8")
     assert pn.read_network(tmp_path / "fitted.json") == pn.fit(
         pn.load_example("clinic").dag, pn.read_data(tmp_path / "same.csv", variables=pn.load_example("clinic"))
     )
@@ -352,23 +352,23 @@ def test_other_shells_get_their_script(shell: str) -> None:
 def test_semicolons_and_tabs_between_columns_are_seen(rows: Path, tmp_path: Path) -> None:
     for sign in (";", "\t"):
         file = tmp_path / "rows.csv"
-        file.write_text(rows.read_text().replace(",", sign))
+        file.write_text(rows.read_text(encoding="utf-8").replace(",", sign), encoding="utf-8")
         assert json.loads(run("info", file, "--json").stdout)["variables"].keys() == {
             v.name for v in pn.load_example("clinic").variables
         }
         assert run("complete", "clinic", file, "--out", tmp_path / "out.csv").returncode == 0
-        assert (tmp_path / "out.csv").read_text().startswith("contact,")
+        assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("contact,")
 
 
 def test_a_file_completed_in_place_keeps_what_it_is_told_to_keep(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
-    file.write_text("fever,ward\nmild,a\nhigh,b\n")
+    file.write_text("fever,ward\nmild,a\nhigh,b\n", encoding="utf-8")
     done = run("complete", "clinic", file, "--keep", "ward", "--out", file)
     assert done.returncode == 0, done.stderr
-    assert file.read_text() == "fever,ward\nmild,a\nhigh,b\n"
+    assert file.read_text(encoding="utf-8") == "fever,ward\nmild,a\nhigh,b\n"
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "a.csv").write_text("fever,ward\nmild,a\n")
-    (tmp_path / "parts" / "b.csv").write_text("fever\n?\n")
+    (tmp_path / "parts" / "a.csv").write_text("fever,ward\nmild,a\n", encoding="utf-8")
+    (tmp_path / "parts" / "b.csv").write_text("fever\n?\n", encoding="utf-8")
     assert run("complete", "clinic", tmp_path / "parts", "--keep", "ward", "--out", tmp_path / "x.csv").returncode == 1
     assert {path.name for path in tmp_path.iterdir()} == {"rows.csv", "parts"}
 
@@ -376,7 +376,7 @@ def test_a_file_completed_in_place_keeps_what_it_is_told_to_keep(tmp_path: Path)
 def test_standard_input_can_be_anything_but_twice(rows: Path) -> None:
     assert "standard input: 200 rows" in run("info", "-", given=rows.read_bytes()).stdout
     again = run("convert", "-", "-", given=rows.read_bytes()).stdout
-    assert again.splitlines()[0] == rows.read_text().splitlines()[0]
+    assert again.splitlines()[0] == rows.read_text(encoding="utf-8").splitlines()[0]
     assert len(again.splitlines()) == 201
     network = run("convert", "clinic", "-").stdout
     for begin in ("", " " * 40):
@@ -422,7 +422,7 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
         f"{name},{pain},{'yes' if pain > 5 else 'no'}" for name, pain in zip("abcdefghijkl", range(12), strict=True)
     ]
     table = tmp_path / "my.csv"
-    table.write_text("\n".join(["name,pain,drug", *lines, "m,>7,?", "n,<2,no|yes"]) + "\n")
+    table.write_text("\n".join(["name,pain,drug", *lines, "m,>7,?", "n,<2,no|yes"]) + "\n", encoding="utf-8")
     bins = ["--bin", "pain: edges=3,6 error=.5"]
     assert "pain: measurements? Bin them" in run("info", table).stdout
     assert "measurements?" not in run("info", table, *bins).stdout
@@ -431,7 +431,7 @@ def test_a_table_with_readings_takes_three_commands(tmp_path: Path) -> None:
     assert learned.returncode == 0, learned.stderr
     done = run("complete", tmp_path / "l.json", table, *bins, "--keep", "name", "--out", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out.csv").read_text().splitlines()[0] == "name,pain,drug"
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[0] == "name,pain,drug"
     assert run("fit", table, "--structure", tmp_path / "l.json", *bins, "--out", tmp_path / "f.json").returncode == 0
     assert run("score", tmp_path / "f.json", table, *bins).returncode == 0
     wrong = run("learn", table, "--without", "nmae")

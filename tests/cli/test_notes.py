@@ -18,7 +18,7 @@ ROWS = "fever,rash,ward\nmild,?,a\nnone,spots,b\n"
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     file = tmp_path / "rows.csv"
-    file.write_text(ROWS)
+    file.write_text(ROWS, encoding="utf-8")
     return file
 
 

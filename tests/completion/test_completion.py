@@ -307,7 +307,7 @@ PATIENTS = "ward,contact,measles,fever,rash\nA,yes,?,mild|high,widespread\nB,no,
 @pytest.fixture
 def patients(tmp_path: Path) -> Path:
     path = tmp_path / "patients.csv"
-    path.write_text(PATIENTS)
+    path.write_text(PATIENTS, encoding="utf-8")
     return path
 
 
@@ -315,7 +315,7 @@ def test_the_command_writes_the_resolved_table_and_says_what_it_did(patients: Pa
     out = patients.parent / "out.csv"
     done = run_real("complete", "clinic", patients, "--out", out)
     assert done.returncode == 0, done.stderr
-    assert out.read_text() == (
+    assert out.read_text(encoding="utf-8") == (
         "contact,measles,fever,rash\nyes,yes,high,widespread\nno,no,none,none\nno,no,mild,spots\n"
     )
     assert done.stdout.startswith(f"{patients}: 3 rows, 5 ambiguous cells; 5 (100 %) resolved to one state, ")
@@ -335,7 +335,7 @@ def test_the_command_keeps_columns_that_the_network_lacks(patients: Path) -> Non
     out = patients.parent / "out.csv"
     done = run("complete", "clinic", patients, "--keep", "ward", "--as", "narrowed", "--threshold", "0.5", "--out", out)
     assert (done.returncode, done.stderr) == (0, f"Wrote {out}: 3 rows, ambiguous cells narrowed\n")
-    first = out.read_text().splitlines()[:2]
+    first = out.read_text(encoding="utf-8").splitlines()[:2]
     assert first == ["ward,contact,measles,fever,rash", "A,yes,yes,mild|high,widespread"]
     wrong = run("complete", "clinic", patients, "--keep", "wrad", "--out", out)
     assert wrong.returncode == 1
@@ -373,7 +373,7 @@ def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> 
     a, b = pn.Variable("a", ("x", "y")), pn.Variable("b", ("x", "y"))
     tables: dict[str, Any] = {"a": [1, 1], "b": [[1, 0], [0.5, 1]]}
     pn.write_network(pn.Network((a, b), pn.Dag({"a": (), "b": ("a",)}), tables), tmp_path / "net.json")
-    (tmp_path / "rows.csv").write_text("a,b\nx,y\n?,?\nx|y,y\n" + "x,y\n" * 20)
+    (tmp_path / "rows.csv").write_text("a,b\nx,y\n?,?\nx|y,y\n" + "x,y\n" * 20, encoding="utf-8")
     done = run("complete", tmp_path / "net.json", tmp_path / "rows.csv", "--out", tmp_path / "out.csv")
     assert (
         "Note: 21 rows are impossible in this network, left as given: 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, ... (all of them with --json)\n"
@@ -382,15 +382,15 @@ def test_the_command_reports_impossible_rows_and_leaves_them(tmp_path: Path) -> 
     total = next(line.split() for line in done.stdout.splitlines() if line.startswith("  all"))
     head = next(line.split() for line in done.stdout.splitlines() if line.startswith("  variable"))
     assert (head[-1], total[-1]) == ("tied", "2")
-    assert (tmp_path / "out.csv").read_text().splitlines()[1:4] == ["x,y", "?,?", "y,y"]
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1:4] == ["x,y", "?,?", "y,y"]
 
 
 def test_the_command_bins_measurements_on_the_way(tmp_path: Path) -> None:
-    (tmp_path / "wards.csv").write_text("fever,off,rash\n36.9,.1,none\n38.4,.2,?\n>39,,spots\n")
+    (tmp_path / "wards.csv").write_text("fever,off,rash\n36.9,.1,none\n38.4,.2,?\n>39,,spots\n", encoding="utf-8")
     measure = "fever: edges=37.5,38.5 error=off"
     done = run("complete", "clinic", tmp_path / "wards.csv", "--bin", measure, "--out", tmp_path / "out.csv")
     assert (done.returncode, done.stderr.count("\n"), done.stderr.startswith("Wrote ")) == (0, 1, True)
-    assert (tmp_path / "out.csv").read_text() == "fever,rash\nnone,none\nmild,none\nhigh,spots\n"
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "fever,rash\nnone,none\nmild,none\nhigh,spots\n"
 
 
 @pytest.mark.parametrize(
@@ -441,16 +441,16 @@ def test_the_command_draws_progress_on_a_terminal(tmp_path: Path) -> None:
 
 
 def test_weights_go_through_the_command(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("bronc,dysp,n\n?,yes,3\nyes,?,2\n")
+    (tmp_path / "a.csv").write_text("bronc,dysp,n\n?,yes,3\nyes,?,2\n", encoding="utf-8")
     done = run("complete", "asia", tmp_path / "a.csv", "--weights", "n", "--out", tmp_path / "b.csv")
     assert (done.returncode, done.stderr.count("\n"), done.stderr.startswith("Wrote ")) == (0, 1, True)
-    assert (tmp_path / "b.csv").read_text() == "bronc,dysp,n\nyes,yes,3\nyes,yes,2\n"
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8") == "bronc,dysp,n\nyes,yes,3\nyes,yes,2\n"
 
 
 def test_kept_columns_are_copied_value_by_value(tmp_path: Path) -> None:
     notes = ["b|a", "!urgent", "", " x ", "C:\\temp", 'say "hi", now', "é"]
     table = tmp_path / "kept.csv"
-    with table.open("w", newline="") as file:
+    with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["note", "fever", "id", "rash"])
         writer.writerows([note, "high|mild", number, "?"] for number, note in enumerate(notes))
@@ -459,7 +459,7 @@ def test_kept_columns_are_copied_value_by_value(tmp_path: Path) -> None:
         done = run("complete", "clinic", table, "--keep", "note", "--keep", "id", "--out", out)
         assert done.returncode == 0, done.stderr
         if suffix == ".csv":
-            with out.open(newline="") as file:
+            with out.open(newline="", encoding="utf-8") as file:
                 found = list(csv.DictReader(file))
             assert list(found[0]) == ["note", "fever", "id", "rash"]
             assert [row["note"] for row in found] == notes
@@ -473,9 +473,9 @@ def test_kept_columns_are_copied_value_by_value(tmp_path: Path) -> None:
 
 def test_identifiers_can_be_kept_however_many_there_are(tmp_path: Path) -> None:
     table = tmp_path / "many.csv"
-    table.write_text("id,fever\n" + "".join(f"p{k},?\n" for k in range(30_000)))
+    table.write_text("id,fever\n" + "".join(f"p{k},?\n" for k in range(30_000)), encoding="utf-8")
     assert run("complete", "clinic", table, "--keep", "id", "--out", tmp_path / "out.csv").returncode == 0
-    assert (tmp_path / "out.csv").read_text().splitlines()[-1].startswith("p29999,")
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[-1].startswith("p29999,")
 
 
 def test_a_degree_at_the_threshold_stays_however_it_is_rounded() -> None:
@@ -489,7 +489,7 @@ def test_a_degree_at_the_threshold_stays_however_it_is_rounded() -> None:
 
 def test_every_impossible_row_is_told(tmp_path: Path) -> None:
     table = tmp_path / "rows.csv"
-    table.write_text("tub,lung,either,smoke\n" + "yes,no,no,?\n" * 25 + "no,no,no,?\n")
+    table.write_text("tub,lung,either,smoke\n" + "yes,no,no,?\n" * 25 + "no,no,no,?\n", encoding="utf-8")
     found = json.loads(run("complete", "asia", table, "--out", tmp_path / "out.csv", "--json").stdout)
     assert found["impossible_rows"] == list(range(1, 26))
     assert run("complete", "asia", table, "--as", "long", "--out", tmp_path / "long.parquet").returncode == 0

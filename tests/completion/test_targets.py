@@ -113,7 +113,7 @@ def test_a_completion_of_which_nothing_was_asked_says_so() -> None:
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     path = tmp_path / "rows.csv"
-    path.write_text("smoke,dysp\nyes,no\nno,yes\n")
+    path.write_text("smoke,dysp\nyes,no\nno,yes\n", encoding="utf-8")
     return path
 
 
@@ -135,7 +135,7 @@ def test_the_command_adds_a_missing_target_and_predicts_it(rows: Path) -> None:
     assert done.returncode == 0, done.stderr
     engine = pn.Inference(pn.load_example("asia"))
     best = [engine.query("bronc", {"smoke": a, "dysp": b}).core for a, b in (("yes", "no"), ("no", "yes"))]
-    assert out.read_text() == f"smoke,dysp,bronc\nyes,no,{min(best[0])}\nno,yes,{min(best[1])}\n"
+    assert out.read_text(encoding="utf-8") == f"smoke,dysp,bronc\nyes,no,{min(best[0])}\nno,yes,{min(best[1])}\n"
     assert "2 rows, 2 ambiguous cells; 2 (100 %) resolved to one state" in done.stdout
     assert "ask for them with --target asia,tub,lung,either,xray." in done.stdout
 
@@ -143,7 +143,7 @@ def test_the_command_adds_a_missing_target_and_predicts_it(rows: Path) -> None:
 def test_the_command_keeps_what_is_given_of_a_target_unless_it_is_hidden(rows: Path) -> None:
     out = rows.parent / "out.csv"
     done = run("complete", "asia", rows, "--target", "dysp,bronc", "--out", out)
-    assert out.read_text().splitlines()[0] == "smoke,dysp,bronc"
+    assert out.read_text(encoding="utf-8").splitlines()[0] == "smoke,dysp,bronc"
     assert "  dysp: given in 2 of 2 rows and kept; --hide predicts it there too." in done.stdout
     assert "bronc: given" not in done.stdout
     hidden = run("complete", "asia", rows, "--target", "dysp", "--target", "bronc", "--hide", "--out", out, "--json")
@@ -158,6 +158,6 @@ def test_the_command_keeps_what_is_given_of_a_target_unless_it_is_hidden(rows: P
 def test_long_degrees_of_a_missing_target_stand_in_the_file(rows: Path) -> None:
     out = rows.parent / "long.csv"
     assert run("complete", "asia", rows, "--target", "bronc", "--as", "long", "--out", out).returncode == 0
-    lines = out.read_text().splitlines()[1:]
+    lines = out.read_text(encoding="utf-8").splitlines()[1:]
     degrees = pn.Inference(pn.load_example("asia")).query("bronc", {"smoke": "yes", "dysp": "no"})
     assert [float(line.split(",")[3]) for line in lines[:2]] == pytest.approx(np.asarray(degrees.degrees).tolist())

@@ -235,7 +235,7 @@ def saved(folder: Path) -> tuple[Path, dict[str, Any]]:
     data = pn.Dataset.from_table({"a": ["x", {"x", "y"}, "y"], "b": ["u", "v", "v"]})
     file = folder / "counts.json"
     pn.write_counts(pn.count(pn.Dag({"a": (), "b": ("a",)}), data, focal=True), file)
-    document = json.loads(file.read_text())
+    document = json.loads(file.read_text(encoding="utf-8"))
     del document["checksum"]  # otherwise any change is refused by that alone
     return file, document
 
@@ -277,7 +277,7 @@ def test_damaged_counts_are_told(tmp_path: Path, place: list[Any], value: object
     for step in place[:-1]:
         target = target[step]
     target[place[-1]] = value
-    file.write_text(json.dumps(document))
+    file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(pn.InputError, match=message) as told:
         pn.read_counts(file)
     assert str(told.value).startswith(str(file))

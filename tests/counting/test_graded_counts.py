@@ -101,8 +101,8 @@ def test_float_counts_are_read_back_as_floats(tmp_path: Path) -> None:
     assert again["b"].dtype == np.float64
     assert not again.is_exact
     assert pn.fit(counts.dag, again).table("b").tolist() == pn.fit(counts.dag, counts).table("b").tolist()
-    text = (tmp_path / "counts.json").read_text().replace('"totals": [3.0]', '"totals": [4.0]')
-    (tmp_path / "damaged.json").write_text(text)
+    text = (tmp_path / "counts.json").read_text(encoding="utf-8").replace('"totals": [3.0]', '"totals": [4.0]')
+    (tmp_path / "damaged.json").write_text(text, encoding="utf-8")
     refused("the file is damaged", pn.read_counts, tmp_path / "damaged.json")
 
 

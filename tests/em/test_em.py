@@ -26,7 +26,7 @@ from possnet.kernels import bitmaps
 from tests import oracles, strategies
 from tests.paths import FIXTURES
 
-FIXTURE = json.loads((FIXTURES / "missing.json").read_text())
+FIXTURE = json.loads((FIXTURES / "missing.json").read_text(encoding="utf-8"))
 
 
 @st.composite

@@ -95,7 +95,7 @@ def test_results_are_tidy_and_say_nothing_of_time_or_place(tmp_path: Path) -> No
     import pyarrow.parquet as pq
 
     found = pn.evaluate(["asia"], **SMALL, workers=1, out=tmp_path / "run")
-    text = (tmp_path / "run" / "results.csv").read_text()
+    text = (tmp_path / "run" / "results.csv").read_text(encoding="utf-8")
     lines = text.splitlines()
     assert lines[0] == "network,process,imprecision,rows,learner,repeat,metric,value,vacuous,limit,error"
     assert len(lines) == 1 + sum(len(o.metrics) for o in found.outcomes)
@@ -103,7 +103,7 @@ def test_results_are_tidy_and_say_nothing_of_time_or_place(tmp_path: Path) -> No
     table = pq.read_table(tmp_path / "run" / "results.parquet")
     assert table.num_rows == len(lines) - 1
     assert float(lines[1].split(",")[7]) == table.column("value")[0].as_py()
-    timings = json.loads((tmp_path / "run" / "timings.json").read_text())
+    timings = json.loads((tmp_path / "run" / "timings.json").read_text(encoding="utf-8"))
     assert set(timings["versions"]) == {"Python", "possnet", "numpy", "pyarrow"}
     assert set(timings["trials"][0]["seconds"]) == {"sample", "learn", "compare"}
 
@@ -136,7 +136,8 @@ def test_a_script_without_a_main_guard_can_use_workers(tmp_path: Path) -> None:
     script.write_text(
         "import possnet as pn\n"
         "found = pn.evaluate(['asia'], rows=[20, 30, 40], imprecision=1, process='traced', repeats=1, rng=1, workers=2)\n"
-        "print(found)\n"
+        "print(found)\n",
+        encoding="utf-8",
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
@@ -168,7 +169,7 @@ def test_workers_that_never_start_end_the_run_soon() -> None:
 
 def alive(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").split(")")[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
 
@@ -179,7 +180,7 @@ def children(pid: int) -> set[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                fields = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
             except OSError:
                 continue
             if int(fields[1]) == pid:
@@ -236,7 +237,7 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     victims = [
         pid
         for pid in children(process.pid)
-        if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+        if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").replace("\0", " ")
     ]
     os.kill(victims[0], signal.SIGKILL)
     stdout, _ = process.communicate(timeout=120)
@@ -326,7 +327,7 @@ def test_one_failing_trial_does_not_sink_the_rest(tmp_path: Path) -> None:
         LEARNERS.unregister("broken")
     assert {trial.learner for trial, _ in found.failed} == {"broken"}
     assert found.failed[0][1] == "RuntimeError: this learner needs 3 TiB"
-    assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text()
+    assert "this learner needs 3 TiB" in (tmp_path / "run" / "results.csv").read_text(encoding="utf-8")
     assert "failed" in found.table()
 
 
@@ -346,10 +347,10 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
             pn.InputError, match="not empty and holds no experiment|no experiment|Not a directory|not a folder"
         ):
             pn.evaluate(["asia"], **SMALL, out=path)
-    (run / "trials" / "0.json").write_text("{}")
+    (run / "trials" / "0.json").write_text("{}", encoding="utf-8")
     (run / "trials" / ".x.json.abc.part").touch()
     file = next(file for file in (run / "trials").iterdir() if file.name not in {"0.json", ".x.json.abc.part"})
-    file.write_text("{damaged")
+    file.write_text("{damaged", encoding="utf-8")
     with pytest.warns(PossnetWarning, match="damaged"):
         pn.evaluate(["asia"], **SMALL, workers=1, out=run)
     assert (run / "results.csv").read_bytes() == before
@@ -440,7 +441,7 @@ def test_a_file_is_called_by_its_name_without_its_folder(tmp_path: Path) -> None
         out = tmp_path / f"run{len(tables)}"
         how = ["--rows", "50", "--repeats", "1", "--imprecision", "1"]
         assert run("evaluate", file, *how, "--out", out).returncode == 0
-        tables.append((out / "results.csv").read_text())
+        tables.append((out / "results.csv").read_text(encoding="utf-8"))
     assert tables[0] == tables[1]
     assert tables[0].splitlines()[1].startswith("my,")
 

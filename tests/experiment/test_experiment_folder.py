@@ -80,7 +80,7 @@ def change_trial(text: str) -> dict[str, str]:
 def test_a_damaged_trial_is_run_again_and_said(damage: str, finished: Path, tmp_path: Path) -> None:
     folder = copied(finished, tmp_path / "run")
     file = min((folder / "trials").iterdir())
-    file.write_text(change_trial(file.read_text())[damage])
+    file.write_text(change_trial(file.read_text(encoding="utf-8"))[damage], encoding="utf-8")
     with pytest.raises(pn.InputError, match="1 of 2 runs are not finished"), pytest.warns(PossnetWarning):
         read_experiment(folder)
     with pytest.warns(PossnetWarning, match=rf"1 trial of 2 cannot be read.*{file.name}.*runs such trials again"):
@@ -94,7 +94,9 @@ def test_a_damaged_description_is_a_sentence_and_nothing_is_written(
     damage: Any, finished: Path, tmp_path: Path
 ) -> None:
     folder = copied(finished, tmp_path / "run")
-    (folder / "experiment.json").write_text(damage((folder / "experiment.json").read_text()))
+    (folder / "experiment.json").write_text(
+        damage((folder / "experiment.json").read_text(encoding="utf-8")), encoding="utf-8"
+    )
     before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in folder.rglob("*") if file.is_file()}
     with pytest.raises(pn.InputError, match=r"experiment.json.*Nothing was written") as caught:
         pn.evaluate(["asia"], **HOW, out=folder)
@@ -109,7 +111,7 @@ def test_a_damaged_description_is_a_sentence_and_nothing_is_written(
 def test_damaged_networks_are_refused_by_readers_and_mended_by_the_next_run(finished: Path, tmp_path: Path) -> None:
     folder = copied(finished, tmp_path / "run")
     kept = folder / "networks.json"
-    kept.write_text(kept.read_text().replace("0.1", "0.2", 1))
+    kept.write_text(kept.read_text(encoding="utf-8").replace("0.1", "0.2", 1), encoding="utf-8")
     with pytest.raises(pn.InputError, match=r"networks.json holds other networks; it is damaged"):
         read_experiment(folder)
     pn.evaluate(["asia"], **HOW, out=folder)

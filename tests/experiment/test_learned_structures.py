@@ -45,7 +45,7 @@ def test_experiments_refuse_structures_that_they_do_not_know(tmp_path: Path) -> 
                 "--learn", "given,greedy:bic", "--repeats", 1, "--metric", "hamming", "--out", tmp_path / "run")  # fmt: skip
     assert shown.returncode == 0, shown.stderr
     assert "counting on a structure by greedy, bic" in " ".join(shown.stdout.split())
-    assert "likelihood@greedy:bic" in (tmp_path / "run" / "results.csv").read_text()
+    assert "likelihood@greedy:bic" in (tmp_path / "run" / "results.csv").read_text(encoding="utf-8")
 
 
 def test_a_learner_may_be_named_with_its_structure() -> None:

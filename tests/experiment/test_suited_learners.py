@@ -79,7 +79,7 @@ def test_the_command_prints_limits_and_what_is_identified() -> None:
 
 def test_metrics_of_bounds_are_in_the_results(tmp_path: Path) -> None:
     results = pn.evaluate(["clinic"], learners=["em", "cut"], process="alpha-cut", out=tmp_path / "run", **ONE)
-    with (tmp_path / "run" / "results.csv").open(newline="") as file:
+    with (tmp_path / "run" / "results.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     for metric in ("bound_coverage", "identified_share", "identified_error"):
         (line,) = [line for line in lines if line["metric"] == metric]

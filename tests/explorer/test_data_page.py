@@ -62,7 +62,7 @@ def chips(page: Page) -> list[str]:
 def test_a_table_shows_its_columns_and_its_rows_become_evidence(browser: Browser, ward: Server, tmp_path: Path) -> None:
     table = tmp_path / "patients.csv"
     rows = "\n".join(f"{36 + k / 10:.1f},?,no,b<i>" for k in range(20))
-    table.write_text(f"temp,flu,rash,ward\n{rows}\n38.0,yes|no,spots|none,a\n")
+    table.write_text(f"temp,flu,rash,ward\n{rows}\n38.0,yes|no,spots|none,a\n", encoding="utf-8")
     # the rash of the table has another state than that of the network, which says so
     with opened(browser, ward) as page:
         choose(page, table)
@@ -130,7 +130,7 @@ def test_what_is_learned_takes_the_page_and_is_checked(browser: Browser, ward: S
 @pytest.mark.needs("axe")
 def test_bad_tables_are_told_and_the_tab_is_accessible(browser: Browser, ward: Server, tmp_path: Path) -> None:
     (tmp_path / "noise.parquet").write_bytes(b"PAR1" + bytes(range(256)))
-    (tmp_path / "<img src=x onerror=alert(1)>.csv").write_text("a,b\n1\n")
+    (tmp_path / "<img src=x onerror=alert(1)>.csv").write_text("a,b\n1\n", encoding="utf-8")
     with opened(browser, ward, bypass_csp=True) as page:
         for name, words in (("noise.parquet", "noise.parquet: "), ("<img src=x onerror=alert(1)>.csv", ", row 1")):
             page.get_by_label("A table with rows").set_input_files(tmp_path / name)

@@ -48,7 +48,7 @@ def wait_for_job(server: Server) -> dict[str, Any]:
 def workers_of(server: Server) -> list[int]:
     """Processes that the server has started."""
     children = Path(f"/proc/{server.process.pid}/task").glob("*/children")
-    return [int(number) for listed in children for number in listed.read_text().split()]
+    return [int(number) for listed in children for number in listed.read_text(encoding="utf-8").split()]
 
 
 def test_rows_become_evidence_and_what_they_leave_open_is_completed(ward: Server) -> None:

@@ -29,9 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pn.write_network(ASIA, inside / "deep" / "deeper" / "deepest" / "far.json")
     pn.write_network(ASIA, top / "secret.json")
     pn.write_network(ASIA, inside / ".hidden.json")
-    (inside / "rows.csv").write_text("a,b\nx,y\n")
-    (inside / "notes.txt").write_text("nothing")
-    (inside / "broken.json").write_text("{")
+    (inside / "rows.csv").write_text("a,b\nx,y\n", encoding="utf-8")
+    (inside / "notes.txt").write_text("nothing", encoding="utf-8")
+    (inside / "broken.json").write_text("{", encoding="utf-8")
     (inside / "link.json").symlink_to(top / "secret.json")
     (inside / "alias.json").symlink_to(inside / "asia.json")
     (inside / "loop.json").symlink_to(inside / "loop.json")
@@ -225,7 +225,7 @@ def test_large_uploads_are_refused_before_they_are_read(server: Server) -> None:
 
 def test_a_folder_with_many_files_is_listed_briefly(tmp_path: Path) -> None:
     for number in range(80):
-        (tmp_path / f"n{number}.json").write_text("{}")
+        (tmp_path / f"n{number}.json").write_text("{}", encoding="utf-8")
         os.utime(tmp_path / f"n{number}.json", (number, number))
     listed = list_files(tmp_path)
     assert [file.path for file in listed] == [f"n{number}.json" for number in range(79, 19, -1)]

@@ -205,7 +205,7 @@ def test_edits_and_a_second_file_are_compared_in_colour_the_worst_table_first(br
         pair = expected.pair_tables(worst.name)
         row = tab.locator(".paired").first.locator("tbody tr").first.locator(".digits").all_inner_texts()
         assert row == [f"{pair.first[worst.contexts[0], 0]:.3f}", f"{pair.second[worst.contexts[0], 0]:.3f}"]
-        (tmp_path / "bad.json").write_text("{")
+        (tmp_path / "bad.json").write_text("{", encoding="utf-8")
         tab.get_by_label("The second network").set_input_files(tmp_path / "bad.json")
         tab.get_by_role("status").get_by_text("bad.json").wait_for()
 

@@ -28,7 +28,10 @@ def report(stage: str, done: int = 0, total: int = 0) -> None:
 
 
 def is_alive(process: int) -> bool:
-    return Path(f"/proc/{process}").exists() and "Z" not in Path(f"/proc/{process}/stat").read_text().split(")")[1][:3]
+    return (
+        Path(f"/proc/{process}").exists()
+        and "Z" not in Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split(")")[1][:3]
+    )
 
 
 def wait_for_end(process: int) -> bool:
@@ -59,7 +62,7 @@ def learn(**options: Any) -> dict[str, Any]:
 def test_a_table_is_read_learned_from_and_forgotten_as_the_library_would(desk: DataDesk, tmp_path: Path) -> None:
     data = pn.sample(CLINIC, 300, process="precise", rng=1)
     pn.write_data(data, tmp_path / "rows.csv")
-    job = upload(desk, "patients.csv", (tmp_path / "rows.csv").read_text())
+    job = upload(desk, "patients.csv", (tmp_path / "rows.csv").read_text(encoding="utf-8"))
     job.wait(PATIENCE)
     assert (job.state, job.error) == ("done", "")
     expected = pn.read_data(tmp_path / "rows.csv")
@@ -100,7 +103,7 @@ def test_a_stopped_job_is_gone_with_its_files_and_a_new_one_stops_the_last(desk:
 
 
 def test_a_job_ends_at_its_limits_of_time_and_of_memory(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b\n" + "x,y\n" * 2_000_000)
+    (tmp_path / "a.csv").write_text("a,b\n" + "x,y\n" * 2_000_000, encoding="utf-8")
     late = Job("read", {"file": "a.csv"}, tmp_path, JobLimits(seconds=0.2))
     late.wait(PATIENCE)
     assert late.state == "failed"
@@ -115,7 +118,7 @@ def test_a_job_ends_at_its_limits_of_time_and_of_memory(tmp_path: Path) -> None:
 
 
 def test_a_job_ends_with_the_server_even_if_that_is_killed(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b\n" + "x,y\n" * 2_000_000)
+    (tmp_path / "a.csv").write_text("a,b\n" + "x,y\n" * 2_000_000, encoding="utf-8")
     script = (
         "import sys; from pathlib import Path; from possnet.explorer.background_job import Job\n"
         "print(Job('read', {'file': 'a.csv'}, Path(sys.argv[1])).process_id, flush=True); sys.stdin.read()"
@@ -159,7 +162,9 @@ def test_a_column_that_cannot_be_used_is_left_out_and_the_others_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("rows.csv").write_text("note,flu,rash,visit\n" + "".join(f"?,{'yn'[k % 2]},NA,v{k}\n" for k in range(10_001)))
+    Path("rows.csv").write_text(
+        "note,flu,rash,visit\n" + "".join(f"?,{'yn'[k % 2]},NA,v{k}\n" for k in range(10_001)), encoding="utf-8"
+    )
     page = read_table({"file": "rows.csv", "unknown_words": ["NA"]}, tmp_path, report)
     told = {column["name"]: (column["unusable"], column["chosen"], column["count"]) for column in page["columns"]}
     assert told == {
@@ -182,7 +187,7 @@ def test_a_worker_says_in_one_sentence_what_is_wrong_with_a_table(desk: DataDesk
 def test_columns_and_bins_are_those_that_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = "\n".join(f"{36 + k / 10},{'yes' if k > 15 else 'no'},x" for k in range(30))
-    Path("t.csv").write_text(f"temp,rash,ward\n{rows}\nND,?,x\n")
+    Path("t.csv").write_text(f"temp,rash,ward\n{rows}\nND,?,x\n", encoding="utf-8")
     usual = read_table({"file": "t.csv", "unknown_words": ["ND"]}, tmp_path, report)
     assert [column["number"] for column in usual["columns"]] == [True, False, False]
     assert usual["columns"][0]["edges"]

@@ -66,9 +66,9 @@ def test_a_network_and_a_table_are_dropped_on_the_page(
 ) -> None:
     from playwright.sync_api import expect
 
-    (tmp_path / "<b>bad.json").write_text("{")
-    (tmp_path / "rows.exe").write_text("MZ")
-    (tmp_path / "ward.csv").write_text("note,flu\n?,yes\n?,no\n")
+    (tmp_path / "<b>bad.json").write_text("{", encoding="utf-8")
+    (tmp_path / "rows.exe").write_text("MZ", encoding="utf-8")
+    (tmp_path / "ward.csv").write_text("note,flu\n?,yes\n?,no\n", encoding="utf-8")
     with watched(browser, server.address, **WINDOW) as (page, _):
         page.locator("#start h3").first.wait_for()
         drop(page, "#start", folder / "asia.json")

@@ -252,7 +252,7 @@ def test_only_the_loopback_address_is_bound(clinic: Server) -> None:
         line.split()[1]
         for table in ("/proc/net/tcp", "/proc/net/tcp6")
         if Path(table).exists()
-        for line in Path(table).read_text().splitlines()[1:]
+        for line in Path(table).read_text(encoding="utf-8").splitlines()[1:]
         if line.split()[1].endswith(wanted) and line.split()[3] == "0A"
     ]
     assert bound == [f"0100007F{wanted}"]

@@ -32,7 +32,7 @@ def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
         pytest.skip("this shell ignores the signal, and so does the command")
     ((_, _, net),) = [words for words in readme_commands() if words[1] == "explore"]
     opener = tmp_path / "opener"
-    opener.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
+    opener.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n', encoding="utf-8")
     opener.chmod(0o755)
     with serving(net, "--port", "0", BROWSER=f"{opener} %s") as server:
         assert server.ask("/api/network").status == 200
@@ -45,7 +45,7 @@ def test_the_readmes_command_runs_until_a_signal_ends_it_quietly(
     assert server.process.returncode == code
     assert out == ""
     assert err == f"Open this address in a browser on this machine; Ctrl-C ends it.\n{last}"
-    assert (tmp_path / "opened").read_text() == f"{server.address}\n"
+    assert (tmp_path / "opened").read_text(encoding="utf-8") == f"{server.address}\n"
 
 
 def test_a_port_in_use_is_told_and_the_default_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:

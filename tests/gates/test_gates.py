@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 import possnet as pn
 from tests.strategies import conjunctions, levels
 
-SCHEMA = json.loads(files("possnet").joinpath("io", "network.schema.json").read_text())
+SCHEMA = json.loads(files("possnet").joinpath("io", "network.schema.json").read_text(encoding="utf-8"))
 CHOICES = {"or": max, "and": min, "max": max, "min": min}
 
 
@@ -128,7 +128,7 @@ def test_a_network_keeps_the_numbers_of_its_gates(tmp_path: Path) -> None:
     assert repr(net) == "Network(3 variables, 2 edges, 12 degrees, product; 1 gate)"
     path = tmp_path / "gated.json"
     pn.write_network(net, path)
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     jsonschema.validate(document, SCHEMA)
     entry = document["variables"][2]
     assert entry["gate"] == {"kind": "or", "inhibition": {"tub": 0.1, "lung": 0.2}, "leak": 0.05}
@@ -165,7 +165,7 @@ def test_every_kind_of_gate_survives_its_file(kind: str, tmp_path: Path) -> None
     tables = {"x": [1, 1, 1], "z": [1, 1, 1], "y": gate}
     net = pn.Network((x, z, y), pn.Dag({"x": (), "z": (), "y": ("x", "z")}), tables, conjunction=pn.MIN)
     pn.write_network(net, tmp_path / "net.json")
-    jsonschema.validate(json.loads((tmp_path / "net.json").read_text()), SCHEMA)
+    jsonschema.validate(json.loads((tmp_path / "net.json").read_text(encoding="utf-8")), SCHEMA)
     again = pn.read_network(tmp_path / "net.json")
     assert again == net
     assert again.gates == {"y": gate}
@@ -176,12 +176,12 @@ def test_files_with_broken_gates_are_refused(tmp_path: Path) -> None:
     net = gated()
     path = tmp_path / "gated.json"
     pn.write_network(net, path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
 
     def refuse(change: Any, message: str) -> None:
         document = json.loads(text)
         change(document["variables"][2])
-        path.write_text(json.dumps(document))
+        path.write_text(json.dumps(document), encoding="utf-8")
         with pytest.raises(pn.InputError, match=message):
             pn.read_network(path)
 
@@ -196,7 +196,7 @@ def test_files_with_broken_gates_are_refused(tmp_path: Path) -> None:
     refuse(lambda v: v.update(gate={"kind": "max"}), "no effects; expected one for each parent")
     document = json.loads(text)
     document["variables"][2]["degrees"] = net.table("either").tolist()
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     assert pn.read_network(path) == net
 
 

@@ -85,8 +85,8 @@ def list_pip_settings() -> tuple[dict[str, str], list[str]]:
 def write_etc(folder: Path) -> None:
     """A user without rights, names of hosts, and pip's settings for the whole machine."""
     folder.mkdir()
-    (folder / "passwd").write_text(f"gast:x:{UID}:{UID}::{HOME}:/bin/sh\n")
-    (folder / "group").write_text(f"gast:x:{UID}:\n")
+    (folder / "passwd").write_text(f"gast:x:{UID}:{UID}::{HOME}:/bin/sh\n", encoding="utf-8")
+    (folder / "group").write_text(f"gast:x:{UID}:\n", encoding="utf-8")
     for name in ("resolv.conf", "hosts", "nsswitch.conf", "pip.conf", "host.conf"):
         if Path("/etc", name).exists():
             shutil.copy(Path("/etc", name), folder / name)

@@ -169,7 +169,7 @@ def minimise_corpus(fresh: int) -> None:
         generator, inputs = random.Random(name), list(reader.seeds())  # noqa: S311
         candidates += [reader.mutate(generator.choice(inputs), inputs, reader.words, generator) for _ in range(fresh)]
         chosen = choose_inputs(reader, candidates, read_corpus(name))
-        (CORPUS / f"{name}.txt").write_text("".join(f"{content!r}\n" for content in chosen))
+        (CORPUS / f"{name}.txt").write_text("".join(f"{content!r}\n" for content in chosen), encoding="utf-8")
         sys.stdout.write(f"{name}: {len(chosen)} of {len(candidates)} inputs\n")
 
 

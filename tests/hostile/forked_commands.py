@@ -80,7 +80,7 @@ def run_forked(
             _run_child(arguments, folder, place, fault, prepare, record=record)
         _, status = os.waitpid(process, 0)
         code = os.waitstatus_to_exitcode(status)
-        words = (place / "err").read_text(errors="replace") if (place / "err").exists() else ""
+        words = (place / "err").read_text(errors="replace", encoding="utf-8") if (place / "err").exists() else ""
         if not (place / "calls").exists():
             return Ending(code, b"", words)
         calls, steps = pickle.loads((place / "calls").read_bytes())  # noqa: S301 - written by our own child

@@ -34,7 +34,7 @@ class Hang(BaseException):
 def read_corpus(name: str) -> list[bytes]:
     """Inputs that reach code which the seeds do not, or were failures once: a line for each, as Python writes bytes."""
     path = CORPUS / f"{name}.txt"
-    return [ast.literal_eval(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [ast.literal_eval(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 @contextmanager

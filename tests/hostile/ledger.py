@@ -57,7 +57,7 @@ def read_ledger(path: Path = LEDGER) -> dict[str, Record]:
     if not path.exists():
         return {}
     known = {entry.name for entry in fields(Record)}
-    entries = json.loads(path.read_text())
+    entries = json.loads(path.read_text(encoding="utf-8"))
     return {
         name: Record(**{key: value for key, value in entry.items() if key in known}) for name, entry in entries.items()
     }
@@ -66,13 +66,13 @@ def read_ledger(path: Path = LEDGER) -> dict[str, Record]:
 def write_ledger(records: dict[str, Record], path: Path = LEDGER) -> None:
     """Write the ledger, sections and fields in order."""
     content = {name: asdict(records[name]) for name in sorted(records)}
-    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 @contextmanager
 def _lock_ledger(path: Path) -> Iterator[None]:
     KEPT.mkdir(parents=True, exist_ok=True)
-    with (KEPT / f"{path.name}.lock").open("w") as opened:
+    with (KEPT / f"{path.name}.lock").open("w", encoding="utf-8") as opened:
         fcntl.flock(opened, fcntl.LOCK_EX)
         yield
 

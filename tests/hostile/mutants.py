@@ -122,13 +122,13 @@ class Judge:
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                     if self.failed:
                         break
-                answer.write_text(self.failed)
+                answer.write_text(self.failed, encoding="utf-8")
             except BaseException as error:  # noqa: BLE001 - a test run that breaks down has noticed
-                answer.write_text(f"{type(error).__name__}")
+                answer.write_text(f"{type(error).__name__}", encoding="utf-8")
             finally:
                 os._exit(0)
         ended = wait_for(child, seconds=30.0 * allowed)
-        noticed = answer.read_text() if answer.exists() else None
+        noticed = answer.read_text(encoding="utf-8") if answer.exists() else None
         if noticed is None or not ended:
             return "timeout", f"more than {allowed} CPU seconds"
         return ("killed", noticed) if noticed else ("survived", "")
@@ -223,7 +223,7 @@ def run_mutants(mutants: Sequence[Mutant], seconds: float, *, thorough: bool = F
     SCRATCH.mkdir(parents=True, exist_ok=True)
     record_missing_maps()
     judge = Judge(mutants, seconds, thorough=thorough)
-    with Path(os.devnull).open("w") as nowhere:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         shown, sys.stdout = sys.stdout, nowhere
         try:
             pytest.main([*OPTIONS, *ASKED], plugins=[judge])

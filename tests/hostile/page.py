@@ -56,4 +56,4 @@ def format_page(sections: Sequence[Section], records: Mapping[str, Record], defe
 
 def write_page(sections: Sequence[Section], records: Mapping[str, Record], path: Path = PAGE) -> None:
     """Write the page."""
-    path.write_text(format_page(sections, records))
+    path.write_text(format_page(sections, records), encoding="utf-8")

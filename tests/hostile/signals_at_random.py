@@ -43,7 +43,7 @@ def write_big(folder: Path, rows: int) -> None:
 def watches_signals(process: int) -> bool:
     """Whether a process handles SIGTERM by itself, from the masks that Linux shows."""
     try:
-        status = Path(f"/proc/{process}/status").read_text()
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:
         return False
     caught = next((line.split()[1] for line in status.splitlines() if line.startswith("SigCgt")), "0")

@@ -20,7 +20,7 @@ from tests.paths import ROOT
 
 
 def test_the_page_is_written_from_the_ledger() -> None:
-    assert PAGE.read_text() == format_page(SECTIONS, read_ledger())
+    assert PAGE.read_text(encoding="utf-8") == format_page(SECTIONS, read_ledger())
     assert set(read_ledger()) <= {section.name for section in SECTIONS}
 
 
@@ -32,7 +32,7 @@ def test_every_test_that_holds_a_defect_is_there() -> None:
     for defect in DEFECTS:
         for name in defect.tests:
             file, _, test = name.partition("::")
-            module = ast.parse((ROOT / "tests" / file).read_text())
+            module = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
             assert test in {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef)}, name
 
 

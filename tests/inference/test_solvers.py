@@ -11,7 +11,7 @@ import possnet as pn
 from tests.gold import gold_files
 from tests.paths import FIXTURES
 
-SOLVERS = json.loads((FIXTURES / "solvers.json").read_text())
+SOLVERS = json.loads((FIXTURES / "solvers.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ def test_names_with_special_characters_survive_csv(tmp_path: Path) -> None:
 def test_other_delimiters_separators_and_no_escape(tmp_path: Path) -> None:
     options: dict[str, Any] = {"delimiter": ";", "separator": "/", "escape": ""}
     pn.write_data(DATA, tmp_path / "a.csv", **options)
-    assert (tmp_path / "a.csv").read_text().splitlines()[:2] == ["fever;rash", "mild/high;no"]
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[:2] == ["fever;rash", "mild/high;no"]
     assert pn.read_data(tmp_path / "a.csv", variables=DATA, **options) == DATA
     assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv", variables=DATA, **options)) == DATA
     needs = pn.Dataset.from_table({"x": ["a/b"]})
@@ -54,7 +54,7 @@ def test_other_delimiters_separators_and_no_escape(tmp_path: Path) -> None:
 
 def test_domains_from_a_csv_are_what_its_cells_name_sorted(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("x,y\nb|c,10\n!a,9\n?,0..5\n")
+    path.write_text("x,y\nb|c,10\n!a,9\n?,0..5\n", encoding="utf-8")
     data = pn.read_data(path)
     assert [v.states for v in data.variables] == [("a", "b", "c"), ("0..5", "10", "9")]
     assert [row[0] for row in rows_of(data)] == [{"b", "c"}, {"b", "c"}, None]
@@ -65,7 +65,7 @@ def test_a_byte_order_mark_windows_lines_and_blank_lines_are_no_trouble(tmp_path
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbffever,rash\r\nmild,yes\r\n\r\nhigh,no")
     assert [row[:2] for row in rows_of(pn.read_data(path))] == [({"mild"}, {"yes"}), ({"high"}, {"no"})]
-    path.write_text("fever\nmild\n\nhigh\n")
+    path.write_text("fever\nmild\n\nhigh\n", encoding="utf-8")
     assert [row[0] for row in rows_of(pn.read_data(path))] == [{"mild"}, None, {"high"}]
 
 
@@ -75,7 +75,9 @@ def test_a_csv_read_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     for size in (1, 7, 16, 1000):
         monkeypatch.setattr("possnet.io.data_formats.csv_data._PIECE", size)
         assert pn.Dataset.concatenate(pn.scan_data(tmp_path / "a.csv", variables=DATA)) == data
-    (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().rstrip() + "\nhihg,no")
+    (tmp_path / "b.csv").write_text(
+        (tmp_path / "a.csv").read_text(encoding="utf-8").rstrip() + "\nhihg,no", encoding="utf-8"
+    )
     stream = pn.scan_data(tmp_path / "b.csv", variables=DATA)
     refused("row 121, column 'fever': 'hihg' is not a state", list, stream)
 
@@ -86,7 +88,7 @@ def test_a_csv_whose_quotes_begin_late_is_streamed_as_it_is_read(
 ) -> None:
     plain, quoted = "x,y\n" * 20, '"p\nq","r,s"\nx,"y"\n' * 5
     for rows in (plain + quoted, quoted + plain, plain + quoted + plain):
-        (tmp_path / "a.csv").write_text(f"{header}\n{rows}")
+        (tmp_path / "a.csv").write_text(f"{header}\n{rows}", encoding="utf-8")
         data = pn.read_data(tmp_path / "a.csv")
         assert {v.name: v.states for v in data.variables} == {"a": ("p\nq", "x"), "b": ("r,s", "y")}
         for size in (3, 16, 50, 1000):
@@ -97,7 +99,7 @@ def test_a_csv_whose_quotes_begin_late_is_streamed_as_it_is_read(
 def test_errors_in_a_csv_are_told_as_many_as_a_message_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("patients.csv")
-    path.write_text("fever,rash\n" + "mild,yes\n" * 15 + "hihg,yes\n" + "mild,ye\n" * 20)
+    path.write_text("fever,rash\n" + "mild,yes\n" * 15 + "hihg,yes\n" + "mild,ye\n" * 20, encoding="utf-8")
     lines = refused("'hihg' is not a state", pn.read_data, path, (FEVER, RASH)).splitlines()
     assert lines[0] == f"{path}, row 16, column 'fever': 'hihg' is not a state (none, mild, high); did you mean 'high'?"
     assert lines[1] == f"{path}, row 17, column 'rash': 'ye' is not a state (yes, no); did you mean 'yes'?"
@@ -108,7 +110,7 @@ def test_errors_in_a_csv_are_told_as_many_as_a_message_holds(tmp_path: Path, mon
 
 def test_a_wide_domain_and_many_wrong_cells_are_told_at_once(tmp_path: Path) -> None:
     wide = pn.Variable("a", tuple(f"s{k:04d}" for k in range(1000)))
-    (tmp_path / "a.csv").write_text("a\n" + "".join(f"state_{k:05d}\n" for k in range(20_000)))
+    (tmp_path / "a.csv").write_text("a\n" + "".join(f"state_{k:05d}\n" for k in range(20_000)), encoding="utf-8")
     lookup = mock.patch("possnet.arrow.raw_columns.among", return_value="")
     with lookup as looked_up, pytest.raises(pn.InputError, match=r"19,99\d more cells"):
         pn.read_data(tmp_path / "a.csv", variables=[wide])
@@ -116,7 +118,7 @@ def test_a_wide_domain_and_many_wrong_cells_are_told_at_once(tmp_path: Path) -> 
 
 
 def test_a_range_is_told_from_a_state_the_same_way_in_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "r.csv").write_text("a\nx..y\nx\nx\nx\ny\ny\ny\n")
+    (tmp_path / "r.csv").write_text("a\nx..y\nx\nx\nx\ny\ny\ny\n", encoding="utf-8")
     monkeypatch.setattr("possnet.io.data_formats.csv_data._PIECE", 8)
     for reader in (pn.read_data, pn.scan_data):
         refused("row 1, column 'a': 'x..y' looks like a range", reader, tmp_path / "r.csv")
@@ -130,7 +132,7 @@ def test_a_file_of_nothing_but_a_header_has_no_rows(tmp_path: Path, content: byt
     stream = pn.scan_data(tmp_path / "h.csv", variables=scope)
     assert len(pn.Dataset.concatenate(stream)) == 0
     pn.write_data(stream, tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_text() == "a,b\n"
+    assert (tmp_path / "again.csv").read_text(encoding="utf-8") == "a,b\n"
 
 
 BAD_CSV: list[tuple[bytes, str]] = [

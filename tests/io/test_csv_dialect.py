@@ -44,7 +44,7 @@ def test_a_file_with_quotes_is_read_whatever_stands_between_its_fields(rows: lis
 )  # fmt: skip
 def test_the_dialect_is_found(tmp_path: Path, content: str, rows: list[object]) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     assert [row[:2] for row in rows_of(pn.read_data(path))] == rows
     assert [row[:2] for row in rows_of(pn.Dataset.concatenate(pn.scan_data(path)))] == rows
     assert len(column_names(path)) == 2
@@ -81,7 +81,7 @@ def test_other_encodings_are_read_with_a_note(tmp_path: Path, late: bool, quoted
 
 def test_a_quote_of_ones_own_and_none_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text('x,y\n$a,b$,"c\n')
+    path.write_text('x,y\n$a,b$,"c\n', encoding="utf-8")
     assert rows_of(pn.read_data(path, quote="$", separator="|"))[0][:2] == ({"a,b"}, {'"c'})
-    path.write_text("x,y\n'a,b'\n")
+    path.write_text("x,y\n'a,b'\n", encoding="utf-8")
     assert rows_of(pn.read_data(path, quote=""))[0][:2] == ({"'a"}, {"b'"})

@@ -62,7 +62,7 @@ def test_a_column_of_nothing_but_unknown_cells(tmp_path: Path, name: str) -> Non
 
 
 def test_domains_may_come_from_a_network(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("b,note,a\nx|y,hello,!u\n")
+    (tmp_path / "a.csv").write_text("b,note,a\nx|y,hello,!u\n", encoding="utf-8")
     net = pn.Network(
         [pn.Variable("a", ("u", "v")), pn.Variable("b", ("y", "x"))],
         pn.Dag({"a": (), "b": ()}),
@@ -103,15 +103,15 @@ def test_a_stream_left_early_leaves_no_thread_behind(tmp_path: Path) -> None:
 
 
 def test_streams_of_files_that_do_not_fit_together(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("x,y\na,b\n")
-    (tmp_path / "b.csv").write_text("x,z\na,b\n")
+    (tmp_path / "a.csv").write_text("x,y\na,b\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("x,z\na,b\n", encoding="utf-8")
     refused(r"b.csv: columns differ from those of .*a.csv \(y, z\); expected the same", pn.scan_data, tmp_path)
     scope = [pn.Variable("x", ("a",)), pn.Variable("y", ("b",))]
     refused(r"b.csv: no column 'y' \(x, z\)", pn.scan_data, tmp_path, scope)
     refused("no .csv or .parquet file there", pn.scan_data, tmp_path / "*.nothing")
     refused("no .csv or .parquet file there", pn.scan_data, [])
     refused("none.csv: no such file; check the name", pn.scan_data, tmp_path / "none.csv")
-    (tmp_path / "b.csv").write_text("x,y\na,c\nA,c\n")
+    (tmp_path / "b.csv").write_text("x,y\na,c\nA,c\n", encoding="utf-8")
     assert [v.states for v in pn.scan_data(tmp_path).variables] == [("A", "a"), ("b", "c")]
     stream = pn.scan_data(tmp_path, variables=[pn.Variable("x", ("a",))])
     refused(r"b.csv, row 2, column 'x': 'A' is not a state \(a\); did you mean 'a'", list, stream)
@@ -163,7 +163,7 @@ def test_names_that_no_file_can_have_are_refused(name: str) -> None:
 
 
 def test_a_file_that_is_gone_when_its_turn_comes(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("x\na\n")
+    (tmp_path / "a.csv").write_text("x\na\n", encoding="utf-8")
     stream = pn.scan_data(tmp_path / "a.csv", variables=[pn.Variable("x", ("a",))])
     (tmp_path / "a.csv").unlink()
     refused("a.csv: no such file; check the name", list, stream)
@@ -185,14 +185,14 @@ def test_random_bytes_never_escape_as_another_error(content: bytes) -> None:
 
 def test_weights_in_files(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("x,n\na,3\nb, 1\n")
+    path.write_text("x,n\na,3\nb, 1\n", encoding="utf-8")
     data = pn.read_data(path, weights="n")
     assert data.weights is not None
     assert data.weights.tolist() == [3, 1]
     refused(r"no weight column 'm' \(x, n\)", pn.read_data, path, weights="m")
-    path.write_text("x,n\na,3\nb,many\n")
+    path.write_text("x,n\na,3\nb,many\n", encoding="utf-8")
     refused("row 2, weight column 'n': 'many'; expected a number from 0 to", pn.read_data, path, weights="n")
-    path.write_text("x,n\n" + f"a,{10**18 - 1}\n" * 5)
+    path.write_text("x,n\n" + f"a,{10**18 - 1}\n" * 5, encoding="utf-8")
     refused(r"a.csv: weights add up to more than 2\*\*62; expected a smaller total", pn.read_data, path, weights="n")
     clash = pn.Dataset.from_rows((pn.Variable("weight", ("a",)),), [("a",)], weights=[2])
     refused("'weight' cannot name the weights", pn.write_data, clash, tmp_path / "b.csv")
@@ -206,7 +206,7 @@ def test_a_failing_write_leaves_nothing_and_keeps_the_old_file(tmp_path: Path, n
     pn.write_data(DATA, tmp_path / name)
     before = (tmp_path / name).read_bytes()
     shutil.copy(tmp_path / name, tmp_path / f"source-{name}")
-    (tmp_path / "bad.csv").write_text("fever,rash\nmild,no\nhihg,no\n")
+    (tmp_path / "bad.csv").write_text("fever,rash\nmild,no\nhihg,no\n", encoding="utf-8")
     stream = pn.scan_data([tmp_path / f"source-{name}", tmp_path / "bad.csv"], variables=DATA)
     refused("'hihg' is not a state", pn.write_data, stream, tmp_path / name)
     assert (tmp_path / name).read_bytes() == before
@@ -241,7 +241,7 @@ def test_columns_that_cannot_be_carried_along_are_named(tmp_path: Path) -> None:
         write_layout(pn.Dataset.concatenate([DATA] * 2), path, plain=plain_columns(tmp_path / "in", ["note"]))
     assert pn.read_data(path).variables == (RASH,)
     write_layout(stream, tmp_path / "data.csv", plain=plain_columns(tmp_path / "in", ["note"]))
-    assert (tmp_path / "data.csv").read_text() == "note,rash\n1,yes\np,no\n"
+    assert (tmp_path / "data.csv").read_text(encoding="utf-8") == "note,rash\n1,yes\np,no\n"
 
 
 def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

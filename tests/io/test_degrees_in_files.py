@@ -57,7 +57,7 @@ def test_degrees_are_written_so_that_they_are_read(variable: pn.Variable, drawn:
 
 def write_rows(folder: Path, *cells: str) -> Path:
     path = folder / "rows.csv"
-    path.write_text("fever\n" + "\n".join(cells) + "\n")
+    path.write_text("fever\n" + "\n".join(cells) + "\n", encoding="utf-8")
     return path
 
 
@@ -120,7 +120,7 @@ def test_largest_degrees_below_1_are_said_once(tmp_path: Path) -> None:
 
 def test_certainties_come_from_a_column(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    path.write_text("fever,sure,rash\nhigh,6,yes\nmild|high,7,no\n?,,yes\n")
+    path.write_text("fever,sure,rash\nhigh,6,yes\nmild|high,7,no\n?,,yes\n", encoding="utf-8")
     data = pn.read_data(path, variables=[FEVER, RASH], certainty={"fever": ("sure", 7)})
     table = {"fever": ["high", {"mild", "high"}, None], "sure": [6, 7, None], "rash": ["yes", "no", "yes"]}
     expected = pn.Dataset.from_table(table, variables=[FEVER, RASH], certainty={"fever": ("sure", 7)})
@@ -181,8 +181,8 @@ def test_layouts_that_cannot_hold_degrees_refuse_them(tmp_path: Path) -> None:
     refused("lists of states cannot hold", pn.write_data, graded, tmp_path / "a.parquet", layout="lists")
     assert not (tmp_path / "a.parquet").exists()
     first, other = tmp_path / "1.csv", tmp_path / "2.csv"
-    first.write_text("fever\nnone\n")
-    other.write_text("fever\nhigh:1|mild:.4\n")
+    first.write_text("fever\nnone\n", encoding="utf-8")
+    other.write_text("fever\nhigh:1|mild:.4\n", encoding="utf-8")
     stream = pn.scan_data([first, other], variables=[FEVER])
     refused("later ones carry degrees; read the rows as a whole", pn.write_data, stream, tmp_path / "b.parquet")
     pn.write_data(stream, tmp_path / "c.csv")
@@ -194,7 +194,7 @@ def test_layouts_that_cannot_hold_degrees_refuse_them(tmp_path: Path) -> None:
 
 def test_the_command_line_reads_degrees_and_certainties(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    path.write_text("fever,sure,rash\nhigh,6,yes:1|no:.5\nmild|high,7,no\n")
+    path.write_text("fever,sure,rash\nhigh,6,yes:1|no:.5\nmild|high,7,no\n", encoding="utf-8")
     shown = run("info", path, "--certainty", "fever=sure/7", "--cells", "rash=degrees")
     assert "50.0 % have degrees" in shown.stdout
     assert "no:0.5|yes:1" in shown.stdout

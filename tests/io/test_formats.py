@@ -54,7 +54,7 @@ def write_line(network: pn.Network, path: Path, *, digits: int = 6) -> None:
     for variable in network.variables:
         degrees = zip(variable.states, network.table(variable.name).tolist(), strict=True)
         parts.append(" ".join([variable.name, *(f"{state}={degree:.{digits}g}" for state, degree in degrees)]))
-    path.write_text("toy " + "; ".join(parts) + "\n")
+    path.write_text("toy " + "; ".join(parts) + "\n", encoding="utf-8")
 
 
 class JsonLines(DataSource):
@@ -62,7 +62,7 @@ class JsonLines(DataSource):
 
     def __init__(self, path: Path, weight_column: str | None) -> None:
         super().__init__(path, weight_column)
-        self._objects = [json.loads(line) for line in path.read_text().splitlines()]
+        self._objects = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         self.header = list(self._objects[0])
         self.require_weights()
 
@@ -73,7 +73,7 @@ class JsonLines(DataSource):
 def write_json_lines(
     batches: Iterable[pn.Dataset], path: Path, variables: Sequence[pn.Variable], weight_column: str | None
 ) -> None:
-    with path.open("w") as out:
+    with path.open("w", encoding="utf-8") as out:
         for batch in batches:
             for number in range(len(batch)):
                 row = batch.row(number)
@@ -118,7 +118,7 @@ def toy_formats() -> Iterator[None]:
 def test_a_network_format_from_outside_is_read_written_and_named(tmp_path: Path) -> None:
     path = tmp_path / "net.toy"
     pn.write_network(NET, path)
-    assert path.read_text() == "toy rash yes=1 no=0.5; fever none=0.25 mild=1 high=1\n"
+    assert path.read_text(encoding="utf-8") == "toy rash yes=1 no=0.5; fever none=0.25 mild=1 high=1\n"
     assert pn.read_network(path) == NET
     (tmp_path / "net.toy.gz").write_bytes(gzip.compress(path.read_bytes()))
     assert pn.read_network(tmp_path / "net.toy.gz") == NET
@@ -141,7 +141,7 @@ def test_a_network_format_from_outside_is_read_written_and_named(tmp_path: Path)
 def test_a_data_format_from_outside_is_read_written_and_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     pn.write_data(DATA, path)
-    assert path.read_text().splitlines()[1] == '{"rash": null, "fever": ["none"]}'
+    assert path.read_text(encoding="utf-8").splitlines()[1] == '{"rash": null, "fever": ["none"]}'
     assert pn.read_data(path, variables=DATA) == DATA
     assert [v.states for v in pn.read_data(path).variables] == [("no", "yes"), ("high", "mild", "none")]
     assert column_names(path) == ("rash", "fever")
@@ -164,14 +164,14 @@ def test_weights_measurements_and_wrong_cells_need_nothing_of_a_data_format(tmp_
     assert pn.read_data(path, variables=(RASH,), weights="weight") == weighted
     refused(r"no weight column 'wieght' \(rash, weight\)", pn.read_data, path, weights="wieght")
     refused("row 1, column 'rash': 'yes' is not a state", pn.read_data, path, [pn.Variable("rash", ("ja", "nein"))])
-    path.write_text('{"temp": 36.5, "rash": "no"}\n{"temp": 39.5, "rash": "yes"}\n')
+    path.write_text('{"temp": 36.5, "rash": "no"}\n{"temp": 39.5, "rash": "yes"}\n', encoding="utf-8")
     data = pn.read_data(path, binnings={"temp": pn.Binning([37.5, 38.5])})
     assert [data.row(k)["temp"] for k in range(2)] == [{"<37.5"}, {">=38.5"}]
 
 
 @pytest.mark.usefixtures("toy_formats")
 def test_what_a_data_format_cannot_do_is_refused_with_those_that_can(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text("note,rash\nx,yes\n")
+    (tmp_path / "rows.csv").write_text("note,rash\nx,yes\n", encoding="utf-8")
     data = pn.read_data(tmp_path / "rows.csv", variables=[RASH])
     plain = plain_columns(tmp_path / "rows.csv", ["note"])
     refused(r"'.jsonl'; expected .csv or .parquet", pn.write_data, data, tmp_path / "rows.jsonl", plain=plain)
@@ -192,7 +192,7 @@ def test_the_command_line_converts_shows_and_names_formats_from_outside(tmp_path
     assert run("convert", tmp_path / "rows.csv", rows, "--variables", net).returncode == 0
     assert pn.read_data(rows, variables=DATA) == DATA
     assert run("convert", rows, tmp_path / "again.csv", "--variables", net).returncode == 0
-    assert (tmp_path / "again.csv").read_text() == (tmp_path / "rows.csv").read_text()
+    assert (tmp_path / "again.csv").read_text(encoding="utf-8") == (tmp_path / "rows.csv").read_text(encoding="utf-8")
     assert json.loads(run("info", net, "--json").stdout)["kind"] == "network"
     assert json.loads(run("info", rows, "--json").stdout)["rows"] == 3
     assert json.loads(run("info", "-", "--json", given=net.read_bytes()).stdout)["variables"].keys() == {

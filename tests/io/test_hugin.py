@@ -24,7 +24,7 @@ potential (fever | rash) { data = ((.1 .2 .7) (.6 .3 .1)); }
 
 
 def test_hugin_means_the_same_as_bif(tmp_path: Path) -> None:
-    (tmp_path / "a.net").write_text(NET)
+    (tmp_path / "a.net").write_text(NET, encoding="utf-8")
     net = pn.read_network(tmp_path / "a.net", transform="ratio")
     same = decode_bif(small_bif(), "a", "ratio")
     assert net.name == "test"

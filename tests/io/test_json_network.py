@@ -20,7 +20,7 @@ from possnet.io.network_formats.json_network import decode_network, encode_netwo
 from tests.refused import refused
 from tests.strategies import names, networks
 
-SCHEMA = json.loads(files("possnet").joinpath("io", "network.schema.json").read_text())
+SCHEMA = json.loads(files("possnet").joinpath("io", "network.schema.json").read_text(encoding="utf-8"))
 VALID = jsonschema.validators.validator_for(SCHEMA)(SCHEMA)
 YES_NO = ("yes", "no")
 
@@ -85,7 +85,7 @@ def test_a_subnormal_network_survives_json(tmp_path: Path) -> None:
     net = pn.Network.subnormal((rash,), pn.Dag({"rash": ()}), {"rash": [0.1 + 0.2, 5e-324]})
     pn.write_network(net, tmp_path / "n.json")
     assert pn.read_network(tmp_path / "n.json") == net
-    VALID.validate(json.loads((tmp_path / "n.json").read_text()))
+    VALID.validate(json.loads((tmp_path / "n.json").read_text(encoding="utf-8")))
 
 
 def test_asia_is_the_published_network_transformed_with_optimal() -> None:
@@ -106,7 +106,7 @@ def test_every_bundled_network_follows_the_schema_and_is_written_as_we_write() -
     assert len(example_names()) >= 4
     assert {pn.load_example(name).conjunction.name for name in example_names()} == {"product", "min"}
     for name in example_names():
-        text = files("possnet").joinpath("bundled", f"{name}.json").read_text()
+        text = files("possnet").joinpath("bundled", f"{name}.json").read_text(encoding="utf-8")
         VALID.validate(json.loads(text))
         assert encode_network(pn.load_example(name)) == text
         assert pn.load_example(name).name == name
@@ -203,7 +203,7 @@ def test_files_that_cannot_be_opened_are_named(tmp_path: Path) -> None:
 
 def test_writing_replaces_the_file_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     target = tmp_path / "n.json"
-    target.write_text("old")
+    target.write_text("old", encoding="utf-8")
     target.chmod(0o640)
     pn.write_network(pn.load_example("asia"), target)
     assert pn.read_network(target) == pn.load_example("asia")
@@ -213,7 +213,7 @@ def test_writing_replaces_the_file_whole_and_keeps_its_mode(tmp_path: Path) -> N
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "n.json"
-    target.write_text("old")
+    target.write_text("old", encoding="utf-8")
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -221,5 +221,5 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("os.write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pn.write_network(pn.load_example("asia"), target)
-    assert target.read_text() == "old"
+    assert target.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [target]

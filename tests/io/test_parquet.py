@@ -107,7 +107,7 @@ def test_files_whose_columns_and_states_stand_in_another_order_are_one_stream(tm
     turned = pn.Variable("a", ("z", "x", "y")), pn.Variable("b", ("v", "u"))
     pn.write_data(pn.Dataset.from_rows((a, b), [({"x", "y"}, "u"), ("z", None)]), tmp_path / "1.parquet")
     pn.write_data(pn.Dataset.from_rows(turned[::-1], [("u", {"x", "y"}), (None, "z")]), tmp_path / "2.parquet")
-    (tmp_path / "3.csv").write_text("b,a\nu,x|y\n?,z\n")
+    (tmp_path / "3.csv").write_text("b,a\nu,x|y\n?,z\n", encoding="utf-8")
     for files in (["1", "2"], ["1", "2", "3"], ["2", "1"]):
         paths = [tmp_path / f"{k}.{'csv' if k == '3' else 'parquet'}" for k in files]
         stream = pn.scan_data(paths)

@@ -15,7 +15,7 @@ import possnet as pn
 from possnet.io.kept_degrees import IDENTIFIER, make_labels
 from tests.paths import ROOT
 
-RECORDED = json.loads((ROOT / "tests" / "fixtures" / "written_networks.json").read_text())
+RECORDED = json.loads((ROOT / "tests" / "fixtures" / "written_networks.json").read_text(encoding="utf-8"))
 UNREADABLE = {("named.bif", "pyagrum"), ("named.net", "pgmpy")}  # names in quotes; quoted states with blanks
 READINGS = [
     (file, peer) for file, peers in RECORDED["files"].items() for peer in peers if (file, peer) not in UNREADABLE

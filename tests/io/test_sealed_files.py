@@ -157,7 +157,7 @@ def test_a_csv_file_that_changes_during_a_scan_is_refused(
     monkeypatch.setattr(csv_data, "_PIECE", 1 << 12)
     monkeypatch.setattr(csv_data, "_BLOCK", 1 << 12)
     path = tmp_path / "a.csv"
-    path.write_text("a,b\n" + f"{quoted}x{quoted},y\n" * 200_000)
+    path.write_text("a,b\n" + f"{quoted}x{quoted},y\n" * 200_000, encoding="utf-8")
     batches = iter(pn.scan_data(path, variables=[pn.Variable(name, ("x", "y")) for name in "ab"]))
     next(batches)
     change(path)
@@ -171,7 +171,7 @@ def test_a_csv_file_that_grows_is_read_as_far_as_it_went_or_refused(
 
     monkeypatch.setattr(csv_data, "_PIECE", 1 << 12)
     path = tmp_path / "a.csv"
-    path.write_text("a,b\n" + "x,y\n" * 10_000)
+    path.write_text("a,b\n" + "x,y\n" * 10_000, encoding="utf-8")
     stream = pn.scan_data(path)
     batches = iter(stream)
     next(batches)
@@ -184,23 +184,23 @@ def test_counts_with_a_changed_number_are_refused_and_without_a_checksum_read(tm
     path = tmp_path / "counts.json"
     counts = pn.count(pn.Dag({"a": ()}), pn.Dataset.from_table({"a": ["x", "x", "y"]}))
     pn.write_counts(counts, path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert json.loads(text)["checksum"].startswith("sha256:")
-    path.write_text(text.replace("[[2, 1]]", "[[1, 2]]"))
+    path.write_text(text.replace("[[2, 1]]", "[[1, 2]]"), encoding="utf-8")
     refused(
         "counts.json: its content does not have its checksum; .* delete the member 'checksum'", pn.read_counts, path
     )
-    path.write_text(text[: text.index(',\n  "checksum"')] + "}")
+    path.write_text(text[: text.index(',\n  "checksum"')] + "}", encoding="utf-8")
     assert pn.read_counts(path) == counts
 
 
 def test_networks_have_no_checksum_since_people_edit_them(tmp_path: Path) -> None:
     path = tmp_path / "clinic.json"
     pn.write_network(pn.load_example("clinic"), path)
-    assert "checksum" not in json.loads(path.read_text())
-    path.write_text(seal_json(path.read_text()))
+    assert "checksum" not in json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(seal_json(path.read_text(encoding="utf-8")), encoding="utf-8")
     assert pn.read_network(path) == pn.load_example("clinic")
-    path.write_text(path.read_text().replace('"flu"', '"flo"'))
+    path.write_text(path.read_text(encoding="utf-8").replace('"flu"', '"flo"'), encoding="utf-8")
     refused("clinic.json: its content does not have its checksum", pn.read_network, path)
 
 

@@ -32,7 +32,7 @@ def test_a_network_survives_uai_with_its_names(net: pn.Network, preamble: Any) -
             refused("a min-based network cannot be a UAI file, which multiplies", pn.write_network, net, path)
             return
         pn.write_network(net, path, preamble=preamble)
-        assert path.read_text().split()[0] == preamble
+        assert path.read_text(encoding="utf-8").split()[0] == preamble
         assert pn.read_network(path) == net
         packed = Path(folder) / "net.uai.gz"
         packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -74,15 +74,15 @@ def test_any_potentials_become_a_network_with_their_joint(net: pn.Network, seed:
 
 def test_uai_files_of_other_programs(tmp_path: Path) -> None:
     path = tmp_path / "a.uai"
-    path.write_text("BAYES\n2\n2 3\n2\n1 0\n2 0 1\n\n2\n .25 .75\n6\n .1 .2 .7\n .6 .3 .1\n")
+    path.write_text("BAYES\n2\n2 3\n2\n1 0\n2 0 1\n\n2\n .25 .75\n6\n .1 .2 .7\n .6 .3 .1\n", encoding="utf-8")
     net = pn.read_network(path, transform="ratio")
     same = decode_bif(small_bif(), "a", "ratio")
     assert net.table("v1").tolist() == same.table("fever").tolist()
-    path.write_text("MARKOV 2 2 2 1 2 0 1 4 4 1 2 2")
+    path.write_text("MARKOV 2 2 2 1 2 0 1 4 4 1 2 2", encoding="utf-8")
     net = pn.read_network(path)
     assert net.joint({"v0": "s0", "v1": "s0"}) == 1.0
     assert net.joint({"v0": "s0", "v1": "s1"}) == 0.25
-    path.write_text("MARKOV 2 2 2 3 0 1 0 2 0 1 1 5 2 1 2 4 4 1 2 2")
+    path.write_text("MARKOV 2 2 2 3 0 1 0 2 0 1 1 5 2 1 2 4 4 1 2 2", encoding="utf-8")
     assert pn.read_network(path).joint({"v0": "s1", "v1": "s1"}) == pytest.approx(1.0)
     (tmp_path / "a.uai.gz").write_bytes(gzip.compress(path.read_bytes()))
     assert pn.read_network(tmp_path / "a.uai.gz") == pn.read_network(path)
@@ -115,15 +115,15 @@ BAD_UAI: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("content", "message"), BAD_UAI)
 def test_a_bad_uai_is_refused_with_its_place(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "bad.uai"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     assert refused(re.escape(message), pn.read_network, path).startswith(str(path))
 
 
 def test_factors_of_any_magnitude_make_the_same_network(tmp_path: Path) -> None:
     for first, second in (("1e200 5e199", "1e200 1e200"), ("1e-200 5e-201", "1e-200 1e-200")):
-        (tmp_path / "a.uai").write_text(f"MARKOV 1 2 3 1 0 1 0 1 0 2 {first} 2 {second} 2 1 1")
+        (tmp_path / "a.uai").write_text(f"MARKOV 1 2 3 1 0 1 0 1 0 2 {first} 2 {second} 2 1 1", encoding="utf-8")
         assert pn.read_network(tmp_path / "a.uai").table("v0") == pytest.approx([1, 0.5])
-    (tmp_path / "a.uai").write_text("MARKOV 1 2 3 1 0 1 0 1 0 2 1 1e-200 2 1 1e-200 2 1e-300 1")
+    (tmp_path / "a.uai").write_text("MARKOV 1 2 3 1 0 1 0 1 0 2 1 1e-200 2 1 1e-200 2 1e-300 1", encoding="utf-8")
     assert pn.read_network(tmp_path / "a.uai").table("v0") == pytest.approx([1, 1e-100], rel=1e-9, abs=0)
 
 
@@ -137,10 +137,12 @@ def test_what_a_uai_file_cannot_say_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_uai_file_may_not_announce_a_huge_table(tmp_path: Path) -> None:
-    (tmp_path / "a.uai").write_text("MARKOV 1 999999999999 0")
+    (tmp_path / "a.uai").write_text("MARKOV 1 999999999999 0", encoding="utf-8")
     with pytest.raises(pn.TooLarge, match="999,999,999,999 states in all"):
         pn.read_network(tmp_path / "a.uai")
-    (tmp_path / "a.uai").write_text("MARKOV 30 " + "100 " * 30 + "1 30 " + " ".join(map(str, range(30))) + " 1 1")
+    (tmp_path / "a.uai").write_text(
+        "MARKOV 30 " + "100 " * 30 + "1 30 " + " ".join(map(str, range(30))) + " 1 1", encoding="utf-8"
+    )
     with pytest.raises(pn.TooLarge, match="the table of 'factor 0'"):
         pn.read_network(tmp_path / "a.uai")
 
@@ -148,7 +150,7 @@ def test_a_uai_file_may_not_announce_a_huge_table(tmp_path: Path) -> None:
 def test_side_files_that_do_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "a.uai"
     pn.write_network(pn.load_example("asia"), path)
-    side = json.loads(names_file(path).read_text())
+    side = json.loads(names_file(path).read_text(encoding="utf-8"))
     for content, message in [
         (b"{", "no names in it .*; remove it to read the network without names"),
         (json.dumps(side | {"version": 9}).encode(), "possnet-uai-names 9; this possnet reads possnet-uai-names 1"),
@@ -190,7 +192,7 @@ def test_names_and_network_of_two_writings_are_not_taken_for_each_other(tmp_path
     ],
 )
 def test_evidence_files_old_and_new(tmp_path: Path, text: str, evidence: dict[str, str]) -> None:
-    (tmp_path / "e").write_text(text)
+    (tmp_path / "e").write_text(text, encoding="utf-8")
     asia = pn.load_example("asia")
     assert pn.read_evidence(tmp_path / "e", asia) == evidence
     pn.write_evidence(evidence, asia, tmp_path / "f")
@@ -210,7 +212,7 @@ def test_evidence_files_old_and_new(tmp_path: Path, text: str, evidence: dict[st
     ],
 )
 def test_bad_evidence_files(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "e").write_text(text)
+    (tmp_path / "e").write_text(text, encoding="utf-8")
     asia = pn.load_example("asia")
     refused(re.escape(message), pn.read_evidence, tmp_path / "e", asia)
     refused("no variable 'xry'", pn.write_evidence, {"xry": "no"}, asia, tmp_path / "e")
@@ -220,7 +222,9 @@ def test_bad_evidence_files(tmp_path: Path, text: str, message: str) -> None:
 def test_an_independent_solver_reads_our_uai_files_and_finds_our_most_possible_degree(name: str) -> None:
     """Recorded by `make fixtures`: toulbar2 read the UAI file that possnet wrote."""
     net = pn.load_example(name)
-    rows = [row for row in json.loads((FIXTURES / "solvers.json").read_text()) if row["network"] == name]
+    rows = [
+        row for row in json.loads((FIXTURES / "solvers.json").read_text(encoding="utf-8")) if row["network"] == name
+    ]
     assert len(rows) == 3
     for row in rows:
         agreeing = [c for c in oracles.configurations(net) if row["evidence"].items() <= c.items()]

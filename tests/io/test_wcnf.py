@@ -16,7 +16,7 @@ from tests.paths import ROOT
 from tests.refused import refused
 from tests.strategies import networks
 
-RECORDED = json.loads((ROOT / "tests" / "fixtures" / "maxsat.json").read_text())
+RECORDED = json.loads((ROOT / "tests" / "fixtures" / "maxsat.json").read_text(encoding="utf-8"))
 
 
 def load_network(name: str) -> pn.Network:

@@ -69,11 +69,11 @@ def test_a_table_that_was_changed_since_is_read_as_probabilities(tmp_path: Path,
     net = pn.Network((rash, fever), dag, {"rash": [0.5, 1], "fever": [[1, 0.125], [0.75, 1]]})
     path = tmp_path / f"changed.{suffix}"
     pn.write_network(net, path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert text.count("0.25 0.75") == 1  # the pignistic probabilities of .5, 1
-    path.write_text(text.replace("0.25 0.75", "0.250000 0.750001"))
+    path.write_text(text.replace("0.25 0.75", "0.250000 0.750001"), encoding="utf-8")
     assert pn.read_network(path) == net  # another program rounded
-    path.write_text(text.replace("0.25 0.75", "0.2 0.8"))
+    path.write_text(text.replace("0.25 0.75", "0.2 0.8"), encoding="utf-8")
     with pytest.warns(pn.PossnetWarning, match="the probabilities of rash were changed since possnet wrote the file"):
         again = pn.read_network(path, transform="ratio")
     assert again.table("rash").tolist() == [0.25, 1]
@@ -84,7 +84,7 @@ def test_a_table_that_was_changed_since_is_read_as_probabilities(tmp_path: Path,
 def test_notes_that_are_none_are_refused(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"broken.{suffix}"
     pn.write_network(STRANGE, path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     quote = "&quot;"
     for old, new, message in (
         (f"{quote}version{quote}: 1", f"{quote}version{quote}: 2", "possnet_network holds another version, or none"),
@@ -93,7 +93,7 @@ def test_notes_that_are_none_are_refused(tmp_path: Path, suffix: str) -> None:
         (f"[{quote}&lt;5" if suffix == "xdsl" else f"[{quote}<5", f"{quote}<5".replace("<", "&lt;"), "possnet_states holds no JSON"),
     ):  # fmt: skip
         assert old in text
-        path.write_text(text.replace(old, new))
+        path.write_text(text.replace(old, new), encoding="utf-8")
         refused(message, pn.read_network, path)
 
 

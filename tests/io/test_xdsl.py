@@ -26,7 +26,7 @@ DETERMINISTIC = """<deterministic id="alarm"><state id="on"/><state id="off"/><p
 
 
 def test_xdsl_means_the_same_as_bif(tmp_path: Path) -> None:
-    (tmp_path / "a.xdsl").write_text(XDSL)
+    (tmp_path / "a.xdsl").write_text(XDSL, encoding="utf-8")
     net = pn.read_network(tmp_path / "a.xdsl", transform="ratio")
     same = decode_bif(small_bif(), "a", "ratio")
     assert net.name == "test"

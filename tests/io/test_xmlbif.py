@@ -25,7 +25,7 @@ XML = """<?xml version="1.0"?>
 
 
 def test_xmlbif_means_the_same_as_bif(tmp_path: Path) -> None:
-    (tmp_path / "a.xmlbif").write_text(XML)
+    (tmp_path / "a.xmlbif").write_text(XML, encoding="utf-8")
     net = pn.read_network(tmp_path / "a.xmlbif", transform="ratio")
     same = decode_bif(small_bif(), "a", "ratio")
     assert net.name == "test"

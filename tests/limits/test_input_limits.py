@@ -18,7 +18,7 @@ _BIF = "variable v{k} {{ type discrete [ 3 ] {{ a, b, c }}; }} probability ( v{k
 
 
 def test_the_page_has_the_table_of_limits() -> None:
-    assert format_limits() in (ROOT / "docs" / "limits.md").read_text()
+    assert format_limits() in (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -40,7 +40,7 @@ def test_a_limit_that_is_no_number_is_refused(text: str, monkeypatch: pytest.Mon
 
 def test_columns_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POSSNET_LIMIT_COLUMNS", "3")
-    (tmp_path / "a.csv").write_text("a,b,c,d\n1,2,3,4\n")
+    (tmp_path / "a.csv").write_text("a,b,c,d\n1,2,3,4\n", encoding="utf-8")
     pq.write_table(pa.table({name: ["x"] for name in "abcd"}), tmp_path / "a.parquet")
     for name in ("a.csv", "a.parquet"):
         with pytest.raises(pn.TooLarge, match=f"{name}: 4 columns; the limit is 3 columns"):
@@ -48,7 +48,7 @@ def test_columns_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: p
 
 
 def test_long_cells_and_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.csv").write_text("a,b\nx," + "y" * 1000 + "\n")
+    (tmp_path / "a.csv").write_text("a,b\nx," + "y" * 1000 + "\n", encoding="utf-8")
     pq.write_table(pa.table({"b": ["y" * 1000]}), tmp_path / "a.parquet")
     monkeypatch.setenv("POSSNET_LIMIT_CELL", "999")
     for name in ("a.csv", "a.parquet"):
@@ -60,7 +60,7 @@ def test_long_cells_and_lines_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_cell_may_have_any_number_of_escaped_characters(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b\nx," + "\\|" * 200_000 + "\n")
+    (tmp_path / "a.csv").write_text("a,b\nx," + "\\|" * 200_000 + "\n", encoding="utf-8")
     assert pn.read_data(tmp_path / "a.csv").variable("b").states == ("|" * 200_000,)
 
 
@@ -68,7 +68,7 @@ def test_a_cell_may_have_any_number_of_escaped_characters(tmp_path: Path) -> Non
 def test_variables_and_states_of_a_network_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: int, figure: str
 ) -> None:
-    (tmp_path / "a.bif").write_text("".join(_BIF.format(k=k) for k in range(3)))
+    (tmp_path / "a.bif").write_text("".join(_BIF.format(k=k) for k in range(3)), encoding="utf-8")
     pn.write_network(pn.read_network(tmp_path / "a.bif"), tmp_path / "a.json")
     pn.write_network(pn.read_network(tmp_path / "a.bif"), tmp_path / "a.uai")
     for suffix in ("net", "xdsl"):

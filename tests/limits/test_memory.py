@@ -32,7 +32,7 @@ def _write_files(root: Path, files: dict[str, object]) -> Path:
     """A folder that looks like ``/`` with these files in it, and 8 GiB of free memory."""
     for name, content in {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {_FREE >> 10} kB\n", **files}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(f"{content}\n")
+        (root / name).write_text(f"{content}\n", encoding="utf-8")
     return root
 
 

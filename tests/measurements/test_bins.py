@@ -18,7 +18,7 @@ import possnet as pn
 from possnet.io.network_formats.json_network import decode_network, encode_network
 from tests.paths import ROOT
 
-SCHEMA = json.loads((ROOT / "src/possnet/io/network.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "src/possnet/io/network.schema.json").read_text(encoding="utf-8"))
 numbers = st.floats(allow_nan=False, width=64)
 edge_lists = st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=6, unique=True).map(sorted).map(tuple)
 
@@ -116,7 +116,7 @@ def test_bins_go_wherever_the_variable_goes(tmp_path: Path) -> None:
 
 
 def test_bins_of_a_file_stay(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("age,income\n17,low\n61,high\n")
+    (tmp_path / "a.csv").write_text("age,income\n17,low\n61,high\n", encoding="utf-8")
     binning = pn.Binning([20, 40], unit="years", labels=("young", "middle", "old"))
     bins = pn.Bins((20, 40), unit="years")
     for read in (pn.read_data, pn.scan_data):

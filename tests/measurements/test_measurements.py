@@ -259,7 +259,7 @@ READINGS = "temp,off,rash,n\n36.9,.1,no,2\n37.4,.2,yes,1\n>39,,no|yes,1\n?,.1,?,
 
 def test_a_csv_file_of_readings_becomes_cells(tmp_path: Path) -> None:
     path = tmp_path / "readings.csv"
-    path.write_text(READINGS)
+    path.write_text(READINGS, encoding="utf-8")
     binning = pn.Binning([37.5, 38.5], error="off")
     data = pn.read_data(path, weights="n", binnings={"temp": binning})
     expected = pn.bin_measurements(
@@ -270,13 +270,16 @@ def test_a_csv_file_of_readings_becomes_cells(tmp_path: Path) -> None:
     (streamed,) = pn.scan_data(path, weights="n", binnings={"temp": binning})
     assert streamed == data
     pn.write_data(data, tmp_path / "again.csv", weights="n")
-    assert (tmp_path / "again.csv").read_text().splitlines()[1:3] == ["<37.5,no,2", "<37.5|37.5..38.5,yes,1"]
+    assert (tmp_path / "again.csv").read_text(encoding="utf-8").splitlines()[1:3] == [
+        "<37.5,no,2",
+        "<37.5|37.5..38.5,yes,1",
+    ]
     assert pn.read_data(tmp_path / "again.csv", variables=data, weights="n") == data
 
 
 def test_bins_take_the_names_of_the_variable_they_are_read_for(tmp_path: Path) -> None:
     path = tmp_path / "readings.csv"
-    path.write_text("fever,rash\n36.9,none\n38.4,spots\n")
+    path.write_text("fever,rash\n36.9,none\n38.4,spots\n", encoding="utf-8")
     clinic = pn.load_example("clinic")
     scope = [clinic.variable("fever"), clinic.variable("rash")]
     data = pn.read_data(path, variables=scope, binnings={"fever": pn.Binning([37.5, 38.5], error=0.2)})
@@ -317,7 +320,7 @@ def test_parquet_numbers_are_measured_too(tmp_path: Path) -> None:
 
 
 def test_a_column_of_errors_may_be_measured_itself(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("temp,off\n36.9,.1\n37.4,.2\n")
+    (tmp_path / "a.csv").write_text("temp,off\n36.9,.1\n37.4,.2\n", encoding="utf-8")
     table = pa.table({"temp": [36.9, 37.4], "off": [0.1, 0.2]})
     pq.write_table(table, tmp_path / "a.parquet")
     binnings = {"temp": pn.Binning([37.5], error="off"), "off": pn.Binning([0.15])}
@@ -327,8 +330,8 @@ def test_a_column_of_errors_may_be_measured_itself(tmp_path: Path) -> None:
 
 
 def test_edges_by_quantile_come_from_all_files_of_a_stream(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("x\n" + "\n".join(map(str, range(50))))
-    (tmp_path / "b.csv").write_text("x\n" + "\n".join(map(str, range(50, 101))))
+    (tmp_path / "a.csv").write_text("x\n" + "\n".join(map(str, range(50))), encoding="utf-8")
+    (tmp_path / "b.csv").write_text("x\n" + "\n".join(map(str, range(50, 101))), encoding="utf-8")
     stream = pn.scan_data(tmp_path, binnings={"x": pn.Binning("quantile", bins=4)})
     assert stream.variables[0].states == ("<25", "25..50", "50..75", ">=75")
     assert sum(len(batch) for batch in stream) == 101
@@ -339,7 +342,7 @@ def test_readings_that_cannot_be_used_are_told_with_their_place(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # one message holds three findings if the path is short
     path = Path("r.csv")
-    path.write_text("temp,off\n36.9,.1\n37;4,.2\n38,-1\n39,much\n")
+    path.write_text("temp,off\n36.9,.1\n37;4,.2\n38,-1\n39,much\n", encoding="utf-8")
     binnings = {"temp": pn.Binning([37.5], error="off")}
     lines = refused("is not a reading", pn.read_data, path, binnings=binnings).splitlines()
     assert lines[0].startswith(f"{path}, row 2, column 'temp': '37;4' is not a reading; expected a number")
@@ -349,7 +352,7 @@ def test_readings_that_cannot_be_used_are_told_with_their_place(
         pn.read_data(path, binnings={"tmep": pn.Binning([37.5])})
     refused("no column 'of' to bin", pn.read_data, path, binnings={"temp": pn.Binning([37.5], error="of")})
     refused("binning of 'temp': 0.2; expected a Binning, such as", pn.read_data, path, binnings={"temp": 0.2})
-    path.write_text("temp\n1\n1\n")
+    path.write_text("temp\n1\n1\n", encoding="utf-8")
     with pytest.raises(pn.InputError, match=r"r.csv, column 'temp': only the number 1 to make 3 bins from"):
         pn.read_data(path, binnings={"temp": pn.Binning("width", bins=3)})
 
@@ -375,11 +378,11 @@ def test_states_with_dots_survive_csv(states: list[str], ordered: bool) -> None:
         assert pn.read_data(path, variables=[variable]) == data
         assert set(pn.read_data(path).variables[0].states) == set(states)
         if "5..10" in states and not {"5", "10"} <= set(states):
-            assert "5..10" in path.read_text()
+            assert "5..10" in path.read_text(encoding="utf-8")
 
 
 def test_convert_bins_measurements(tmp_path: Path) -> None:
-    (tmp_path / "readings.csv").write_text(READINGS)
+    (tmp_path / "readings.csv").write_text(READINGS, encoding="utf-8")
     convert = ("convert", tmp_path / "readings.csv", tmp_path / "out.parquet", "--weights", "n")
     done = run(*convert, "--bin", "temp: edges = 37.5, 38.5 error=off")
     assert (done.returncode, done.stdout) == (0, "")
@@ -423,7 +426,7 @@ def test_masked_texts_are_unknown_where_they_are_masked() -> None:
 
 @pytest.mark.parametrize("bins", ["inf", "nan", "2.7", "-3"])
 def test_a_number_of_bins_is_whole(bins: str, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("x\n1\n2\n")
+    (tmp_path / "x.csv").write_text("x\n1\n2\n", encoding="utf-8")
     shown = run("convert", tmp_path / "x.csv", "-", "--bin", f"x: edges=quantile bins={bins}")
     assert shown.returncode == 1
     assert "expected a whole number from 2 on" in shown.stderr

@@ -159,7 +159,7 @@ def test_rows_of_numbers_are_binned_by_the_variable() -> None:
 
 
 def write_tables(folder: Path) -> list[Path]:
-    (folder / "a.csv").write_text("age,income\n17,low\n25.5,high\n?,low|high\nyoung|old,low\n")
+    (folder / "a.csv").write_text("age,income\n17,low\n25.5,high\n?,low|high\nyoung|old,low\n", encoding="utf-8")
     ages = pa.array([17, 25.5, None])
     pq.write_table(pa.table({"age": ages, "income": ["low", "high", None]}), folder / "b.parquet")
     pq.write_table(pa.table({"age": ["17", "middle", None], "income": ["low", "high", None]}), folder / "c.parquet")
@@ -196,7 +196,7 @@ def test_files_of_numbers_are_binned_by_the_network(tmp_path: Path) -> None:
     ],
 )
 def test_bad_numbers_in_a_column_are_told_with_their_row(tmp_path: Path, cell: str, message: str) -> None:
-    (tmp_path / "a.csv").write_text(f"hours\n17\n{cell}\n")
+    (tmp_path / "a.csv").write_text(f"hours\n17\n{cell}\n", encoding="utf-8")
     with pytest.raises(pn.InputError) as from_file:
         pn.read_data(tmp_path / "a.csv", HOURS)
     with pytest.raises(pn.InputError) as from_table:
@@ -206,7 +206,7 @@ def test_bad_numbers_in_a_column_are_told_with_their_row(tmp_path: Path, cell: s
 
 
 def test_two_units_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("age\n17\n")
+    (tmp_path / "a.csv").write_text("age\n17\n", encoding="utf-8")
     months = pn.Binning([20, 40], unit="months", labels=AGE.states)
     with pytest.raises(
         pn.InputError, match=r"a.csv: 'age' has bins with edges 20, 40 years and with edges 20, 40 months"
@@ -256,8 +256,8 @@ def test_numbers_outside_and_texts_that_are_none_are_refused_on_the_command_line
 
 def test_commands_read_numbers_by_the_bins_of_the_network(tmp_path: Path) -> None:
     pn.write_network(NET, tmp_path / "net.json")
-    (tmp_path / "n.csv").write_text("age,hours,income\n17,20,low\n25,50,?\n>=40,35,high\n")
-    (tmp_path / "s.csv").write_text("age,hours,income\nyoung,few,low\nmiddle,many,?\nold,many,high\n")
+    (tmp_path / "n.csv").write_text("age,hours,income\n17,20,low\n25,50,?\n>=40,35,high\n", encoding="utf-8")
+    (tmp_path / "s.csv").write_text("age,hours,income\nyoung,few,low\nmiddle,many,?\nold,many,high\n", encoding="utf-8")
     net = tmp_path / "net.json"
     for command in (["score", net], ["check", net], ["complete", net]):
         outputs = []
@@ -266,7 +266,7 @@ def test_commands_read_numbers_by_the_bins_of_the_network(tmp_path: Path) -> Non
             result = run(*command, tmp_path / rows, *out)
             assert result.returncode == 0, result.stderr
             shown = re.sub(r"[\d.]+ s\.", "", result.stdout).replace(str(tmp_path / rows), "rows")
-            outputs.append((tmp_path / f"out-{rows}").read_text() if out else shown)
+            outputs.append((tmp_path / f"out-{rows}").read_text(encoding="utf-8") if out else shown)
         assert outputs[0] == outputs[1]
     assert "young < middle < old (edges 20, 40 years)" in run("info", net).stdout
     bins = json.loads(run("info", net, "--json").stdout)["variables"]["age"]["bins"]

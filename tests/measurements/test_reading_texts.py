@@ -93,7 +93,7 @@ def test_words_for_unknown_hold_for_numbers_too(tmp_path: Path) -> None:
 
 
 def test_ranges_of_a_column_are_readings_where_it_is_binned(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("age;job\n49,50;a\n17,24;b\n30;a\n")
+    (tmp_path / "a.csv").write_text("age;job\n49,50;a\n17,24;b\n30;a\n", encoding="utf-8")
     options = {"cells": {"age": "range"}}
     data = pn.read_data(tmp_path / "a.csv", binnings={"age": pn.Binning([20, 40])}, **options)  # type: ignore[arg-type]
     assert [sorted(data.row(k)["age"]) for k in range(3)] == [[">=40"], ["20..40", "<20"], ["20..40"]]
@@ -180,7 +180,7 @@ def test_computed_edges_of_dates_are_days(tmp_path: Path) -> None:
 
 
 def test_a_network_remembers_that_its_edges_are_dates(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("day,rash\n2024-01-01,no\n2024-03-01,yes\n2024-03-02,yes\n")
+    (tmp_path / "a.csv").write_text("day,rash\n2024-01-01,no\n2024-03-01,yes\n2024-03-02,yes\n", encoding="utf-8")
     shown = run("learn", str(tmp_path / "a.csv"), "--bin", "day: edges=2024-02-01", "--out", str(tmp_path / "n.json"))
     assert shown.returncode == 0, shown.stderr
     asked = run("query", str(tmp_path / "n.json"), "rash", "--given", "day=2024-02-15", "--json")

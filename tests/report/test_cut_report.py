@@ -62,7 +62,7 @@ def test_the_cut_likelihood_is_run_on_alpha_cut_rows_alone_and_the_page_says_so(
 
 
 def test_the_page_has_bounds_of_one_network_its_limit_and_its_metrics(folder: Path) -> None:
-    text = (folder / "report.html").read_text()
+    text = (folder / "report.html").read_text(encoding="utf-8")
     assert ">What the rows tell</h2>" in text
     assert "cut likelihood, 2,000 alpha-cut rows, imprecision 1" in text
     assert re.search(r"<title>limit of the cut likelihood: 0\.\d{3}</title>", text)

@@ -45,7 +45,7 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def save(figure: Any, stem: Path, title: str = "figure", *, prefix: str = "") -> str:
         text = svg_text(figure, title, prefix=prefix)
-        (stem.parent / f"{stem.name}.svg").write_text(text)
+        (stem.parent / f"{stem.name}.svg").write_text(text, encoding="utf-8")
         (stem.parent / f"{stem.name}.pdf").touch()
         return text
 
@@ -117,7 +117,7 @@ def test_the_report_prints_in_light_colours_whatever_the_screen(browser: Browser
 
 
 def test_the_page_is_self_contained_and_small(folder: Path) -> None:
-    text = (folder / "report.html").read_text()
+    text = (folder / "report.html").read_text(encoding="utf-8")
     assert len(text) < 2_000_000
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
     assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
@@ -161,9 +161,9 @@ def test_the_command_in_the_report_gives_the_same_bytes(folder: Path, tmp_path: 
 @pytest.mark.usefixtures("plain_figures")
 def test_a_report_of_what_was_just_run_reads_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = small(rows=20, learners="likelihood", out=tmp_path / "run")
-    again = pn.write_report(tmp_path / "run").read_text()
+    again = pn.write_report(tmp_path / "run").read_text(encoding="utf-8")
     monkeypatch.setattr("possnet.report.report_files.read_experiment", None)
-    assert pn.write_report(results.experiment).read_text() == again
+    assert pn.write_report(results.experiment).read_text(encoding="utf-8") == again
     with pytest.raises(pn.InputError, match="kept in no folder"):
         _ = small(rows=20, learners="likelihood").experiment
 
@@ -197,11 +197,13 @@ def test_failed_runs_are_told(tmp_path: Path) -> None:
     results = small(rows=50, out=path)
     for trial in results.trials:
         file = path / "trials" / f"{trial.key}.json"
-        document = json.loads(file.read_text())
+        document = json.loads(file.read_text(encoding="utf-8"))
         del document["checksum"]  # a file without one is taken as it is
-        file.write_text(json.dumps(document | {"metrics": {}, "error": "MemoryError: <no room>", "contexts": {}}))
+        file.write_text(
+            json.dumps(document | {"metrics": {}, "error": "MemoryError: <no room>", "contexts": {}}), encoding="utf-8"
+        )
     assert f"Wrote {path / 'report.html'}: the report" in run("report", path).stderr
-    text = (path / "report.html").read_text()
+    text = (path / "report.html").read_text(encoding="utf-8")
     assert "2 of 2 trials failed" in text
     assert "MemoryError: &lt;no room&gt;" in text
     assert "Every trial failed" in text
@@ -212,7 +214,7 @@ def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
     a, b = pn.Variable("<a>&$x$", ("y$1$", '"no"')), pn.Variable("b_{2}", ("u", "v"))
     net = pn.Network((a, b), pn.Dag({a.name: (), b.name: (a.name,)}), {a.name: [1, 0.5], b.name: [[1, 0.2], [0.1, 1]]})
     small({"<i>odd": net}, rows=[20, 60], out=tmp_path / "run")
-    text = pn.write_report(tmp_path / "run").read_text()
+    text = pn.write_report(tmp_path / "run").read_text(encoding="utf-8")
     assert "<i>odd" not in text
     assert "<a>&$" not in text
     assert "&lt;a&gt;&amp;$x$ = y$1$" in text
@@ -225,7 +227,7 @@ def test_without_matplotlib_the_report_has_its_table_and_says_so(
     monkeypatch.setattr("possnet.report.report_pictures.has_matplotlib", lambda: False)
     monkeypatch.setattr("possnet.plots.figure_style.has_matplotlib", lambda: False)
     shutil.copytree(folder, tmp_path / "copy")
-    text = pn.write_report(tmp_path / "copy").read_text()
+    text = pn.write_report(tmp_path / "copy").read_text(encoding="utf-8")
     assert "need matplotlib: pip install" in text
     assert 'class="possnet"' in text
     assert ">Table</h2>" in text
@@ -240,7 +242,9 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
     next((tmp_path / "copy" / "trials").iterdir()).unlink()
     with pytest.raises(pn.InputError, match="1 of 40 runs are not finished"):
         pn.write_report(tmp_path / "copy")
-    (tmp_path / "copy" / "experiment.json").write_text('{"format": "possnet-experiment", "version": 1}')
+    (tmp_path / "copy" / "experiment.json").write_text(
+        '{"format": "possnet-experiment", "version": 1}', encoding="utf-8"
+    )
     with pytest.raises(pn.InputError, match="missing or of the wrong kind"):
         pn.write_report(tmp_path / "copy")
     run = subprocess.run([COMMAND, "report", tmp_path / "nowhere"], capture_output=True, text=True, check=False)
@@ -251,7 +255,7 @@ def test_a_folder_that_is_no_finished_experiment_is_told(folder: Path, tmp_path:
 @pytest.mark.usefixtures("plain_figures")
 def test_learned_structures_are_shown_and_told(tmp_path: Path) -> None:
     small(rows=[100, 300], learners=["likelihood", "em"], learn=["given", "mwst:chi2"], rng=2, out=tmp_path / "run")
-    text = pn.write_report(tmp_path / "run").read_text()
+    text = pn.write_report(tmp_path / "run").read_text(encoding="utf-8")
     experiment = read_experiment(tmp_path / "run")
     assert {"likelihood", "likelihood@mwst:chi2", "em@mwst:chi2"} <= set(experiment.grid.learners)
     assert "--learn given,mwst:chi2" in repeat_command(experiment)
@@ -321,7 +325,7 @@ def test_a_network_too_large_for_marginals_is_drawn_all_the_same(
         raise pn.TooLarge("too large")
 
     monkeypatch.setattr("possnet.report.report_pictures.draw_network", refuse)
-    assert "no degrees: they would take too long" in pn.write_report(tmp_path / "run").read_text()
+    assert "no degrees: they would take too long" in pn.write_report(tmp_path / "run").read_text(encoding="utf-8")
 
 
 def test_a_figure_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,7 +345,7 @@ def test_files_of_the_user_beside_figures_stay_and_old_figures_go(tmp_path: Path
     small(rows=20, learners="likelihood", out=tmp_path / "run")
     (tmp_path / "run" / "figures").mkdir()
     for name in ("my-notes.txt", "mine.svg", "split-old.svg"):
-        (tmp_path / "run" / "figures" / name).write_text("x")
+        (tmp_path / "run" / "figures" / name).write_text("x", encoding="utf-8")
     pn.write_report(tmp_path / "run")
     left = {file.name for file in (tmp_path / "run" / "figures").iterdir()}
     assert {"my-notes.txt", "mine.svg"} <= left

@@ -108,12 +108,12 @@ def test_figures_and_their_captions_are_copied(browser: Browser, folder: Path) -
     figure.get_by_role("button", name="copied").wait_for()
     assert page.evaluate("navigator.clipboard.read().then(items => items[0].types)") == ["image/png"]
     context.close()
-    for link in re.findall(r'href="(figures/[^"]+)"', (folder / "report.html").read_text()):
+    for link in re.findall(r'href="(figures/[^"]+)"', (folder / "report.html").read_text(encoding="utf-8")):
         assert (folder / link).exists()
 
 
 def test_every_figure_is_named_by_its_message_and_has_its_network_inside(folder: Path) -> None:
-    text = (folder / "report.html").read_text()
+    text = (folder / "report.html").read_text(encoding="utf-8")
     labels = re.findall(r'<svg class="plot" role="img" aria-label="([^"]+)"', text)
     assert len(labels) >= 10
     assert all(re.match(r"(clinic|pump|2 networks)[,:] ", label) and label.endswith(".") for label in labels)
@@ -126,7 +126,7 @@ def test_every_figure_is_named_by_its_message_and_has_its_network_inside(folder:
 
 
 def test_the_title_is_short_and_every_term_is_explained_once(folder: Path, tmp_path: Path) -> None:
-    text = (folder / "report.html").read_text()
+    text = (folder / "report.html").read_text(encoding="utf-8")
     explained = re.findall(r"<dfn title=\"([^\"]+)\" tabindex=\"0\">([^<]+)</dfn>", text)
     names = [name.lower() for _, name in explained]
     assert len(names) == len(set(names))
@@ -162,7 +162,7 @@ def test_of_many_networks_the_hardest_are_shown_and_the_page_says_what_is_left_o
         return "<svg></svg>"
 
     monkeypatch.setattr("possnet.report.report_files.save_figure", draw_nothing)
-    text = pn.write_report(results.experiment).read_text()
+    text = pn.write_report(results.experiment).read_text(encoding="utf-8")
     ends: dict[str, dict[tuple[str, float], float]] = {}
     for s in results.summary("child_affinity"):
         own = ends.setdefault(s.network, {})
@@ -174,7 +174,7 @@ def test_of_many_networks_the_hardest_are_shown_and_the_page_says_what_is_left_o
     assert all((name in sentence) == (name not in shown) for name in ("net 2", "net 3", "net 4", "net 5", "net 6"))
     assert len(text) < 2_000_000
     monkeypatch.setattr("possnet.report.report_files._MOST_BYTES", len(text) - 8_000)
-    short = pn.write_report(results.experiment).read_text()
+    short = pn.write_report(results.experiment).read_text(encoding="utf-8")
     left_out = short.partition("To keep this page small, ")[2].partition(".</p>")[0]
     assert "contexts-" in left_out  # what matters least
     assert "overview" not in left_out

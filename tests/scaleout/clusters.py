@@ -51,7 +51,7 @@ class Cluster:
         begun = time.monotonic()
         while time.monotonic() - begun < _PATIENCE:
             try:
-                return str(json.loads(self._file.read_text())["address"])
+                return str(json.loads(self._file.read_text(encoding="utf-8"))["address"])
             except (OSError, ValueError, KeyError):
                 time.sleep(0.05)
         raise TimeoutError("the scheduler does not listen")

@@ -235,7 +235,7 @@ def test_trials_are_those_of_one_machine(client: Any, tmp_path: Path) -> None:
 
 
 def test_an_error_of_a_part_is_the_sentence_of_one_machine(client: Any, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("fever\nmild\nhihg\n")
+    (tmp_path / "a.csv").write_text("fever\nmild\nhihg\n", encoding="utf-8")
     with pytest.raises(pn.InputError, match="'hihg' is not a state"):
         scaleout.count(pn.Dag({"fever": ()}), tmp_path / "a.csv", client=client, variables=[CLINIC.variable("fever")])
 

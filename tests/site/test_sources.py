@@ -47,7 +47,9 @@ def test_links_and_pictures_lead_somewhere(path: Path) -> None:
 def test_every_page_is_listed_once() -> None:
     listed: list[Path] = []
     for path in PAGES:
-        for block in re.findall(r"^`{3,}\{toctree\}\n(.*?)^`{3,}$", path.read_text(), re.MULTILINE | re.DOTALL):
+        for block in re.findall(
+            r"^`{3,}\{toctree\}\n(.*?)^`{3,}$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        ):
             entries = [line for line in block.splitlines() if line and not line.startswith(":")]
             names = [re.sub(r"^.*<(.+)>$", r"\1", entry) for entry in entries]
             listed += [(path.parent / f"{name}.md").resolve() for name in names]
@@ -55,8 +57,8 @@ def test_every_page_is_listed_once() -> None:
 
 
 def test_figures_of_when_not_to_use_possnet_stand_on_the_pages_of_their_scripts() -> None:
-    text = (DOCS / "explanation/when-not.md").read_text()
-    measured = [(DOCS / name).read_text() for name in ("real-tables.md", "classifier-quality.md")]
+    text = (DOCS / "explanation/when-not.md").read_text(encoding="utf-8")
+    measured = [(DOCS / name).read_text(encoding="utf-8") for name in ("real-tables.md", "classifier-quality.md")]
     rows = [line for line in text.splitlines() if re.match(r"\| (msrcv2|dog7|adult|breast|digits)", line)]
     assert len(rows) == 8
     for row in rows:
@@ -66,7 +68,7 @@ def test_figures_of_when_not_to_use_possnet_stand_on_the_pages_of_their_scripts(
 
 
 def test_every_public_name_has_a_place_in_the_reference() -> None:
-    stub = (ROOT / "src/possnet/__init__.pyi").read_text()
-    text = "\n".join(path.read_text() for path in sorted((DOCS / "reference").glob("*.md")))
+    stub = (ROOT / "src/possnet/__init__.pyi").read_text(encoding="utf-8")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((DOCS / "reference").glob("*.md")))
     rooms = sorted(set(re.findall(r"^from \.(\w+) import", stub, re.MULTILINE)))
     assert sorted(re.findall(r"^<!-- names of (\w+) -->$", text, re.MULTILINE)) == rooms
