@@ -88,7 +88,7 @@ def include_text(match: re.Match[str]) -> str:
     """A text of the repository's top folder, for a page in a folder of docs; its links are those of the site."""
     text = (Path(__file__).parents[2] / match[1]).read_text(encoding="utf-8")
     text = re.sub(r"\]\(docs/", "](../", text)
-    return re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md", lambda link: f"]({link[1].lower()}.md", text)
+    return re.sub(r"\]\((CHANGELOG|CODE_OF_CONDUCT|CONTRIBUTING|SECURITY)\.md", lambda link: f"]({link[1].lower()}.md", text)
 
 
 def write_formats() -> str:
@@ -116,6 +116,12 @@ def trim_blocks(app: Sphinx, tree: nodes.document) -> None:
         if block.rawsource == block.astext() != text:
             block.rawsource = text
             block[:] = [nodes.Text(text)]
+
+
+def let_blocks_scroll(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
+    """Blocks of code scroll sideways, by the keyboard too."""
+    if "body" in context:
+        context["body"] = re.sub(r"(<div class=\"highlight\">)<pre>", r'\1<pre tabindex="0">', context["body"])
 
 
 def skip_inherited_requests(
@@ -162,6 +168,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("source-read", expand_marks)
     app.connect("autodoc-process-docstring", render_sections)
     app.connect("doctree-read", trim_blocks)
+    app.connect("html-page-context", let_blocks_scroll)
     app.connect("autodoc-skip-member", skip_inherited_requests)
     app.connect("missing-reference", resolve_inner_name)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from tests.conftest import SITE
+from tests.conftest import AXE, SITE
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ OPENED = [
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    """One page for all tests; whatever it asks for outside of the site is kept in ``page.outside``."""
+    """One page for all tests."""
     context = browser.new_context()
     opened = context.new_page()
     yield opened
@@ -72,6 +72,15 @@ def test_the_search_works_from_the_file_system(page: Page) -> None:
     page.wait_for_selector("ul.search li a")
     links = page.eval_on_selector_all("ul.search li a", "links => links.map(link => link.href)")
     assert any("what-em-assumes" in link for link in links)
+
+
+@pytest.mark.needs("axe")
+def test_pages_are_accessible(page: Page) -> None:
+    for name in OPENED:
+        page.goto((SITE_FOLDER / f"{name}.html").as_uri())
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa'], rules: {'definition-list': {enabled: false}}})")
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == [], name
 
 
 def test_formulas_are_mathml(page: Page) -> None:
