@@ -88,7 +88,9 @@ def include_text(match: re.Match[str]) -> str:
     """A text of the repository's top folder, for a page in a folder of docs; its links are those of the site."""
     text = (Path(__file__).parents[2] / match[1]).read_text(encoding="utf-8")
     text = re.sub(r"\]\(docs/", "](../", text)
-    return re.sub(r"\]\((CHANGELOG|CODE_OF_CONDUCT|CONTRIBUTING|SECURITY)\.md", lambda link: f"]({link[1].lower()}.md", text)
+    return re.sub(
+        r"\]\((CHANGELOG|CODE_OF_CONDUCT|CONTRIBUTING|SECURITY)\.md", lambda link: f"]({link[1].lower()}.md", text
+    )
 
 
 def write_formats() -> str:
