@@ -24,6 +24,7 @@ SCRIPTS = "Scripts" if os.name == "nt" else "bin"
 UV = ROOT / ".venv" / SCRIPTS / "uv"
 _OWN = ("PYTHON", "VIRTUAL_ENV", "UV_COMPILE_BYTECODE")  # settings of the environment that starts this
 EXTRAS = """
+import pyarrow as pa
 import possnet as pn
 from possnet import scaleout
 from possnet.classifier import PossibilisticClassifier
@@ -32,6 +33,8 @@ from distributed import Client
 if __name__ == "__main__":
     model = PossibilisticClassifier().fit([["a", "x"], ["b", "y"], ["a", "y"], ["b", "x"]] * 5, ["p", "q", "p", "q"] * 5)
     assert list(model.predict([["a", "x"], ["b", "x"]])) == ["p", "q"]
+    views = pa.table({"a": pa.array(["x", "y|x"], type=pa.string_view())})  # texts as polars has them
+    assert pn.Dataset.from_table(views).row(1)["a"] == {"x", "y"}
     data = pn.read_data("patients.csv", variables=pn.load_example("clinic").variables)
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as client:
         counts = scaleout.count(pn.load_example("clinic").dag, "patients.csv", client=client, variables=data.variables)
