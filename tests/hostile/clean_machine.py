@@ -2,8 +2,8 @@
 
 Bubblewrap builds the machine from parts of this one: a root of its own with the C library, a shell, a few coreutils, make and
 Python (no git, no browser, no compiler, no npm); a user without rights; a home that cannot be written; other locales; a folder
-whose name has spaces and umlauts; umask 077; no network but what pip is set up to use here. The project's tracked files are
-copied into it, so nothing that lies about in a working tree can help.
+whose name has spaces and umlauts; umask 077. The project's tracked files are copied into it, so nothing that lies about in a
+working tree can help. The network is not restricted: see `describe_network`.
 
     python -m tests.hostile.clean_machine --locale turkish             # make demo
     python -m tests.hostile.clean_machine --locale posix --target test # make test, a quarter of an hour
@@ -197,11 +197,20 @@ def run_chunk(seed: int) -> Chunk | None:
     return Chunk(1, (f"{name}: {problem}",) if problem else ())
 
 
+def describe_network() -> str:
+    """What of the network is restricted, for the page."""
+    return """## The clean machine
+
+Restricted are files, programs, rights, the home, the locale and the environment. The network is not: bubblewrap shares all of it
+or nothing, and `make` has to reach the index that pip is set up to use. That nothing but that index is asked for is not shown."""
+
+
 CLEAN: Final = Section(
     "clean",
     "README's commands on a machine with Python and make alone: no rights, a read-only home, other locales, a path with umlauts",
     run_chunk,
     patience=1600.0,
+    notes=describe_network,
 )
 
 
