@@ -35,7 +35,7 @@ def test_an_experiment_learns_the_structure_from_the_rows_too() -> None:
 @pytest.mark.usefixtures("no_report")
 def test_experiments_refuse_structures_that_they_do_not_know(tmp_path: Path) -> None:
     for learn, message in (("gredy", "learn 'gredy'; expected 'given', or a method.*did you mean 'greedy'"),
-                           ("greedy:bick", "did you mean 'bic'"), ([], "no learn"), (3, "learn '3'"),
+                           ("greedy:bick", "did you mean 'bic'"), ([], "no learn"), (3, "evaluate: structure 3; expected a name"),
                            ("greedy:chi2", "evaluate: learn 'greedy:chi2': .*no price that would keep it from adding edges"),
                            ("hybrid-tree:bic", "evaluate: learn 'hybrid-tree:bic': .*expected measure specificity-gain"),
                            ("k2:bic", "learn 'k2:bic' from alpha-cut rows, which are imprecise")):  # fmt: skip

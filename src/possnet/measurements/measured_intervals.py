@@ -142,7 +142,9 @@ def _to_text(value: object) -> str:
         return describe_value(value)
     try:
         return repr(float(value))
-    except (OverflowError, ValueError):  # beyond the largest float, or a signalling NaN
+    except OverflowError:  # beyond the largest float; its digits may be too many to be written
+        return "-inf" if value < 0 else "inf"
+    except ValueError:  # a signalling NaN
         return listing([value])
 
 
