@@ -270,3 +270,11 @@ def test_the_command_line_reads_cells_as_python_does(tmp_path: Path) -> None:
     assert asked.stdout == run("query", "clinic", "flu", "--given", "fever=mild|high", "--json").stdout.replace(
         "mild|high", "{mild, high}"
     )
+
+
+def test_the_remedy_for_many_columns_that_look_like_sets_is_whole() -> None:
+    cells = ["17,19", "19,17", "17", "19"] * 5
+    with pytest.warns(pn.PossnetWarning) as said:
+        pn.Dataset.from_table({f"a column with a long name {k}": cells for k in range(12)})
+    (note,) = [str(one.message) for one in said if "look like sets" in str(one.message)]
+    assert "look like sets of states but are taken as states. Read them as sets with separator=','" in note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -404,3 +405,29 @@ def test_learned_structures_have_a_style_of_their_own() -> None:
     names = ["em", "likelihood", "em@greedy:bic", "likelihood@greedy:bic"]
     styles = [learner_style(name, names) for name in names]
     assert len({style.marker for style in styles}) == len(names)
+
+
+def test_two_repeats_are_shown_as_they_are_and_more_learners_as_means_alone() -> None:
+    how: dict[str, Any] = {"rows": [40, 1000], "imprecision": [0.5, 1], "process": "traced", "repeats": 2, "rng": 1}
+    results = pn.evaluate(["pump"], learners="em", **how)
+    values: dict[int, list[float]] = {}
+    for trial, outcome in zip(results.trials, results.outcomes, strict=True):
+        if trial.imprecision == 0.5:
+            values.setdefault(trial.rows, []).append(outcome.metrics["child_affinity"][0])
+    axes = plots.learning_curves(results).axes[0]
+    low, high = (np.asarray(line.get_ydata()) for line in axes.lines if line.get_label() == "_end")
+    assert low == pytest.approx([min(values[n]) for n in (40, 1000)], abs=1e-5)
+    assert high == pytest.approx([max(values[n]) for n in (40, 1000)], abs=1e-5)
+    assert plots.choose_spread(results) == "networks"
+    many = [replace(trial, learner=f"l{k}") for k in range(5) for trial in results.trials]
+    assert plots.choose_spread(pn.Results(tuple(many), results.outcomes * 5)) == "none"
+
+
+def test_numbers_below_neighbouring_panels_do_not_touch() -> None:
+    how: dict[str, Any] = {"imprecision": [0.5, 1], "process": "traced", "learners": "em", "repeats": 1, "rng": 1}
+    figure = plots.learning_curves(pn.evaluate(["pump"], rows=[100, 1000], **how))
+    figure.draw_without_rendering()
+    left, right = figure.axes[:2]
+    last, first = left.get_xticklabels()[-1], right.get_xticklabels()[0]
+    assert last.get_text()
+    assert last.get_window_extent().x1 < first.get_window_extent().x0

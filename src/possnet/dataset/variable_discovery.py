@@ -146,7 +146,7 @@ def _describe_disguises(columns: Sequence[_Disguise]) -> str:
             f"column {name!r}: {state!r} looks like a set of states but is taken as one state. Read such texts as sets "
             f"with {between}{as_ranges}; {name_option('cells', name, 'plain')} keeps them without this note"
         )
-    listed = listing([repr(column.column) for column in columns], most=len(columns))
+    listed = listing([repr(column.column) for column in columns], most=3)  # so that the remedy is never cut
     numbers = [column.column for column in columns if column.ranges]
     as_ranges = ""
     if numbers:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _CONNECT: Final = 10.0  # seconds to reach a scheduler
 _KEEP_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 32 << 20}
-"""For workers: Dask has them give every freed array back to the system, which makes an E-step take 2.7 times as long."""
+"""For workers: Dask has them give every freed array back to the system, which makes every E-step ask for it again."""
 
 
 @contextmanager
