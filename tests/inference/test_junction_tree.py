@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
+from possnet.aliases import Floats
 from possnet.inference import (
     MAX_MIN,
     MAX_PRODUCT,
@@ -14,21 +19,37 @@ from possnet.inference import (
     SUM_PRODUCT,
     JunctionTree,
     Semiring,
+    junction_tree,
     make_plan,
+    message_passing,
 )
+from possnet.inference.tree_layout import TreeLayout
 from tests.strategies import networks
 
 
+@contextmanager
+def small_tables_count_as_large(most: int) -> Iterator[None]:
+    """Tables of more entries are treated like those of millions: merged, buffered, not kept."""
+    with (
+        patch.object(message_passing, "_SMALL", most),
+        patch.object(junction_tree, "_KEPT_ENTRIES", most),
+    ):
+        yield
+
+
+@pytest.mark.parametrize("units", [True, False], ids=["units", "plain"])
 @pytest.mark.parametrize("semiring", [MAX_PRODUCT, MAX_MIN, SUM_PRODUCT, MAX_SUM], ids=lambda a: a.name)
-@given(net=networks(max_variables=6), data=st.data())
+@given(net=networks(max_variables=6), most=st.sampled_from([1, 6, 1 << 14]), data=st.data())
 def test_the_junction_tree_is_right_for_every_semiring_as_evidence_changes(
-    semiring: Semiring, net: pn.Network, data: st.DataObject
+    semiring: Semiring, units: bool, net: pn.Network, most: int, data: st.DataObject
 ) -> None:
     names = [v.name for v in net.variables]
     scopes = [tuple(names.index(n) for n in (*net.dag.parents(name), name)) for name in names]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"), small_tables_count_as_large(most):
         tables = [np.log(net.table(n)) if semiring is MAX_SUM else net.table(n) for n in names]
-        tree = JunctionTree(make_plan([len(v) for v in net.variables], scopes), scopes, tables, semiring)
+        plan = make_plan([len(v) for v in net.variables], scopes)
+        normalised = [projects_to_one(table, semiring) for table in tables] if units else None
+        tree = JunctionTree(plan, scopes, tables, semiring, normalised=normalised)
         for _ in range(3):
             observed = data.draw(st.sets(st.integers(0, len(names) - 1), max_size=2))
             evidence = {
@@ -53,9 +74,42 @@ def test_the_junction_tree_is_right_for_every_semiring_as_evidence_changes(
             assert tree.collect() == pytest.approx(float(semiring.project.reduce(joint, axis=None)), abs=1e-12)
             if semiring.project.reduce(joint, axis=None) == semiring.zero:
                 continue
+            for number, clique in enumerate(tree.plan.cliques):
+                states = {v: data.draw(st.integers(0, len(net.variables[v]) - 1)) for v in clique.separator}
+                whole = tree.table(number).reshape(clique.shape)
+                for v in reversed(clique.separator):
+                    whole = whole[..., states[v]]
+                assert tree.column(number, states) == pytest.approx(whole.reshape(-1), abs=1e-12)
             for k, found in enumerate(tree.distribute()):
                 expected = semiring.project.reduce(joint, axis=tuple(j for j in range(joint.ndim) if j != k))
                 assert found.reshape(-1) == pytest.approx(expected, abs=1e-12)
+
+
+def projects_to_one(table: Floats, semiring: Semiring) -> bool:
+    return bool((np.abs(semiring.project.reduce(table, axis=-1) - semiring.one) < 1e-15).all())
+
+
+def test_families_of_just_what_is_eliminated_send_ones() -> None:
+    """a -> b -> c and a -> d, by hand: eliminating children first sends ones, eliminating a root does not."""
+    scopes = [(0,), (0, 1), (1, 2), (0, 3)]
+    plan = make_plan([2, 2, 2, 2], scopes, last=0b0001)  # c, b and d go before a
+    layout = TreeLayout(plan, scopes)
+    assert layout.unit_cliques([True] * 4) == frozenset(range(len(plan.cliques)))
+    assert plan.home[2] not in layout.unit_cliques([True, True, False, True])  # the family of c does not peak at 1
+    assert plan.home[2] in layout.unit_cliques([False, True, True, True])
+    upwards = make_plan([2, 2, 2, 2], scopes, last=0b1000)  # a goes before d
+    sends = TreeLayout(upwards, scopes).unit_cliques([True] * 4)
+    assert upwards.home[0] not in sends or upwards.home[0] == upwards.home[3]
+    assert upwards.home[2] in sends
+
+
+def test_networks_of_equal_structure_share_a_plan() -> None:
+    net = pn.random_network(12, max_parents=2, rng=1)
+    name = net.variables[0].name
+    other = net.with_table(name, np.ones(net.table(name).shape))
+    assert pn.Inference(net).plan is pn.Inference(other).plan
+    child = next(v for v in net.variables if net.dag.parents(v.name))
+    assert pn.Inference(net.do({child.name: child.states[0]})).plan is not pn.Inference(net).plan
 
 
 def test_tables_that_the_evidence_does_not_touch_are_kept() -> None:

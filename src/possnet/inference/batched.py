@@ -59,7 +59,9 @@ class RowInference:
         self._plan, self._semiring, self._target = plan, semiring, target
         self._layouts = [CliqueLayout(plan, clique) for clique in plan.cliques]
         self._potentials = [
-            combine_parts(factor_parts(plan, k, scopes, tables), clique.shape, semiring).reshape(-1, 1)
+            combine_parts(
+                factor_parts(plan, k, scopes, tables), clique.shape, self._layouts[k].entries, semiring
+            ).reshape(-1, 1)
             for k, clique in enumerate(plan.cliques)
         ]
         self._threads = min(cores(), _THREADS)

@@ -11,6 +11,7 @@ strategy.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,10 @@ from possnet.inference.exclusive_calls import ExclusiveCalls, exclusive
 from possnet.inference.factor_graph import FactorGraph, to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.most_possible import Explanation, best_configurations, count_ties, tie_margin
-from possnet.inference.plan import Plan, make_plan
 from possnet.inference.pruning import query_pruned
 from possnet.inference.row_queries import RowQueries
 from possnet.inference.semirings import MAX_SUM, ROUNDING, Semiring, condition_degrees
+from possnet.inference.tree_layout import TreeLayout, layout_of_structure
 from possnet.possibility import Possibility
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import Dataset
+    from possnet.inference.plan import Plan
     from possnet.inference.possibility_bounds import PossibilityBounds
     from possnet.network import Network
 
@@ -82,7 +84,7 @@ class Inference(ExclusiveCalls):
             given = "lower" if upper is None else "upper"
             raise InputError(f"Inference: {given} tables alone; expected both lower= and upper=, or neither")
         self.network = network
-        self._graph = FactorGraph(network)
+        self._graph = network.derive(FactorGraph)
         self._limit = limit
         super().__init__()
 
@@ -94,7 +96,12 @@ class Inference(ExclusiveCalls):
     @cached_property
     def plan(self) -> Plan:
         """The junction tree of the whole network; print its ``describe()``."""
-        return make_plan(self._graph.sizes, self._graph.scopes)
+        return self._layout.plan
+
+    @property
+    def _layout(self) -> TreeLayout:
+        """The plan and its shapes, shared with other engines of the same structure."""
+        return layout_of_structure(self._graph.sizes, self._graph.scopes)
 
     @check_arguments
     @exclusive
@@ -134,10 +141,10 @@ class Inference(ExclusiveCalls):
         with np.errstate(divide="ignore", invalid="ignore"):
             flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
             degrees = self._condition_marginals(flat, tree.semiring, given=bool(known))
-        ends = np.cumsum(self._graph.sizes).tolist()
+        starts = self._graph.starts
         return {
-            v.name: Possibility.unchecked((v,), degrees[end - len(v) : end])
-            for v, end in zip(self.network.variables, ends, strict=True)
+            v.name: Possibility.unchecked((v,), degrees[start:end])
+            for v, (start, end) in zip(self.network.variables, pairwise(starts), strict=True)
         }
 
     @check_arguments
@@ -432,7 +439,14 @@ class Inference(ExclusiveCalls):
         if semiring.name not in self._trees:
             self.plan.refuse_if_large(self._graph.names, self._limit)
             tables = self._graph.tables_in(semiring)
-            self._trees[semiring.name] = JunctionTree(self.plan, self._graph.scopes, tables, semiring)
+            self._trees[semiring.name] = JunctionTree(
+                self.plan,
+                self._graph.scopes,
+                tables,
+                semiring,
+                normalised=self._graph.has_peaks,
+                layout=self._layout,
+            )
         tree = self._trees[semiring.name]
         with np.errstate(divide="ignore", invalid="ignore"):
             tree.set_evidence(_evidence_in(known, semiring))
@@ -467,7 +481,7 @@ class Inference(ExclusiveCalls):
         if not given:
             return np.exp(flat) if semiring is MAX_SUM else flat
         sizes = self._graph.sizes
-        tops = np.repeat(np.maximum.reduceat(flat, np.cumsum([0, *sizes])[:-1]), sizes)
+        tops = np.repeat(np.maximum.reduceat(flat, self._graph.starts[:-1]), sizes)
         return condition_degrees(flat, tops, semiring, self._log_rounding(float(tops[0])))
 
     def _log_rounding(self, value: float) -> float:

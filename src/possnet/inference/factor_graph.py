@@ -44,10 +44,15 @@ class FactorGraph:
         self.names = [variable.name for variable in network.variables]
         self.numbers = {name: k for k, name in enumerate(self.names)}
         self.sizes = tuple([len(variable) for variable in network.variables])
-        self.scopes = [tuple([self.numbers[n] for n in (*network.dag.parents(v), v)]) for v in self.names]
+        self.scopes = tuple([tuple([self.numbers[n] for n in (*network.dag.parents(v), v)]) for v in self.names])
         self.tables = [network.table(name) for name in self.names]
         if probabilities:
             self.tables = [table / table.sum(axis=-1, keepdims=True) for table in self.tables]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the states of every variable begin when those of all stand in a line, and where the line ends."""
+        return [0, *np.cumsum(self.sizes).tolist()]
 
     @cached_property
     def order(self) -> list[int]:
@@ -91,7 +96,10 @@ class FactorGraph:
 
     def tables_in(self, semiring: Semiring) -> list[Floats]:
         """The tables as values of a semiring."""
-        return [to_semiring(table, semiring) for table in self.tables]
+        if not semiring.is_logarithmic:
+            return self.tables
+        with np.errstate(divide="ignore"):
+            return [np.log(table) for table in self.tables]
 
     def relevant_factors(self, numbers: Iterable[int]) -> list[int]:
         """Factors that matter for some variables: theirs, their ancestors', and those with rows that do not peak at 1."""

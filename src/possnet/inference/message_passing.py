@@ -63,6 +63,8 @@ class Projection:
 
     def __call__(self, table: Floats, semiring: Semiring) -> Floats:
         """The reduced table of one piece of evidence, flat if it was large."""
+        if not self.axes:
+            return table
         if table.size <= _SMALL:
             small: Floats = semiring.project.reduce(table.reshape(self.shape), axis=self.axes)
             return small
@@ -87,13 +89,24 @@ class Projection:
 class CliqueLayout:
     """Sizes and shapes of a clique's tables and messages."""
 
-    __slots__ = ("children", "entries", "inside_parent", "parent", "residual", "separator", "shape", "to_separator")
+    __slots__ = (
+        "children",
+        "entries",
+        "inside_parent",
+        "parent",
+        "residual",
+        "separator",
+        "separator_shape",
+        "shape",
+        "to_separator",
+    )
 
     def __init__(self, plan: Plan, clique: Clique) -> None:
         self.shape, self.parent, self.children = clique.shape, clique.parent, clique.children
         self.residual = prod(clique.shape[: clique.residual])
         self.separator = prod(clique.shape[clique.residual :])
         self.entries = self.residual * self.separator
+        self.separator_shape = (1,) * clique.residual + clique.shape[clique.residual :]
         self.inside_parent: tuple[int, ...] = ()
         self.to_separator: Projection | None = None
         if clique.parent >= 0:
@@ -127,7 +140,7 @@ def factor_parts(plan: Plan, number: int, scopes: Sequence[Sequence[int]], table
 
 def merge_parts(parts: list[Part], semiring: Semiring, entries: int) -> list[Part]:
     """Parts combined with each other as long as the result stays far below the clique's size."""
-    if entries <= _SMALL:
+    if entries <= _SMALL or len(parts) < 2:
         return parts
     limit = max(entries // 8, 1)
     while len(parts) > 1:
@@ -142,23 +155,34 @@ def merge_parts(parts: list[Part], semiring: Semiring, entries: int) -> list[Par
     return parts
 
 
-def combine_parts(parts: list[Part], shape: tuple[int, ...], semiring: Semiring) -> Floats:
-    """Combination of parts, each shaped for the clique, as a full table; few of the passes are full ones."""
-    shaped = [(inside, table.reshape(inside)) for inside, table in parts]
-    entries = prod(shape)
-    if len(shaped) > 2 and entries > _SMALL:
-        shaped = merge_parts(shaped, semiring, entries)
-        shaped.sort(key=lambda part: -part[1].size)
-    if not shaped:
+def combine_parts(
+    parts: list[Part], shape: tuple[int, ...], entries: int, semiring: Semiring, buffer: Floats | None = None
+) -> Floats:
+    """Combination of parts, each shaped for the clique, as a full table; few of the passes are full ones.
+
+    A large table may be written into a buffer, which stays in the processor's cache when it is used again and again.
+    """
+    if entries <= _SMALL:
+        return _combine_small(parts, shape, semiring)
+    if len(parts) > 2:
+        parts = merge_parts(parts, semiring, entries)
+        parts.sort(key=lambda part: -part[1].size)
+    if len(parts) == 1 and parts[0][0] == shape:
+        return np.ascontiguousarray(parts[0][1])
+    table: Floats = np.empty(shape) if buffer is None else buffer[:entries].reshape(shape)
+    if len(parts) < 2:
+        table[...] = parts[0][1] if parts else semiring.one
+        return table
+    semiring.combine(parts[0][1], parts[1][1], out=table)
+    for _, other in parts[2:]:
+        semiring.combine(table, other, out=table)
+    return table
+
+
+def _combine_small(parts: list[Part], shape: tuple[int, ...], semiring: Semiring) -> Floats:
+    if not parts:
         return np.full(shape, semiring.one)
-    table = shaped[0][1]
-    owned = False
-    for _, other in shaped[1:]:
-        if owned and table.shape == shape:
-            semiring.combine(table, other, out=table)
-        else:
-            table = semiring.combine(table, other)
-            owned = True
-    if table.shape != shape:
-        table = np.broadcast_to(table, shape)
-    return np.ascontiguousarray(table)
+    table = parts[0][1]
+    for _, other in parts[1:]:
+        table = semiring.combine(table, other)
+    return table if table.shape == shape else np.broadcast_to(table, shape)

@@ -64,11 +64,7 @@ class _BestFirstSearch:
 
     def open_clique(self, bound: float, depth: int, states: dict[int, int]) -> None:
         """Queue the best choice of the clique at this depth."""
-        clique = self.plan.cliques[self.order[depth]]
-        table = self.tree.table(self.order[depth]).reshape(clique.shape)
-        for v in reversed(clique.separator):
-            table = table[..., states[v]]
-        column = table.reshape(-1)  # what each choice can reach, given the choices before
+        column = self.tree.column(self.order[depth], states)  # what each choice can reach, given the choices before
         self.push_choice(bound, depth, 0, states, column, np.argsort(-column, kind="stable"))
 
 

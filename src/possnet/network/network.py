@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Bools, Floats
     from possnet.variables import Variable
+
+_Derived = TypeVar("_Derived")
 
 
 class Network:
@@ -75,8 +77,8 @@ class Network:
     """
 
     __slots__ = (
-        "_bounds", "_by_name", "_conjunction", "_dag", "_description", "_gates", "_name", "_support", "_tables",
-        "_transform",
+        "_bounds", "_by_name", "_conjunction", "_dag", "_derived", "_description", "_gates", "_name", "_support",
+        "_tables", "_transform",
     )  # fmt: skip
     _by_name: dict[str, Variable]
     _dag: Dag
@@ -88,6 +90,7 @@ class Network:
     _name: str
     _description: str
     _transform: str
+    _derived: dict[Callable[[Network], object], object]
 
     @check_arguments
     def __init__(
@@ -155,7 +158,7 @@ class Network:
         self._by_name = {variable.name: variable for variable in variables}
         self._dag, self._conjunction, self._name, self._description = dag, conjunction, name, description
         self._tables, self._support, self._bounds, self._transform = tables, support, bounds, transform
-        self._gates = gates or {}
+        self._gates, self._derived = gates or {}, {}
         for arrays in (tables, support or {}, *(bounds or ())):
             for array in arrays.values():
                 array.flags.writeable = False
@@ -187,7 +190,7 @@ class Network:
         self._tables = {child: self._checked_table(child, table) for child, table in given.items()}
         self._gates = {child: table for child, table in given.items() if isinstance(table, Gate)}
         self._support = self._bounds = None
-        self._transform = ""
+        self._transform, self._derived = "", {}
         if support is not None:
             numbers = for_every_variable(support, self._by_name, self._error_owner(), "support")
             self._support = {child: self._checked_support(child, rows) for child, rows in numbers.items()}
@@ -254,6 +257,20 @@ class Network:
     def is_normalised(self) -> bool:
         """Whether every row of every table peaks at 1."""
         return all((table.max(axis=-1) == 1.0).all() for table in self._tables.values())
+
+    def derive(self, make: Callable[[Network], _Derived]) -> _Derived:
+        """A value that follows from the network alone: made when first asked for, and kept with the network.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> def count_degrees(network):
+        ...     return sum(network.table(variable.name).size for variable in network.variables)
+        >>> asia.derive(count_degrees)
+        36
+        """
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        return cast("_Derived", self._derived[make])
 
     def variable(self, name: str) -> Variable:
         """Variable of a name.
