@@ -161,6 +161,7 @@ fixtures: gold .venv-peers/.ready
 	$(BIN)/python benchmarks/fixtures.py
 	$(BIN)/python benchmarks/precise_structures.py
 	$(BIN)/python benchmarks/written_files.py
+	$(BIN)/python benchmarks/other_libraries.py
 
 lock: .venv/.ready
 	$(LOCK) --upgrade pyproject.toml --group dev -o requirements/dev.txt

@@ -59,14 +59,17 @@ class FakePgmpy:
 class FakeVariable:
     """A variable as pyAgrum has it."""
 
-    def __init__(self, name: str, labels: tuple[str, ...]) -> None:
-        self._name, self._labels = name, labels
+    def __init__(self, name: str, labels: tuple[str, ...], is_numerical: bool = False) -> None:
+        self._name, self._labels, self._is_numerical = name, labels, is_numerical
 
     def name(self) -> str:
         return self._name
 
     def labels(self) -> tuple[str, ...]:
         return self._labels
+
+    def isNumerical(self) -> bool:  # noqa: N802 - pyAgrum's name
+        return self._is_numerical
 
 
 class FakeTensor:
@@ -75,8 +78,8 @@ class FakeTensor:
     def __init__(self, names: tuple[str, ...], array: Any) -> None:
         self.names, self._array = names, np.array(array)
 
-    def toarray(self) -> Any:
-        return self._array
+    def tolist(self) -> Any:
+        return self._array.tolist()
 
 
 class FakePyagrum:

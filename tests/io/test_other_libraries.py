@@ -59,7 +59,29 @@ def test_what_is_no_network_of_pgmpy_is_refused() -> None:
         assert refused(message, pn.from_pgmpy, FakePgmpy(cpds)).startswith("from_pgmpy: ")
 
 
+def test_a_network_in_time_is_refused() -> None:
+    node = ("D", 0)
+    model = FakePgmpy({node: FakeCpd([node], [0.5, 0.5], {node: [0, 1]})})
+    refused(
+        r"the node \('D', 0\) is no name; expected texts or numbers: networks in time are not read",
+        pn.from_pgmpy,
+        model,
+    )
+
+
+def test_numbers_of_pyagrum_are_ordered_states_and_a_name_that_is_none_is_left_out() -> None:
+    variables = [FakeVariable("a", ("1", "2"), is_numerical=True), FakeVariable("b", ("1", "2"))]
+    model = FakePyagrum(variables, [FakeTensor(("a",), [0.5, 0.5]), FakeTensor(("b",), [0.5, 0.5])])
+    assert [variable.ordered for variable in pn.from_pyagrum(model).variables] == [True, False]
+    for given, name in (("anonymousBN", ""), ("unnamedBN", ""), ("clinic", "clinic")):
+        model.propertyWithDefault = lambda *_, given=given: given  # type: ignore[attr-defined]
+        assert pn.from_pyagrum(model).name == name
+
+
 def test_what_is_no_network_of_pyagrum_is_refused() -> None:
+    diagram = make_pyagrum_network()
+    diagram.isUtilityNode = lambda _: True  # type: ignore[attr-defined]
+    refused("from_pyagrum: an influence diagram; expected a BayesNet: decisions and", pn.from_pyagrum, diagram)
     refused("from_pyagrum: .*; expected a BayesNet of pyAgrum", pn.from_pyagrum, make_pgmpy_model())
     wrong = FakePyagrum([FakeVariable("a", ("x", "y"))], [FakeTensor(("a",), [0.5, 0.4, 0.1])])
     assert refused("has the shape", pn.from_pyagrum, wrong).startswith("from_pyagrum: ")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import possnet as pn
@@ -40,6 +42,36 @@ def test_a_deterministic_node_has_one_state_in_every_context() -> None:
     on = net.table("alarm")[..., 0]
     assert on.tolist() == [[1, 0, 0], [0, 0, 1]]
     assert (net.table("alarm").sum(axis=-1) == 1).all()
+
+
+ALARM = """<cpt id="alarm"><state id="on"/><state id="off"/><parents>rash fever</parents>
+<probabilities>1 0 .9 .1 .8 .2 .7 .3 .6 .4 .5 .5</probabilities></cpt>"""
+
+
+@pytest.mark.parametrize(
+    ("app", "on"),
+    [  # by rash (yes, no) and fever (none, mild, high): the last parent is the fastest for GeNIe, the first for aGrUM
+        ("GeNIe 4.1", [[1, 0.9, 0.8], [0.7, 0.6, 0.5]]),
+        ("aGrUM 3.3.1", [[1, 0.8, 0.6], [0.9, 0.7, 0.5]]),
+    ],
+)
+def test_which_parent_varies_fastest_follows_the_program_that_wrote_the_file(app: str, on: list[list[float]]) -> None:
+    content = _with(ALARM).replace('app="GeNIe"', f'app="{app}"').encode()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = decode_xdsl(content, "a.xdsl", "ratio").table("alarm")
+    probability = table / table.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(probability[..., 0], on, atol=1e-12)
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == app.startswith("aGrUM")
+    assert not messages or ("written by aGrUM 3.3.1" in messages[0] and "the table of alarm is read" in messages[0])
+
+
+def test_a_file_of_agrum_without_doubt_is_read_without_a_word() -> None:
+    content = XDSL.replace('app="GeNIe"', 'app="aGrUM 3.3.1"').encode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert decode_xdsl(content, "a.xdsl").dag.parents("fever") == ("rash",)
 
 
 def _with(node: str) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from possnet.aliases import Floats
     from possnet.transforms import Transform
 
+_NO_NAMES = ("anonymousBN", "unnamedBN")  # what pyAgrum calls networks that nobody named
+
 
 @check_arguments
 def from_pgmpy(model: object, *, transform: Transform = "optimal") -> Network:
@@ -32,8 +34,8 @@ def from_pgmpy(model: object, *, transform: Transform = "optimal") -> Network:
     Parameters
     ----------
     model
-        A ``DiscreteBayesianNetwork`` (or ``BayesianNetwork``) with a ``TabularCPD`` for every node. Names of nodes and
-        states become texts; states are matched by name between tables.
+        A ``DiscreteBayesianNetwork`` (``BayesianNetwork`` in older versions) with a ``TabularCPD`` for every node. Names
+        of nodes and states become texts; states are matched by name between tables.
     transform
         How probabilities become possibilities: see `to_possibility`.
 
@@ -50,6 +52,10 @@ def from_pgmpy(model: object, *, transform: Transform = "optimal") -> Network:
     fail = partial(_fail, draft.owner)
     cpds = {node: given.get_cpds(node) for node in list(nodes())}
     for node, cpd in cpds.items():
+        if not isinstance(node, str | int | float):
+            fail(
+                f"the node {describe_value(node)} is no name; expected texts or numbers: networks in time are not read"
+            )
         if cpd is None:
             fail(f"no table of {node!r}; expected a TabularCPD for every node: model.add_cpds(...)")
         if not all(hasattr(cpd, field) for field in ("variables", "values", "state_names")):
@@ -71,7 +77,7 @@ def from_pyagrum(network: object, *, transform: Transform = "optimal") -> Networ
     Parameters
     ----------
     network
-        A ``pyagrum.BayesNet``.
+        A ``pyagrum.BayesNet``. Ranges, numbers and intervals become ordered states; noisy gates become tables.
     transform
         How probabilities become possibilities: see `to_possibility`.
 
@@ -79,25 +85,30 @@ def from_pyagrum(network: object, *, transform: Transform = "optimal") -> Networ
     --------
     >>> from types import SimpleNamespace
     >>> rash = SimpleNamespace(name=lambda: "rash", labels=lambda: ("yes", "no"))
-    >>> cpt = SimpleNamespace(names=("rash",), toarray=lambda: np.array([0.2, 0.8]))
+    >>> cpt = SimpleNamespace(names=("rash",), tolist=lambda: [0.2, 0.8])
     >>> net = SimpleNamespace(nodes=lambda: {0}, variable=lambda node: rash, cpt=lambda node: cpt)
     >>> from_pyagrum(net).table("rash")
     array([0.2, 1. ])
     """
     given: Any = network
     nodes = _ask(given, "from_pyagrum", "a BayesNet of pyAgrum", "nodes", "variable", "cpt")
+    if hasattr(given, "isUtilityNode"):
+        _fail("from_pyagrum", "an influence diagram; expected a BayesNet: decisions and utilities are not read")
     draft, scopes = NetworkDraft("from_pyagrum", "cpt"), {}
     fail = partial(_fail, draft.owner)
     for node in sorted(nodes()):
         variable = given.variable(node)  # kept, because temporaries of pyAgrum may be freed too early
-        draft.declare_variable(variable.name(), list(variable.labels()), fail)
+        is_numerical: Any = getattr(variable, "isNumerical", None)
+        is_ordered = is_numerical is not None and bool(is_numerical())
+        draft.declare_variable(variable.name(), list(variable.labels()), fail, ordered=is_ordered)
         cpt = given.cpt(node)
-        array = np.array(cpt.toarray(), dtype=np.float64)
+        array = np.array(cpt.tolist(), dtype=np.float64)  # of a noisy gate, toarray() is memory that nobody wrote
         scopes[variable.name()] = list(cpt.names), array.transpose()  # its axes are those of the names, reversed
     for scope, array in scopes.values():
         _add_table(draft, scope, [list(draft.variables[name].states) for name in scope], array)
     properties: Any = getattr(given, "propertyWithDefault", None)
-    return draft.build_network(transform, str(properties("name", "")) if properties is not None else "")
+    name = str(properties("name", "")) if properties is not None else ""
+    return draft.build_network(transform, "" if name in _NO_NAMES else name)
 
 
 def _add_table(draft: NetworkDraft, scope: Sequence[Hashable], labels: list[list[str]], values: Floats) -> None:

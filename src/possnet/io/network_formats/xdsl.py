@@ -1,9 +1,11 @@
 """Networks as XDSL files, the format of GeNIe and SMILE.
 
 Below ``nodes``, a ``cpt`` element has ``state`` elements, the ``parents`` and the ``probabilities``, in which the first
-parent varies slowest and the variable itself fastest; a ``deterministic`` element has the ``resultingstates`` of the
-parents' configurations instead. Noisy gates, decisions, utilities and equations are refused by name: their tables are not
-in the file. Names are the ``id`` of elements, which are identifiers.
+parent varies slowest and the variable itself fastest (SMILE's manual, "Multidimensional arrays": the leftmost coordinate is
+the first parent, the rightmost the node); a ``deterministic`` element has the ``resultingstates`` of the parents'
+configurations instead. aGrUM writes the first parent as the fastest: its files, which name it, are read in its order.
+Noisy gates, decisions, utilities and equations are refused by name: their tables are not in the file. Names are the ``id``
+of elements, which are identifiers.
 
 Possibilistic networks are written with probabilities for other programs, and their degrees beside them as user properties
 of the nodes: see `possnet.io.kept_degrees`. Entity declarations are refused: no network needs them.
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.errors import InputError, did_you_mean
+from possnet.errors import InputError, did_you_mean, listing, warn_user
 from possnet.io.atomic_files import write_text
 from possnet.io.file_access import file_stem
 from possnet.io.formats import NetworkFormat
@@ -45,6 +47,7 @@ _REFUSED = {
     "submodel": "a submodel; expected nodes",
     "demorgan": "a DeMorgan gate; expected a table: in GeNIe, change the type of the node to General",
 }
+_OTHER_ORDER = "aGrUM"  # the program whose files have their parents the other way round
 
 
 def decode_xdsl(content: bytes, path: str | Path, transform: Transform = "optimal") -> Network:
@@ -70,6 +73,7 @@ def decode_xdsl(content: bytes, path: str | Path, transform: Transform = "optima
         raise InputError(f"{owner}: no cpt element; expected an XDSL file")
     for node in nodes:
         _read_table(draft, node)
+    _restore_order(draft, root)
     return kept.build_network(draft, transform, root.get("id") or file_stem(path))
 
 
@@ -101,6 +105,25 @@ def _read_table(draft: NetworkDraft, node: Element) -> None:
             fail(f"{child!r} has {len(values)} probabilities; expected {prod(shape)}")
         table = values.reshape(shape)
     draft.parents[child], draft.tables[child] = given, table
+
+
+def _restore_order(draft: NetworkDraft, root: Element) -> None:
+    """Turn the tables of a file of aGrUM, in which the first parent varies fastest, to the order of GeNIe."""
+    program = root.find("extensions/genie")
+    app = "" if program is None else program.get("app", "")
+    turned = [child for child, parents in draft.parents.items() if len(parents) > 1]
+    if not app.startswith(_OTHER_ORDER) or not turned:
+        return
+    for child in turned:
+        table = draft.tables[child]
+        sizes = table.shape[:-1]
+        axes = (*reversed(range(len(sizes))), len(sizes))
+        draft.tables[child] = np.ascontiguousarray(table.reshape(*reversed(sizes), table.shape[-1]).transpose(axes))
+    warn_user(
+        f"{draft.owner}: written by {app[:40]}, in whose XDSL files the first parent varies fastest, and not the last as "
+        f"in GeNIe's: the {'table' if len(turned) == 1 else 'tables'} of {listing(turned)} "
+        f"{'is' if len(turned) == 1 else 'are'} read in that order; a .bif or .net file leaves no doubt"
+    )
 
 
 def _read_states(draft: NetworkDraft, child: str, shape: list[int], words: list[str], fail: Fail) -> Floats:
