@@ -72,6 +72,21 @@ def test_likelihoods_are_sums_over_the_states_in_the_cells(seed: int, tree: dict
         assert np.exp(logs[row, y]) == pytest.approx(sum(enumerate_row(features, row, tree, tables, y).values()))
 
 
+@pytest.mark.parametrize("block", [1, 40])
+def test_trees_of_rows_in_blocks_of_any_size_are_the_same(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the tables of one row are more than a block may have, a block is one row."""
+    rng = np.random.default_rng(3)
+    sizes, tree = (2, 3, 2), {0: -1, 1: 0, 2: 1}
+    features, tables = draw_cells(rng, 9, sizes, 0.7), draw_tables(rng, tree, sizes, 2)
+    shares = rng.dirichlet(np.ones(2), 9)
+    rows = FeatureRows(features, tree)
+    logs, counts = rows.log_likelihoods(tables), rows.expected_counts(shares, tables)
+    monkeypatch.setattr("possnet.em.tree_passes._BLOCK", block)
+    assert rows.log_likelihoods(tables) == pytest.approx(logs)
+    for f, expected in counts.items():
+        assert rows.expected_counts(shares, tables)[f] == pytest.approx(expected)
+
+
 @given(seeds, st.sampled_from(TREES), st.sampled_from([0.0, 0.5]))
 def test_expected_counts_are_sums_of_posteriors(seed: int, tree: dict[int, int], share: float) -> None:
     rng = np.random.default_rng(seed)

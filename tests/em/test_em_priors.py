@@ -132,6 +132,17 @@ def test_masses_with_a_prior_are_a_fixed_point_by_enumeration() -> None:
     assert "1 contexts backed off" in repr(found)
 
 
+def test_a_marginal_prior_without_imagined_rows_only_fills_contexts_that_nobody_saw() -> None:
+    """Nobody has a = 2, where b has the shares of all rows; elsewhere the masses are those without a prior."""
+    dag = pn.Dag({"a": (), "b": ("a",)})
+    scope = (pn.Variable("a", ("0", "1", "2")), pn.Variable("b", ("0", "1")))
+    data = pn.Dataset.from_rows(scope, [("0", "0")] * 5 + [("1", "0")] + [("1", "1")] * 2)
+    found = pn.fit_em(dag, data, tolerance=1e-9, prior="marginal", pseudo=0)
+    cells, table = found.masses["b"]
+    assert cells == (frozenset({"0"}), frozenset({"1"}))
+    assert table == pytest.approx(np.array([[1, 0], [1 / 3, 2 / 3], [6 / 8, 2 / 8]]), abs=1e-6)
+
+
 def test_a_stream_and_confounded_contexts_with_a_prior() -> None:
     scope = (pn.Variable("x", ("1", "2")), pn.Variable("y", ("1", "2")))
     data = pn.Dataset.from_rows(scope, [({"1", "2"}, "1")] * 50 + [({"1", "2"}, "2")] * 30)

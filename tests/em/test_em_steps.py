@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from possnet.em.class_model import ClassModel, FlatTables, blur_counts, smooth_table
+import possnet as pn
+from possnet.em import EmAlgorithm, HiddenStateModel
+from possnet.em.class_model import ClassModel, FlatTables, blur_counts, fit_class_model, smooth_table
 from possnet.em.class_trees import measure_class_information
+from possnet.em.e_step import _sum_by_cell
+from possnet.em.em_rows import code_em_rows
 from possnet.em.feature_rows import FeatureCells, FeatureRows, _equal_table
 from possnet.em.identifiability import find_identified_contexts
 from possnet.em.squarem import _extrapolate, run_squarem
+from possnet.parameters.priors import Prior
 
 _SIZES = st.integers(2, 4)
 
@@ -55,6 +60,77 @@ def test_contexts_are_identified_one_by_the_other_without_a_matrix(monkeypatch: 
     cells = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0]], dtype=np.bool_)
     visited, known = find_identified_contexts(np.arange(3, dtype=np.int32)[:, np.newaxis], [cells], (4,))
     assert visited.tolist() == known.tolist() == [True, True, True, False]
+
+
+def test_of_imprecise_rows_beyond_what_memory_may_take_nothing_is_concluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """{1, 2} and {3, 4} with 1 and 3 known: the second set is one too many, so that 4 counts as confounded."""
+    monkeypatch.setattr("possnet.em.identifiability._ENTRIES", 1)
+    cells = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0], [0, 0, 1, 0]], dtype=np.bool_)
+    visited, known = find_identified_contexts(np.arange(4, dtype=np.int32)[:, np.newaxis], [cells], (4,))
+    assert visited.all()
+    assert known.tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize("one_hot", [0, 1 << 23])
+@given(st.integers(0, 10**6))
+def test_posteriors_are_summed_by_cell_in_either_way(one_hot: int, seed: int) -> None:
+    """As a product with a matrix of zeros and ones, and as sums of sorted columns: both are the sums of the definition."""
+    rng = np.random.default_rng(seed)
+    n_cells, columns = 5, int(rng.integers(1, 12))
+    posterior, ids, weights = rng.random((3, columns)), rng.integers(0, n_cells, columns), rng.uniform(0.5, 4, columns)
+    expected = [
+        [sum(weights[k] * posterior[h, k] for k in range(columns) if ids[k] == cell) for cell in range(n_cells)]
+        for h in range(3)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("possnet.em.e_step._ONE_HOT", one_hot)
+        np.testing.assert_allclose(_sum_by_cell(posterior, ids, weights, n_cells), expected)
+
+
+def test_a_variable_that_nobody_saw_has_as_many_imagined_rows_as_any_other() -> None:
+    """The prior's weight is a number of rows: of cells that never occur they are shared alike."""
+    scope = (pn.Variable("seen", ("a", "b")), pn.Variable("hidden", ("x", "y", "z")))
+    rows = code_em_rows(
+        pn.Dag({"seen": (), "hidden": ()}), pn.Dataset.from_rows(scope, [("a", None)] * 3 + [("b", None)]), "missing"
+    )
+    model = HiddenStateModel(pn.Dag({"seen": (), "hidden": ()}), rows, None)
+    imagined = EmAlgorithm(model, rows, prior=Prior("marginal", 1.5)).imagined
+    assert imagined["seen"] == pytest.approx([1.5 * 3 / 4, 1.5 / 4])
+    assert imagined["hidden"] == pytest.approx([0.5, 0.5, 0.5])
+
+
+def test_the_law_of_a_feature_shares_sets_in_proportion_to_their_states() -> None:
+    """Four rows of a, two of b, three of {a, b}, an imagined one of all: the set is shared as 4 1/3 to 2 1/3.
+
+    A class without rows has no more than that law.
+    """
+    sets = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=np.bool_)
+    features = [FeatureCells(np.array([0] * 4 + [1] * 2 + [3] * 3), sets)]
+    known_class = np.tile([True, False], (9, 1))
+    law = fit_class_model(features, known_class, {0: -1}, smoothing=1.0).tables[0][1, 0]
+    a, b, c = 4 + 1 / 3, 2 + 1 / 3, 1 / 3
+    assert law == pytest.approx([(a + 3 * a / (a + b)) / 10, (b + 3 * b / (a + b)) / 10, c / 10])
+
+
+def test_an_unknown_cell_has_probability_one_whatever_rounding_adds() -> None:
+    tables = np.random.default_rng(1).dirichlet(np.ones(7), size=(200, 1))
+    assert (tables.sum(axis=2) > 1.0).any()  # or nothing is shown
+    logs = FeatureRows([FeatureCells.from_states(np.array([-1]), 7)], {0: -1}).log_likelihoods({0: tables})
+    assert (logs <= 0.0).all()
+    np.testing.assert_allclose(logs, 0.0, atol=1e-15)
+
+
+def test_cells_that_overlap_without_being_nested_are_not_consonant() -> None:
+    scope = [pn.Variable("x", ("a", "b", "c"))]
+    for cells, nested in (([{"a"}, {"a", "b"}, {"a", "b", "c"}], True), ([{"a", "b"}, {"b", "c"}], False)):
+        data = pn.Dataset.from_rows(scope, [(cell,) for cell in cells])
+        assert bool(pn.fit_em(pn.Dag({"x": ()}), data).consonant["x"]) is nested
+
+
+def test_cells_without_mass_are_not_listed() -> None:
+    data = pn.Dataset.from_table({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
+    found = pn.fit_em(pn.Dag({"a": (), "b": ("a",)}), data)
+    assert found.mass_function("b", {"a": "x"}).masses == {frozenset({"u"}): pytest.approx(1.0)}
 
 
 @given(st.lists(_SIZES, min_size=2, max_size=4), st.integers(0, 10**6), st.floats(0, 2), st.booleans())

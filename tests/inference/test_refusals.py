@@ -92,3 +92,18 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         engine.query_many("lung", odd)
     with pytest.raises(pn.InputError, match=r"query_many, row 2, column 'smoke': 'nope' is not a state \(yes, no\)"):
         engine.query_many("lung", pn.Dataset.from_table({"smoke": ["no", "nope"]}))
+
+
+@pytest.mark.parametrize("rows", [[3], [-1], [0, 3], [[0, 1]]])
+def test_blocks_of_rows_that_the_data_do_not_have_are_refused(rows: Any) -> None:
+    """There are three rows, numbered from 0: the last has number 2."""
+    net = pn.load_example("clinic")
+    data = pn.sample(net, 3, process="precise", rng=1)
+    engine = pn.Inference(net)
+    asked = {"flu": np.ones(1, dtype=np.bool_)}
+    whole = engine.marginals_many(data)["flu"]
+    ((start, stop, tables, _),) = engine.marginal_blocks(data, asked, np.array([2]))
+    assert (start, stop) == (0, 1)
+    assert tables["flu"] == pytest.approx(whole[2:])
+    with pytest.raises(pn.InputError, match="marginal_blocks: rows .*; expected numbers of the 3 rows"):
+        list(engine.marginal_blocks(data, {"flu": np.ones(len(rows), dtype=np.bool_)}, np.array(rows)))

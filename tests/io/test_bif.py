@@ -172,6 +172,7 @@ BAD_BIF: list[tuple[bytes, str]] = [
     (small_bif(p_fever="probability ( fever | rash ) { (yes) .1, .2, x; (no) 1, 0, 0; }"), "'x' is not a number"),
     (small_bif(p_fever="probability ( fever | rash ) { (yes) .1, .2, nan; (no) 1, 0, 0; }"), "'nan' is not a number; expected probabilities"),
     (small_bif(p_fever="probability ( fever | rash ) { (yes) .1, .2, .6; (no) 1, 0, 0; }"), "the probabilities of 'fever' given (rash=yes) add up to 0.9"),
+    (small_bif(p_fever="probability ( fever | rash ) { (yes) .4, -.25, .85; (no) 1, 0, 0; }"), "the probabilities of 'fever' given (rash=yes) hold -0.25; expected numbers >= 0"),
     (small_bif(p_rash="probability ( rash | fever ) { default .5, .5; }"), "bad.bif: dag: cycle "),
 ]  # fmt: skip
 

@@ -63,6 +63,7 @@ BAD: list[tuple[str, str]] = [
     (NET + "}", "'}'; expected a net, node or potential block"),
     (NET + "class x { ", "the file ends inside a class"),
     (NET + "potential rash", "expected potential (child | parents)"),
+    ("net { }\nnode rash x { }", "bad.net, line 2, column 11: 'x { }'; expected {"),
     (NET.replace("node rash", "continuous node rash"), "'rash' is a continuous node; expected discrete nodes only"),
     (NET + "decision act { states = (a b); }", "'act' is a decision; expected discrete nodes only"),
     (NET + "utility gain { }", "line 8, column 1: 'gain' is a utility; expected discrete nodes only"),

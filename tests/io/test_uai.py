@@ -94,6 +94,7 @@ BAD_UAI: list[tuple[str, str]] = [
     ("MARKOV", "the file ends before the number of variables; expected the rest of the file"),
     ("MARKOV\nx", "bad.uai, line 2, column 1: 'x' for the number of variables; expected a whole number >= 1"),
     ("MARKOV\n0", "'0' for the number of variables; expected a whole number >= 1"),
+    ("MARKOV\n1\n0\n0", "bad.uai, line 3, column 1: '0' for the number of states of variable 0; expected a whole number >= 1"),
     ("MARKOV\n999999999999", "999999999999 announced and the file ends before them"),
     ("MARKOV\n1\n2\n1\n1 1", "bad.uai, line 5, column 3: '1' for a variable of factor 0; expected a whole number from 0 to 0"),
     ("MARKOV\n2\n2 2\n1\n2 0 0\n4 1 1 1 1", "factor 0 names a variable twice; expected distinct variables"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import possnet as pn
-from possnet.sampling import PROCESSES, Process
+from possnet.sampling import PROCESSES, Process, family_laws
 
 
 def draw_tops(network: pn.Network, rows: int, imprecision: Mapping[str, float], rng: np.random.Generator) -> pn.Dataset:
@@ -94,3 +94,30 @@ def test_cells_are_imprecise_only_where_a_process_says_so(name: str) -> None:
     assert (data.imprecise_share() > 0) == process.imprecise == process.takes("imprecision")
     assert process.limit_known or process.draw is not None
     assert len({entry.label for entry in PROCESSES.values()}) == len(PROCESSES)
+
+
+def test_only_cells_of_parents_that_occur_together_have_a_law() -> None:
+    """y follows x: beside x = {x1} its cell is {y1} alone, so that z sees three of four pairs of cells.
+
+    Under {x1, x2} the degrees of y are max(1, 0) and max(0, 1/2); those of z are the largest over the pairs of states
+    whose joint possibility is above 0, which (x1, y2) and (x2, y1) are not.
+    """
+    names = {name: pn.Variable(name, (f"{name}1", f"{name}2")) for name in "xyz"}
+    dag = pn.Dag({"x": (), "y": ("x",), "z": ("x", "y")})
+    z = [[[1, 0.25], [0.5, 1]], [[0.5, 1], [0.125, 1]]]
+    net = pn.Network(names.values(), dag, {"x": [1, 0.5], "y": [[1, 0], [0, 1]], "z": z})
+    law = family_laws(net)["z"]
+    sets = [[cells[k].tolist() for cells, k in zip(law.parent_cells, pair, strict=True)] for pair in law.combinations]
+    one, both = [True, False], [True, True]
+    found = {(str(pair), tuple(row)) for pair, row in zip(sets, law.degrees.tolist(), strict=True)}
+    assert found == {
+        (str([one, one]), (1.0, 0.25)),
+        (str([both, one]), (1.0, 0.25)),
+        (str([both, both]), (1.0, 0.5)),
+    }
+
+
+@pytest.mark.parametrize("thing", [None, "asia", 7])
+def test_what_is_no_network_is_told_before_anything_is_drawn(thing: Any) -> None:
+    with pytest.raises(pn.InputError, match="sample: network .*; expected a possnet.Network"):
+        pn.sample(thing, 5)

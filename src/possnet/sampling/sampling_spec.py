@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 from possnet.doors import check_arguments
 from possnet.errors import InputError, require_known, require_number
 from possnet.inference import Inference
-from possnet.network import Network
 from possnet.sampling.processes import Law, Parents, Process, resolve_process
 from possnet.variables import for_every_variable
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
     from possnet.inference import Evidence
+    from possnet.network import Network
 
 
 Imprecision: TypeAlias = float | Mapping[str, float]
@@ -64,9 +64,6 @@ class SamplingSpec:
         """Check the options and compute the degrees."""
         for option in unknown:
             require_known(option, SamplingOptions.__annotations__, "sample: option")
-        given: object = network
-        if not isinstance(given, Network):
-            raise InputError(f"sample: {network!r} is not a network; expected one, for example load_example('asia')")
         entry = resolve_process(process, law, parents)
         names = [variable.name for variable in network.variables]
         if isinstance(imprecision, Mapping):
