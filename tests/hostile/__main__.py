@@ -48,7 +48,7 @@ def run_section(section: Section, seconds: float, seed: int | None) -> Record:
 
 
 def main() -> int:
-    """Run what was asked for; 1 if any chunk of it fails."""
+    """Run what was asked for; 1 if any chunk of it fails, 2 if something is not installed that a section needs."""
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument("--section", default="", choices=["", *(section.name for section in SECTIONS)])
     parser.add_argument("--seconds", type=float, default=600.0, help="for each section")
@@ -60,9 +60,14 @@ def main() -> int:
     if options.serve:
         serve_chunks(chosen[0])
         return 0
-    records = [] if options.page else [run_section(section, options.seconds, options.seed) for section in chosen]
-    write_page(SECTIONS, read_ledger())
-    return 1 if any(record.failing for record in records) else 0
+    lacking = [] if options.page else [section for section in chosen if section.lacks()]
+    for section in lacking:
+        sys.stderr.write(f"{section.name}: not run: {section.lacks()}\n")
+    run = [] if options.page else [section for section in chosen if section not in lacking]
+    records = [run_section(section, options.seconds, options.seed) for section in run]
+    if records or options.page:
+        write_page(SECTIONS, read_ledger())
+    return 1 if any(record.failing for record in records) else 2 if lacking else 0
 
 
 if __name__ == "__main__":

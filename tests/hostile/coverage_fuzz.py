@@ -93,8 +93,6 @@ def run_atheris(name: str, runs: int, seed: int) -> None:
 def fuzz_by_coverage(seed: int) -> Chunk:
     """The readers in turn, a few thousand inputs each, in a process of their own."""
     name = _NAMES[seed % len(_NAMES)]
-    if not ATHERIS.is_dir():
-        return Chunk(0, ("atheris is not installed; make hostile does it",))
     command = [sys.executable, "-m", "tests.hostile.coverage_fuzz", "--reader", name]
     command += ["--runs", str(_RUNS), "--seed", str(seed)]
     try:
@@ -111,8 +109,18 @@ def fuzz_by_coverage(seed: int) -> Chunk:
     return Chunk(_RUNS, (f"{name}: {' / '.join(lines[:3])[:400]}; kept as {kept}",))
 
 
+def _lacks_atheris() -> str:
+    found = (ATHERIS / "atheris").is_dir()
+    return "" if found else "atheris is not installed; expected it in .venv/fuzz. Install it: make .venv/.fuzz"
+
+
 COVERAGE = Section(
-    "coverage", "all readers in turn, led by coverage (atheris)", fuzz_by_coverage, wanted=1_000_000, patience=600.0
+    "coverage",
+    "all readers in turn, led by coverage (atheris)",
+    fuzz_by_coverage,
+    wanted=1_000_000,
+    patience=600.0,
+    lacks=_lacks_atheris,
 )
 
 

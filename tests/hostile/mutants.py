@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Final
@@ -30,6 +31,7 @@ from typing import Final
 import pytest
 
 from tests.hostile.block_map import ASKED, OPTIONS, ROOMS, SOURCE, BlockMap, read_block_map, record_missing_maps
+from tests.hostile.ledger import Record, update_ledger
 from tests.hostile.mutant_results import (
     SAMPLED,
     SCRATCH,
@@ -231,16 +233,42 @@ def run_mutants(mutants: Sequence[Mutant], seconds: float, *, thorough: bool = F
             sys.stdout = shown
 
 
+def list_batches() -> list[list[Mutant]]:
+    """The sample in chunks."""
+    sampled = [mutant for room in ROOMS for mutant in sample_mutants(room)]
+    return [sampled[start : start + BATCH] for start in range(0, len(sampled), BATCH)]
+
+
+def judge_batch(batch: Sequence[Mutant], results: dict[str, list[str]]) -> Chunk:
+    """What is known of a batch; a mutant that survives, and could be noticed, is a failure."""
+    judged = [mutant for mutant in batch if results.get(mutant.name, [""])[0] == mutant.digest]
+    open_ones = [results[mutant.name] for mutant in judged if results[mutant.name][1] == "survived"]
+    return Chunk(len(judged), tuple(f"{by}: {change}" for _, _, by, change in open_ones))
+
+
 def run_chunk(seed: int) -> Chunk | None:
-    """A batch of the sample; a mutant that survives, and could be noticed, is a failure."""
-    batch = [mutant for room in ROOMS for mutant in sample_mutants(room)][BATCH * seed : BATCH * (seed + 1)]
-    if not batch:
+    """A batch of the sample."""
+    batches = list_batches()
+    if seed >= len(batches):
         return None
     command = [sys.executable, "-m", "tests.hostile.mutants", "--batch", str(seed)]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    results = read_results()
-    survivors = [(mutant.name, results[mutant.name][3]) for mutant in batch if results[mutant.name][1] == "survived"]
-    return Chunk(len(batch), tuple(f"{name}: {change}" for name, change in survivors))
+    return judge_batch(batches[seed], read_results())
+
+
+def count_results(batches: Sequence[Sequence[Mutant]], results: dict[str, list[str]], record: Record) -> None:
+    """Bring the ledger's record up to what is known of all mutants: those judged by name or room count too."""
+    chunks = [judge_batch(batch, results) for batch in batches]
+    for seed, chunk in enumerate(chunks):
+        record.add_chunk(seed, chunk, 0.0)
+    record.tried = sum(chunk.tried for chunk in chunks)
+    record.done = record.tried == sum(map(len, batches))
+
+
+def keep_sampled(batches: Sequence[Sequence[Mutant]], results: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Results of mutants that are in the sample; a change of the code takes others in."""
+    names = {mutant.name for batch in batches for mutant in batch}
+    return {name: result for name, result in results.items() if name in names}
 
 
 MUTANTS: Final = Section(
@@ -269,8 +297,7 @@ def main() -> None:
         name, reason = options.equivalent
         results[name][1:3] = ["equivalent", reason]
         write_results(results)
-        return
-    pending = list_pending(options.room or ROOMS, survivors=options.survivors)
+    pending = [] if options.equivalent else list_pending(options.room or ROOMS, survivors=options.survivors)
     if options.batch is not None:
         sampled = [mutant.name for room in ROOMS for mutant in sample_mutants(room)]
         batch = set(sampled[BATCH * options.batch : BATCH * (options.batch + 1)])
@@ -278,6 +305,11 @@ def main() -> None:
         pending += [m for m in list_pending(ROOMS, survivors=True) if m.name in batch and m not in pending]
     if pending:
         run_mutants(pending, options.seconds, thorough=options.survivors)
+    if options.batch is None:  # else the section counts it
+        batches = list_batches()
+        results = keep_sampled(batches, read_results())
+        write_results(results)
+        update_ledger(MUTANTS.name, partial(count_results, batches, results))
 
 
 if __name__ == "__main__":

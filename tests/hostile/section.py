@@ -26,7 +26,8 @@ class Section:
     ``run_chunk`` tries the chunk of a seed (0, 1, ...), the same things each time; None where a finite list has come to its
     end. It runs in a process of its own, so that an abort counts as a failure of the chunk, and so does a chunk that takes
     longer than ``patience`` seconds. ``wanted`` is the number of things to try in all, 0 where the chunks come to an end.
-    ``notes`` writes further lines of ``docs/hostile.md``.
+    ``notes`` writes further lines of ``docs/hostile.md``. ``lacks`` says in a sentence what has to be installed first, or
+    nothing: a section that lacks something is not run, and nothing is counted.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Section:
     wanted: int = 0
     patience: float = 240.0
     notes: Callable[[], str] | None = None
+    lacks: Callable[[], str] = lambda: ""
 
 
 def keep_input(section: str, name: str, content: bytes) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.hostile import workers
+from tests.hostile import __main__ as program, coverage_fuzz, workers
 from tests.hostile.defects import DEFECTS
-from tests.hostile.ledger import Record, read_ledger, update_ledger
+from tests.hostile.ledger import LEDGER, Record, read_ledger, update_ledger
 from tests.hostile.page import PAGE, format_page
 from tests.hostile.section import Chunk, Section
 from tests.hostile.sections import SECTIONS
@@ -73,3 +74,16 @@ def test_an_abort_and_an_endless_chunk_are_failures_and_the_run_goes_on(monkeypa
     assert f"ended with code {-signal.SIGABRT}" in chunks[1].failures[0]
     assert chunks[2] == Chunk(0, ("no end after 3 seconds",))
     assert chunks[4] is None
+
+
+def test_a_section_that_lacks_a_program_says_so_and_counts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(coverage_fuzz, "ATHERIS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["hostile", "--section", "coverage", "--seconds", "5"])
+    before = LEDGER.read_bytes(), PAGE.read_bytes()
+    assert program.main() == 2
+    assert capsys.readouterr().err == (
+        "coverage: not run: atheris is not installed; expected it in .venv/fuzz. Install it: make .venv/.fuzz\n"
+    )
+    assert (LEDGER.read_bytes(), PAGE.read_bytes()) == before

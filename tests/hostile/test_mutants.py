@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
+from tests.hostile.ledger import Record
 from tests.hostile.mutant_results import SAMPLED, count_outcomes, read_results, share_killed
+from tests.hostile.mutants import count_results, keep_sampled
 from tests.hostile.mutator import find_mutants, mutate_source
 
 SOURCE = '''
@@ -90,3 +92,21 @@ def test_the_share_of_noticed_mutants_leaves_out_those_that_nobody_can_notice() 
     }
     assert share_killed(count_outcomes(results)["em"]) == 2 / 3
     assert count_outcomes(results)["io"] == Counter()
+
+
+def test_the_ledger_has_every_judged_mutant_once_and_the_survivors_as_failures() -> None:
+    """Whoever judged them; a survivor that is noticed later is mended, and one whose function changed is to be judged again."""
+    mutants = find_mutants("toy", SOURCE)[:6]
+    batches, record = [mutants[:3], mutants[3:]], Record()
+    results = {m.name: [m.digest, "killed", "test", "0 -> 1"] for m in mutants[:5]}
+    results[mutants[0].name][1] = results[mutants[4].name][1] = "survived"
+    count_results(batches, results, record)
+    assert (record.tried, record.failed, record.mended, record.done) == (5, 2, 0, False)
+    results[mutants[4].name][1] = "equivalent"
+    results[mutants[5].name] = [mutants[5].digest, "timeout", "test", "0 -> 1"]
+    count_results(batches, results, record)
+    assert (record.tried, record.failed, record.mended, record.done) == (6, 2, 1, True)
+    results[mutants[1].name][0] = "changed"
+    count_results(batches, results, record)
+    assert (record.tried, record.failed, record.mended, record.done) == (5, 2, 1, False)
+    assert keep_sampled(batches, {**results, "gone": ["", "killed", "test", "0 -> 1"]}) == results
