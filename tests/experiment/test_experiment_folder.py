@@ -118,6 +118,26 @@ def test_damaged_networks_are_refused_by_readers_and_mended_by_the_next_run(fini
     assert content(folder) == content(finished)
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"versions": 3}', '{"trials": []}'])
+def test_damaged_versions_are_said_and_cost_no_number(text: str, finished: Path, tmp_path: Path) -> None:
+    folder = copied(finished, tmp_path / "run")
+    (folder / "timings.json").write_text(text, encoding="utf-8")
+    with pytest.warns(PossnetWarning, match=r"timings.json: damaged, so that nothing says which versions"):
+        experiment = read_experiment(folder)
+    assert experiment.versions == {}
+    assert experiment.results == read_experiment(finished).results
+
+
+def test_versions_that_cannot_be_read_are_not_left_out_in_silence(finished: Path, tmp_path: Path) -> None:
+    """A report without them would be another one than that of the run before, and nobody would know why."""
+    folder = copied(finished, tmp_path / "run")
+    (folder / "timings.json").unlink()
+    assert read_experiment(folder).versions == {}  # a file that was thrown away is nobody's fault
+    (folder / "timings.json").mkdir()
+    with pytest.raises(pn.InputError, match=r"timings.json: a folder; expected a file"):
+        read_experiment(folder)
+
+
 def test_a_folder_that_is_being_written_says_by_whom_and_since_when(finished: Path, tmp_path: Path) -> None:
     folder = copied(finished, tmp_path / "run")
     with (

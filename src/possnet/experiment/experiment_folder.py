@@ -119,9 +119,16 @@ def _require_networks(networks: dict[str, Network], hashes: dict[str, str], file
 
 
 def _read_versions(file: Path) -> dict[str, str]:
+    """Versions that made the numbers; none where there is no such file, and none with a warning where it is damaged."""
+    if not file.exists():
+        return {}
+    content = read_bytes(file)
     try:
-        return {str(k): str(v) for k, v in json.loads(file.read_text(encoding="utf-8"))["versions"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {str(k): str(v) for k, v in parse_object(content, str(file), "versions")["versions"].items()}
+    except (InputError, KeyError, TypeError, AttributeError):
+        warn_user(
+            f"{file}: damaged, so that nothing says which versions made the numbers; the numbers are not concerned"
+        )
         return {}
 
 
