@@ -51,6 +51,7 @@ DEFECTS = [
             "io/test_special_files.py::test_devices_sockets_and_folders_are_refused_by_every_reader",
             "io/test_special_files.py::test_a_pipe_that_nobody_writes_to_is_given_up",
             "limits/test_input_limits.py::test_columns_are_counted_before_they_are_read",
+            "limits/test_input_limits.py::test_a_million_columns_are_refused_by_their_names_alone",
             "limits/test_input_limits.py::test_long_cells_and_lines_are_refused",
         ),
     ),
@@ -155,5 +156,13 @@ DEFECTS = [
         "R7",
         "a writer of a UAI network that was cut off between its two files left names of another network beside it",
         ("io/test_uai.py::test_names_and_network_of_two_writings_are_not_taken_for_each_other",),
+    ),
+    Defect(
+        "R8",
+        "a report whose `timings.json` could not be read left the versions out without a word",
+        (
+            "experiment/test_experiment_folder.py::test_versions_that_cannot_be_read_are_not_left_out_in_silence",
+            "experiment/test_experiment_folder.py::test_damaged_versions_are_said_and_cost_no_number",
+        ),
     ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,6 +46,18 @@ def test_columns_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: p
     for name in ("a.csv", "a.parquet"):
         with pytest.raises(pn.TooLarge, match=f"{name}: 4 columns; the limit is 3 columns"):
             pn.read_data(tmp_path / name)
+
+
+def test_a_million_columns_are_refused_by_their_names_alone(tmp_path: Path) -> None:
+    """A column costs about a millisecond, whatever its length: a million of them would be a quarter of an hour."""
+    names = ",".join(f"c{k}" for k in range(1_000_000))
+    (tmp_path / "wide.csv").write_text(f"{names}\n{',' * 999_999}\n", encoding="utf-8")
+    start = time.process_time()
+    with pytest.raises(
+        pn.TooLarge, match=r"wide.csv: 1,000,000 columns; the limit is 100,000 columns; keep the columns"
+    ):
+        pn.read_data(tmp_path / "wide.csv")
+    assert time.process_time() - start < 15.0
 
 
 def test_long_cells_and_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

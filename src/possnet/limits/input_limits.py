@@ -60,7 +60,7 @@ LIMITS = {
             "states", 1_000_000, "states", "all variables of a network that is read, taken together", "merge states"
         ),
         InputLimit(
-            "columns", 1_000_000, "columns", "a data file", "keep the columns that are needed, or write rows as columns"
+            "columns", 100_000, "columns", "a data file", "keep the columns that are needed, or write rows as columns"
         ),
         InputLimit(
             "stream_bytes",
@@ -93,7 +93,7 @@ def current_limit(name: str) -> int:
     """The limit of a name: that of the environment, or its default.
 
     >>> current_limit("columns")
-    1000000
+    100000
     """
     limit = LIMITS[name]
     text = os.environ.get(limit.variable, "").strip()
@@ -110,7 +110,7 @@ def refuse_above(name: str, number: int, owner: str, *, at_least: bool = False) 
     >>> refuse_above("columns", 2_000_000, "wide.csv")
     Traceback (most recent call last):
         ...
-    possnet.errors.TooLarge: wide.csv: 2,000,000 columns; the limit is 1,000,000 columns; keep the columns that are
+    possnet.errors.TooLarge: wide.csv: 2,000,000 columns; the limit is 100,000 columns; keep the columns that are
     needed, or write rows as columns; or raise the limit: POSSNET_LIMIT_COLUMNS=2000000
     """
     allowed = current_limit(name)
