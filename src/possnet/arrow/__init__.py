@@ -38,6 +38,7 @@ from possnet.arrow.raw_columns import (
     TextColumn,
     describe_misfit,
 )
+from possnet.arrow.reading_notes import ReadingNote, name_options
 from possnet.arrow.scalar_values import scalar_values
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "RawColumn",
     "ReadCells",
     "Reader",
+    "ReadingNote",
     "TextColumn",
     "columns_of_table",
     "describe_misfit",
@@ -65,6 +67,7 @@ __all__ = [
     "find_fault",
     "first_line",
     "list_array",
+    "name_options",
     "number_reader",
     "python_column",
     "read_cells",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from possnet.arrow.raw_columns import TextColumn, describe_misfit
+from possnet.arrow.reading_notes import ReadingNote
 from possnet.errors import InputError, among, describe_value
 from possnet.kernels import bitmaps
 from possnet.kernels.graded_cells import GradedCells, grade_cells
@@ -103,10 +104,11 @@ class GradedColumn:
             table[number] /= largest
             cells[number] = tuple(state for state, degree in degrees.items() if degree > 0.0)
         if divided < 1.0:
-            report.notes[self.name] = (
+            sentence = (
                 f"the largest degree of a cell is {divided:.6g}; expected 1 for the most possible states. Degrees are "
                 "divided by the largest of their cell"
             )
+            report.notes[self.name] = ReadingNote("", sentence)
         words, absent = replace(self.sets, cells=cells, findings=findings).to_bitmaps(variable, report)
         rows = np.flatnonzero(np.isin(self.sets.codes, numbers))
         return words, absent, grade_cells(rows, self.sets.codes[rows].astype(np.int64), table)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from possnet.arrow.reading_notes import ReadingNote, describe_notes
 from possnet.errors import InputError, among, keep_findings, warn_user
 from possnet.kernels import bitmaps
 from possnet.kernels.graded_cells import GradedCells, grade_cells
@@ -48,7 +49,7 @@ class ProblemReport:
 
     owner: str
     first_row: int = 0
-    notes: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, ReadingNote] = field(default_factory=dict)
     warned: set[str] = field(default_factory=set)
     problems: list[tuple[int, str, str]] = field(default_factory=list)
     total: int = 0
@@ -69,11 +70,12 @@ class ProblemReport:
             self.problems = sorted([*self.problems, *first_ten])[:10]
 
     def raise_if_any(self) -> None:
-        """Raise one `InputError` that names the first ten problems; if there are none, warn of the notes, once each."""
+        """Raise one `InputError` that names the first ten problems; if there are none, warn of the notes, once a column."""
         if not self.problems:
-            for column in [name for name in self.notes if name not in self.warned]:
-                self.warned.add(column)
-                warn_user(f"{self.owner}, column {column!r}: {self.notes[column]}")
+            untold = {name: note for name, note in self.notes.items() if name not in self.warned}
+            self.warned.update(untold)
+            for sentence in describe_notes(untold):
+                warn_user(f"{self.owner}, {sentence}")
             return
         lines = [f"{self.owner}, row {row}, column {column!r}: {finding}" for row, column, finding in self.problems]
         raise InputError(*keep_findings(lines, self.total, f"cells of {self.owner} that cannot be used"))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from possnet.cells.cell_syntax import CellSyntax, check_words
 from possnet.errors import InputError, among, listing
+from possnet.variables import CellWriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from possnet.cells.cell_syntax import CellReading
+    from possnet.variables import Variable
 _OTHERS = "*"
 
 
@@ -76,15 +78,37 @@ class CellOptions:
         >>> CellOptions(",", {"age": "range"}, ("NA",)).describe_columns(["age", "job", "sex"])
         "age: range at ','; job, sex: at ','; unknown: NA"
         """
-        ways: dict[str, list[str]] = {}
-        for name in names:
-            syntax = self.column_syntax(name)
-            reading = "" if syntax.reading == "auto" else syntax.reading
-            separator = "" if syntax.separator is None or reading == "plain" else f"at {syntax.separator!r}"
-            ways.setdefault(f"{reading} {separator}".strip(), []).append(name)
-        told = [f"{listing(columns)}: {way}" for way, columns in ways.items() if way]
-        told += [f"unknown: {listing(self.unknown_words)}"] if self.unknown_words else []
-        return "; ".join(told)
+        return describe_syntaxes({name: self.column_syntax(name) for name in names}, self.unknown_words)
+
+    def recall_syntax(self, variable: Variable) -> CellSyntax | None:
+        """How a variable remembers that its cells are written, as far as no option says otherwise; None if that is nothing.
+
+        >>> from possnet.variables import Variable
+        >>> age = Variable("age", ("17", "18"), ordered=True, cells=CellWriting("range", ","))
+        >>> CellOptions().recall_syntax(age).reading, CellOptions(cells={"age": "plain"}).recall_syntax(age).reading
+        ('range', 'plain')
+        >>> CellOptions(",", "range").recall_syntax(age)
+        """
+        written, asked = variable.cells, self.column_syntax(variable.name)
+        if written is None:
+            return None
+        named = isinstance(self.cells, Mapping) and bool({variable.name, _OTHERS} & set(self.cells))
+        recalled = CellSyntax(
+            asked.separator if asked.separator is not None else written.separator,
+            asked.escape if asked.escape != CellWriting().escape else written.escape,
+            asked.reading if named or asked.reading != "auto" else cast("CellReading", written.reading),
+            tuple(dict.fromkeys((*asked.unknown_words, *written.unknown_words))),
+        )
+        return None if recalled == asked else recalled
+
+    def remember_writing(self, variable: Variable) -> Variable:
+        """The variable, which remembers how its cells are written where that is not what readers take for granted."""
+        syntax = self.recall_syntax(variable) or self.column_syntax(variable.name)
+        if syntax == CellSyntax():
+            return variable if variable.cells is None else replace(variable, cells=None)
+        return replace(
+            variable, cells=CellWriting(syntax.reading, syntax.separator, syntax.unknown_words, syntax.escape)
+        )
 
     def require_columns(self, names: Iterable[str], owner: str) -> None:
         """Raise an `InputError` if an option is for a column that is not there."""
@@ -101,3 +125,15 @@ def _mapped_columns(option: object) -> list[str]:
 
 def _of_column(option: object, name: str, default: Any) -> object:
     return option.get(name, option.get(_OTHERS, default)) if isinstance(option, Mapping) else option
+
+
+def describe_syntaxes(syntaxes: Mapping[str, CellSyntax], unknown_words: Sequence[str]) -> str:
+    """How columns are read, those that are read alike together, and which words mean unknown; empty if that is nothing."""
+    ways: dict[str, list[str]] = {}
+    for name, syntax in syntaxes.items():
+        reading = "" if syntax.reading == "auto" else syntax.reading
+        separator = "" if syntax.separator is None or reading == "plain" else f"at {syntax.separator!r}"
+        ways.setdefault(f"{reading} {separator}".strip(), []).append(name)
+    told = [f"{listing(columns)}: {way}" for way, columns in ways.items() if way]
+    told += [f"unknown: {listing(unknown_words)}"] if unknown_words else []
+    return "; ".join(told)

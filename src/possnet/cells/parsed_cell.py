@@ -132,6 +132,13 @@ class ParsedCell:
             return ""
         return f"{self.text.strip()!r} is read as the set of {listing(cell)}, which are states"
 
+    def may_be_range(self, variable: Variable) -> bool:
+        """Whether two ordered states with others between them were taken for a set at their comma."""
+        if not variable.ordered or len(self.comma_parts) != 2:
+            return False
+        first, last = (variable.index(part.text) if part.text in variable else -1 for part in self.comma_parts)
+        return 0 <= first < last - 1
+
     def _combine_parts(self, parts: tuple[CellPart, ...], variable: Variable) -> tuple[Cell, Finding]:
         named: set[str] = set()
         for part in parts:

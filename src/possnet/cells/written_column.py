@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import DomainHints, DoubtfulText, GradedColumn, TextColumn, read_cells
+from possnet.arrow import (
+    DomainHints,
+    DoubtfulText,
+    GradedColumn,
+    ReadingNote,
+    TextColumn,
+    name_options,
+    read_cells,
+)
 from possnet.cells.cell_syntax import WHOLE_NUMBER
 from possnet.cells.parsed_cell import CellPart, ParsedCell
+from possnet.cells.recalled_cells import recall_cell
+from possnet.errors import listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +40,7 @@ class WrittenColumn:
 
     ``first_row`` is the number of rows before these; ``states`` is the domain if the source declares one, in which case
     every name of a state is a state, however it looks. ``degrees`` are those of cells that are mappings, not texts.
+    ``recalled`` is how the variable remembers that its cells are written, if it does.
 
     >>> from possnet.cells import CellSyntax
     >>> texts = TextColumn("rash", np.array([0, 1, 0]), [("yes",), ("no|yes",)])
@@ -45,6 +56,7 @@ class WrittenColumn:
     states: tuple[str, ...] | None = None
     ordered: bool = False
     degrees: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    recalled: CellSyntax | None = None
 
     @classmethod
     def parse_column(
@@ -54,6 +66,7 @@ class WrittenColumn:
         *,
         first_row: int = 0,
         parse: Callable[[str], ParsedCell] | None = None,
+        recalled: CellSyntax | None = None,
     ) -> WrittenColumn:
         """The texts of a column, parsed; sets and lists are cells already, and null is unknown.
 
@@ -74,7 +87,7 @@ class WrittenColumn:
         codes = column.codes.astype(np.min_scalar_type(max(len(parsed) - 1, 0)), copy=False)
         keeps = syntax.reading in {"auto", "plain"}  # other readings make states of their own from the texts
         states, ordered = (column.states, column.ordered) if keeps else (None, False)
-        return cls(column.name, codes, parsed, first_row, syntax.reading, states, ordered, degrees)
+        return cls(column.name, codes, parsed, first_row, syntax.reading, states, ordered, degrees, recalled)
 
     @property
     def rows(self) -> int:
@@ -123,24 +136,42 @@ class WrittenColumn:
 
     def read_degrees(self, variable: Variable, report: ProblemReport) -> ReadCells:
         """Bitmaps by look-up, after the distinct texts are read in the domain, and the degrees of those that have some."""
-        read = [parsed.resolve_states(variable) for parsed in self.parsed_cells]
+        cells_read = self._recall_cells(variable, report)
+        read = [parsed.resolve_states(variable) for parsed in cells_read]
         findings = {number: finding for number, (_, finding) in enumerate(read) if finding}
         degrees = dict(self.degrees)
         for number in [number for number in findings if number not in degrees]:
-            resolved = self.parsed_cells[number].resolve_degrees(variable)
+            resolved = cells_read[number].resolve_degrees(variable)
             if resolved is not None:
                 degrees[number], findings[number] = resolved
                 if findings[number]:
                     del degrees[number]
         findings = {n: finding for n, finding in findings.items() if finding and n not in degrees}
         cells: list[Cell] = [cell for cell, _ in read]
-        for parsed in self.parsed_cells:
+        for parsed in cells_read:
             if (choice := parsed.describe_choice(variable)) and self.name not in report.notes:
-                other = "range" if parsed.doubt else "plain"
-                report.notes[self.name] = f"{choice}; {name_option('cells', self.name, other)} reads it otherwise"
+                other = "range" if parsed.doubt or parsed.may_be_range(variable) else "plain"
+                report.notes[self.name] = ReadingNote(parsed.text.strip(), choice, other)
         return read_cells(
             GradedColumn(TextColumn(self.name, self.codes, cells, findings=findings), degrees), variable, report
         )
+
+    def _recall_cells(self, variable: Variable, report: ProblemReport) -> list[ParsedCell]:
+        """The cells as the variable remembers that they are written, where it does; what is a choice is noted."""
+        if self.recalled is None:
+            return self.parsed_cells
+        cells = []
+        for parsed in self.parsed_cells:
+            cell, chosen = recall_cell(parsed, self.recalled, variable)
+            cells.append(cell)
+            if chosen and self.name not in report.notes:
+                states, other = (
+                    cell.resolve_states(variable)[0],
+                    "auto" if cell is not parsed else self.recalled.reading,
+                )
+                sentence = f"{parsed.text.strip()!r} is read as the set of {listing(states or ())}"
+                report.notes[self.name] = ReadingNote(parsed.text.strip(), sentence, other)
+        return cells
 
 
 _EMPTY_SET = "an empty set; expected at least one state, or nothing at all where nothing is known"
@@ -152,4 +183,4 @@ def name_option(option: str, column: str, value: str) -> str:
     >>> name_option("cells", "age", "range")
     "cells={'age': 'range'} (--cells 'age=range')"
     """
-    return f"{option}={{{column!r}: {value!r}}} (--{option} '{column}={value}')"
+    return name_options(option, {column: value})

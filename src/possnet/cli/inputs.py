@@ -125,6 +125,7 @@ def scan_file(
     That there are no rows is noted too, where the files say so.
     """
     stream, settled = _open_stream(data, variables, weights, binnings)
+    note_recalled(stream, data.name)
     note_bins(stream, settled)
     if stream.rows == 0:
         warn_user(f"{data.name}: no rows")
@@ -176,6 +177,19 @@ def note_bins(stream: DataStream, asked: Mapping[str, pn.Binning], left_out: Seq
         warn_user(f"{count_noun(len(starred), 'column')} of numbers binned: {listing(starred)}")
     for name, binning in chosen.items() if len(chosen) <= _FEW_COLUMNS else ():
         warn_user(f"{name}: {binning.describe()}")
+
+
+def note_recalled(stream: DataStream, name: str) -> None:
+    """Tell which columns are read as the network remembers that their cells are written, all of them in one note."""
+    from possnet.cells import describe_syntaxes
+
+    words = dict.fromkeys(word for syntax in stream.recalled.values() for word in syntax.unknown_words)
+    told = describe_syntaxes(stream.recalled, list(words))
+    if told:
+        warn_user(
+            f"{name}: cells are read like those that the network was learned from ({told}); --cells and --separator read "
+            "them otherwise"
+        )
 
 
 def infer_variables_of(data: DataFile, names: Sequence[str]) -> tuple[pn.Variable, ...]:

@@ -28,7 +28,7 @@ from possnet.arrow import (
     read_certainty,
     table_of_columns,
 )
-from possnet.cells import CellOptions, WrittenColumn
+from possnet.cells import CellOptions, WrittenColumn, recall_cell, spell_recalled
 from possnet.dataset.aligned_columns import align_degrees, align_words, find_strangers, require_order, widest_variables
 from possnet.dataset.coded_column import decode_column
 from possnet.dataset.row_weights import checked_weights, weights_of_column
@@ -211,16 +211,21 @@ class Dataset:
             numbers = weights_of_column(columns, weights, "table")
             columns = [column for column in columns if column.name != weights]
         options.require_columns([column.name for column in columns], "table")
+        recalled = {v.name: options.recall_syntax(v) for v in wanted or ()}
         written = [
             column
             if column.name in binned | numeric
-            else WrittenColumn.parse_column(column, options.column_syntax(column.name))
+            else WrittenColumn.parse_column(
+                column, options.column_syntax(column.name), recalled=recalled.get(column.name)
+            )
             if isinstance(column, TextColumn | GradedColumn)
             else column
             for column in columns
         ]
         written = discount_columns(written, certainty, "table")
-        return cls.from_columns(written, variables=wanted, weights=numbers, owner="table")
+        data = cls.from_columns(written, variables=wanted, weights=numbers, owner="table")
+        data._variables = {v.name: options.remember_writing(v) for v in data.variables}
+        return data
 
     @classmethod
     @check_arguments
@@ -795,8 +800,12 @@ def _read_numbers(variable: Variable, options: CellOptions, values: Any) -> RawC
     if hasattr(values, "to_bitmaps"):
         return None
 
+    asked, recalled = options.column_syntax(variable.name), options.recall_syntax(variable)
+    syntax = recalled or asked
+
     def resolve_text(text: str, variable: Variable) -> tuple[Cell, Finding]:
-        return options.column_syntax(variable.name).parse(text).resolve_states(variable)
+        parsed = asked.parse(text)
+        return (recall_cell(parsed, recalled, variable)[0] if recalled else parsed).resolve_states(variable)
 
     return measured_column(
         variable.name,
@@ -804,8 +813,8 @@ def _read_numbers(variable: Variable, options: CellOptions, values: Any) -> RawC
         values,
         resolve=resolve_text,
         known=True,
-        unknown_words=options.unknown_words,
-        spell=options.column_syntax(variable.name).spell_reading,
+        unknown_words=syntax.unknown_words,
+        spell=partial(spell_recalled, recalled=recalled) if recalled else syntax.spell_reading,
     )
 
 

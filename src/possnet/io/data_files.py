@@ -17,7 +17,7 @@ from possnet.errors import InputError, among, describe_value, listing, require_s
 from possnet.io.automatic_bins import has_fractions, is_numeric
 from possnet.io.data_source import ColumnBatch
 from possnet.io.file_access import file_error, prefix_errors
-from possnet.io.file_domains import infer_domain, known_domain, settle_binnings
+from possnet.io.file_domains import infer_domain, known_domain, remember_writing, settle_binnings
 from possnet.io.format_registries import (
     DATA_FORMATS,
     choose_format,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Progress
     from possnet.arrow import Certainty, RawColumn, ReadCells
-    from possnet.cells import CellReading
+    from possnet.cells import CellReading, CellSyntax
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
     from possnet.io.stream_parts import StreamPart
@@ -119,6 +119,7 @@ def read_data(
     if domain is None:
         batches = list(_pack_batches(source, batches))
         domain = infer_domain([(source, batches)])
+    domain = remember_writing(domain, [source])
     parts = list(_to_datasets(source, batches, domain, at_once=True))
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
@@ -155,7 +156,7 @@ def scan_data(
     sources, domain = _open_sources(_list_files(paths), variables, weights, binnings, certainty, reading, options)
     if domain is None:
         domain = infer_domain([(source, source.read_batches(source.state_columns())) for source in sources])
-    return DataStream(sources, domain)
+    return DataStream(sources, remember_writing(domain, sources))
 
 
 def plain_columns(paths: str | Path | Iterable[str | Path], names: Sequence[str], **options: object) -> PlainColumns:
@@ -291,6 +292,11 @@ class DataStream:
         return self._sources[0].cells
 
     @property
+    def recalled(self) -> dict[str, CellSyntax]:
+        """Columns that are read as their variables remember that such cells are written, and how that is."""
+        return {name: syntax for source in self._sources for name, syntax in source.recalled.items()}
+
+    @property
     def weighted(self) -> bool:
         """Whether any of the files has row weights."""
         return any(source.weight_column is not None for source in self._sources)
@@ -424,6 +430,8 @@ def _open_sources(
         declared = {v.name for v in source.declared_variables() or ()}
         source.remembered = remembered.keys() & set(source.header) - declared
         source.binnings = settled | {name: remembered[name] for name in source.remembered}
+        unread = [v for v in given or () if v.name in set(source.header) - declared]
+        source.recalled = {v.name: syntax for v in unread if (syntax := cells.recall_syntax(v)) is not None}
     return sources, known_domain(sources, given)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from possnet.arrow import GradedColumn, TextColumn, columns_of_table, discount_column, number_reader
-from possnet.cells import CellOptions, WrittenColumn
+from possnet.cells import CellOptions, WrittenColumn, recall_cell, spell_recalled
 from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
 from possnet.limits import refuse_above
@@ -66,6 +66,8 @@ class DataSource(ABC):
         Those that nobody asked for: variables that remember their bins, whose columns may hold states as well.
     cells
         How the texts of its cells are read.
+    recalled
+        Columns whose variables remember how such cells are written, where no option says otherwise.
     certainty
         Columns of cells -> the column that says how certain they are, and its largest certainty.
     whole
@@ -81,6 +83,7 @@ class DataSource(ABC):
         self.binnings: Mapping[str, Binning] = {}
         self.remembered: Collection[str] = ()
         self.cells = CellOptions()
+        self.recalled: Mapping[str, CellSyntax] = {}
         self.certainty: Mapping[str, tuple[str, float]] = {}
         self.warned: set[str] = set()  # columns that a user has been warned of
         self._parsed: dict[CellSyntax, dict[str, ParsedCell]] = {}
@@ -147,7 +150,8 @@ class DataSource(ABC):
 
     def _read_cells(self, name: str, table: Any, first_row: int) -> RawColumn:
         self._require_short(name, table.column(name))
-        if name in self.binnings and self.cells.column_syntax(name).reading != "degrees":
+        syntax = self.recalled.get(name) or self.cells.column_syntax(name)
+        if name in self.binnings and syntax.reading != "degrees":
             binning, values = self.binnings[name], table.column(name)
             errors = table.column(binning.error) if isinstance(binning.error, str) else None
             known, resolve = name in self.remembered, partial(self._resolve_text, name)
@@ -158,8 +162,8 @@ class DataSource(ABC):
                 errors,
                 resolve,
                 known=known,
-                unknown_words=self.cells.unknown_words,
-                spell=self.cells.column_syntax(name).spell_reading,
+                unknown_words=syntax.unknown_words,
+                spell=partial(spell_recalled, recalled=syntax) if name in self.recalled else syntax.spell_reading,
             )
             if measured is not None:
                 return measured
@@ -181,7 +185,10 @@ class DataSource(ABC):
 
     def _resolve_text(self, name: str, text: str, variable: Variable) -> tuple[Cell, Finding]:
         """States of a text that is neither a state nor a reading: a set of states, as other columns have them."""
-        return self.cells.column_syntax(name).parse(text).resolve_states(variable)
+        parsed = self.cells.column_syntax(name).parse(text)
+        if name in self.recalled:
+            parsed, _ = recall_cell(parsed, self.recalled[name], variable)
+        return parsed.resolve_states(variable)
 
     def decode_column(self, name: str, table: Any) -> RawColumn:
         """A column of cells: a text, which has a grammar, a list of states, or null where nothing is known."""
@@ -200,7 +207,8 @@ class DataSource(ABC):
                     known[text] = parsed
             return parsed
 
-        return WrittenColumn.parse_column(column, syntax, first_row=first_row, parse=parse)
+        recalled = self.recalled.get(column.name)
+        return WrittenColumn.parse_column(column, syntax, first_row=first_row, parse=parse, recalled=recalled)
 
     def read_weights(self, table: Any, first_row: int) -> Weights | None:
         """The weights of the rows of a table, if the file has any."""

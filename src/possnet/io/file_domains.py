@@ -132,6 +132,12 @@ def _merge_hints(name: str, hints: Iterable[DomainHints], owner: str) -> DomainH
     return replace(merged, declared=declared_states, ordered=ordered)
 
 
+def remember_writing(variables: Iterable[Variable], sources: Sequence[DataSource]) -> tuple[Variable, ...]:
+    """Variables that remember how their cells are written; those of possnet's own files are not written at all."""
+    written = [source for source in sources if source.declared_variables() is None]
+    return tuple(written[0].cells.remember_writing(v) if written else v for v in variables)
+
+
 def settle_binnings(
     binnings: Mapping[str, Binning], sources: Sequence[DataSource], variables: Sequence[Variable] | None
 ) -> dict[str, Binning]:

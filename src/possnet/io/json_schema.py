@@ -15,6 +15,15 @@ class BinsJson(msgspec.Struct, forbid_unknown_fields=True):
     unit: str = ""
 
 
+class CellsJson(msgspec.Struct, forbid_unknown_fields=True):
+    """How the cells that a variable was made from were written."""
+
+    reading: str = "auto"
+    separator: str | None = None
+    unknown_words: list[str] = []
+    escape: str = "\\"
+
+
 class GateJson(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The numbers that a table is made of."""
 
@@ -37,6 +46,7 @@ class VariableJson(msgspec.Struct, forbid_unknown_fields=True):
     gate: GateJson | None = None
     ordered: bool = False
     bins: BinsJson | None = None
+    cells: CellsJson | None = None
     lower: list[Any] | None = None
     upper: list[Any] | None = None
     support: list[Any] | float | None = None

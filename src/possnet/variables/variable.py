@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from possnet.doors import check_arguments, check_fields, checks_itself
 from possnet.errors import InputError, among, describe_value, listing, require_several
 from possnet.variables.bins import Bins
+from possnet.variables.cell_writing import CellWriting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 @check_fields
-@checks_itself("bins", "states", "name")
+@checks_itself("bins", "cells", "states", "name")
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A named variable and its states.
@@ -39,6 +40,9 @@ class Variable:
         Where numbers were cut if the states are bins of them, one state for each bin, from the lowest on. Knowledge about
         the states, not part of their identity: variables of the same name, states and order are equal, and
         `require_same_bins` refuses those whose bins contradict each other where they meet.
+    cells
+        How the cells that the variable was made from were written, if options said so: tables that are read for it later
+        are read alike, unless options say otherwise. No part of its identity either.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Variable:
     states: tuple[str, ...]
     ordered: bool = field(default=False, kw_only=True)
     bins: Bins | None = field(default=None, kw_only=True, compare=False)
+    cells: CellWriting | None = field(default=None, kw_only=True, compare=False)
     _positions: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
@@ -79,6 +84,12 @@ class Variable:
         object.__setattr__(self, "_positions", positions)
         if self.bins is not None:
             self._check_bins(self.bins)
+        writing: object = self.cells
+        if writing is not None and not isinstance(writing, CellWriting):
+            raise InputError(
+                f"variable {self.name!r}: cells {describe_value(writing)}; expected CellWriting, such as "
+                "CellWriting('range', ',')"
+            )
 
     def _check_bins(self, bins: object) -> None:
         if not isinstance(bins, Bins):

@@ -2,20 +2,22 @@
 
 One object per variable, with its states, its parents in table order, and its degrees: nested arrays whose axes are the
 parents, then the variable itself; or the few numbers that a gate (`possnet.gates`) makes them of; if its states are bins of
-numbers, where these were cut; and, if the degrees are known only within bounds, these, as arrays ``lower`` and ``upper``
-like the degrees. The field ``transform`` says that the degrees are probabilities divided by the largest of their context.
-``network.schema.json`` in `possnet.io` is the published JSON Schema. Numbers are written in the shortest form that reads
-back as the same float64.
+numbers, where these were cut; if options said how the cells that it was made from are written, how; and, if the degrees are
+known only within bounds, these, as arrays ``lower`` and ``upper`` like the degrees. The field ``transform`` says that the
+degrees are probabilities divided by the largest of their context. ``network.schema.json`` in `possnet.io` is the published
+JSON Schema. Numbers are written in the shortest form that reads back as the same float64.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from possnet.cells import CellSyntax
 from possnet.errors import InputError, require_known
 from possnet.gates import restore_gate
 from possnet.graph import Dag
@@ -33,18 +35,19 @@ from possnet.io.json_files import (
 from possnet.limits import refuse_above
 from possnet.network import Network
 from possnet.possibility import MIN, PRODUCT, SNAP, as_degrees
-from possnet.variables import number_text
+from possnet.variables import CellWriting, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from possnet.aliases import Floats
+    from possnet.cells import CellReading
     from possnet.gates import Gate
-    from possnet.io.json_schema import NetworkJson
+    from possnet.io.json_schema import NetworkJson, VariableJson
     from possnet.variables import Variable
 
 _NAME = "possnet-network"
-_VERSION = 5  # 2 added bins, 3 bounds, 4 the transform, 5 gates
+_VERSION = 6  # 2 added bins, 3 bounds, 4 the transform, 5 gates, 6 cells
 _CONJUNCTIONS = {conjunction.name: conjunction for conjunction in (PRODUCT, MIN)}
 
 
@@ -66,7 +69,8 @@ def decode_network(content: bytes, owner: str) -> Network:
         require_known(page.conjunction, _CONJUNCTIONS, "conjunction")
         refuse_above("variables", len(page.variables), owner)
         refuse_above("states", sum(len(entry.states) for entry in page.variables), owner)
-        variables = restore_variables(page.variables)
+        writings = {entry.name: _restore_writing(entry) for entry in page.variables}
+        variables = tuple(replace(v, cells=writings[v.name]) for v in restore_variables(page.variables))
         network = build(
             variables,
             Dag({entry.name: entry.parents for entry in page.variables}),
@@ -82,6 +86,17 @@ def decode_network(content: bytes, owner: str) -> Network:
         )
         network = network.with_bounds(lower, upper) if lower or upper else network
         return network.with_transform(page.transform) if page.transform else network
+
+
+def _restore_writing(entry: VariableJson) -> CellWriting | None:
+    """How the cells of a variable are written; an `InputError` if no cells are written so."""
+    if entry.cells is None:
+        return None
+    written = entry.cells
+    with prefix_errors(f"cells of {entry.name!r}"):
+        reading = cast("CellReading", written.reading)
+        CellSyntax(written.separator, written.escape, reading, tuple(written.unknown_words))
+        return CellWriting(written.reading, written.separator, tuple(written.unknown_words), written.escape)
 
 
 def _restore_tables(page: NetworkJson, variables: Sequence[Variable]) -> dict[str, Any]:
@@ -127,6 +142,7 @@ def encode_network(network: Network) -> str:
             "states": _to_json(variable.states),
             "ordered": _to_json(variable.ordered),
             **{name: json.dumps(bins, ensure_ascii=False) for name, bins in describe_bins(variable).items()},
+            **({"cells": json.dumps(variable.cells.to_fields(), ensure_ascii=False)} if variable.cells else {}),
             "parents": _to_json(network.dag.parents(variable.name)),
         }
         if variable.name in gates:
@@ -160,6 +176,8 @@ def _format_gate(gate: Gate) -> str:
 
 def _choose_version(network: Network) -> int:
     """The lowest version that has all that a network needs, so that older readers know it."""
+    if any(variable.cells is not None for variable in network.variables):
+        return 6
     if network.gates:
         return 5
     if network.transform:
