@@ -209,3 +209,65 @@ def test_few_numbers_with_fractions_are_binned_with_all_others_and_shown_by_info
     learned = run("learn", table, "--bin", "*", "--out", tmp_path / "net.json")
     assert learned.returncode == 0
     assert pn.read_network(tmp_path / "net.json").variable("rare").states == ("<0.25", ">=0.25")
+
+
+def test_a_completed_csv_file_has_the_numbers_that_the_table_had(tmp_path: Path) -> None:
+    """Bins stand only where a cell was ambiguous and has been completed."""
+    lines = [f"{k / 4},{20 + k},{'yes' if k > 20 else 'no'}" for k in range(40)]
+    table, learned = tmp_path / "dogs.csv", tmp_path / "net.json"
+    table.write_text(
+        "\n".join(["f0,age,label", *lines, "9.75,?,no|yes", "0.25,21±30,?", "?,22,no"]) + "\n", encoding="utf-8"
+    )
+    bins = ["--bin", "f0: edges=3,6", "--bin", "age: edges=30,40,50"]
+    assert run("learn", table, *bins, "--method", "mwst", "--measure", "chi2", "--out", learned).returncode == 0
+    done = run("complete", learned, table, "--out", tmp_path / "done.csv")
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "done.csv").read_text(encoding="utf-8").splitlines()
+    assert written[: len(lines) + 1] == ["f0,age,label", *lines]
+    first, second, third = (line.split(",") for line in written[len(lines) + 1 :])
+    assert (first[0], first[2]) == ("9.75", "yes")
+    assert second[0] == "0.25"
+    assert third[1] == "22"
+    states = {variable.name: variable.states for variable in pn.read_network(learned).variables}
+    assert first[1] in states["age"]
+    assert third[0] in states["f0"]
+    assert set(second[1].split("|")) <= set(states["age"])
+    again = run(
+        "complete", learned, tmp_path / "done.csv", "--out", "-"
+    )  # numbers and bins side by side are read as such
+    assert again.stdout.splitlines() == written
+
+
+@pytest.mark.parametrize("form", [("--as", "narrowed"), ("--target", "label", "--hide")])
+def test_numbers_stand_in_every_form_of_whole_rows_but_not_where_they_were_hidden(
+    tmp_path: Path, form: tuple[str, ...]
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("x,label\n" + "".join(f"{k}.5,{'b' if k > 9 else 'a'}\n" for k in range(20)), encoding="utf-8")
+    learned = tmp_path / "n.json"
+    assert (
+        run(
+            "learn", table, "--bin", "x: edges=5,10", "--method", "mwst", "--measure", "chi2", "--out", learned
+        ).returncode
+        == 0
+    )
+    run("complete", learned, table, *form, "--out", tmp_path / "o.csv")
+    written = [line.split(",")[0] for line in (tmp_path / "o.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert written == [f"{k}.5" for k in range(20)]
+    run("complete", learned, table, "--target", "x", "--hide", "--out", tmp_path / "h.csv")
+    hidden = {line.split(",")[0] for line in (tmp_path / "h.csv").read_text(encoding="utf-8").splitlines()[1:]}
+    assert not hidden & set(written)
+    refused = run("complete", learned, table, "--keep", "x", "--out", tmp_path / "o.parquet")
+    assert "--keep x: a variable of the network, whose bins" in refused.stderr
+    assert "expected a .csv file, which has the numbers" in refused.stderr
+    assert "which is kept anyway" in run("complete", learned, table, "--keep", "x", "--out", "-").stderr
+
+
+def test_bins_that_are_called_by_numbers_are_written_as_bins(tmp_path: Path) -> None:
+    """A number beside such a name could not be told from it."""
+    table = tmp_path / "t.csv"
+    table.write_text("x,label\n" + "".join(f"{k}.5,{'b' if k > 9 else 'a'}\n" for k in range(20)), encoding="utf-8")
+    learned, how = tmp_path / "n.json", ["--bin", "x: edges=5,10 labels=1,2,3", "--method", "mwst", "--measure", "chi2"]
+    assert run("learn", table, *how, "--out", learned).returncode == 0
+    done = run("complete", learned, table, "--out", "-").stdout.splitlines()
+    assert {line.split(",")[0] for line in done[1:]} == {"1", "2", "3"}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Floats, Ints
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import CodedColumn, Dataset
 
 
@@ -228,6 +228,21 @@ class Completion:
         check_threshold(threshold)
         changed = [name for name, degrees in self.degrees.items() if len(degrees.rows)]
         return self.data.with_columns(self._narrow_column(name, threshold) for name in changed)
+
+    def given_cells(self, name: str) -> Bools:
+        """Rows in which a cell says one state, which stands: it was neither ambiguous nor hidden.
+
+        >>> import possnet as pn
+        >>> asia = pn.load_example("asia")
+        >>> data = pn.Dataset.from_rows([asia.variable("smoke"), asia.variable("bronc")], [(None, "no"), ("yes", "no")])
+        >>> pn.complete(asia, data).given_cells("smoke")
+        array([False,  True])
+        """
+        column = self.data.column(name)
+        given: Bools = ((column.cell_sizes == 1) & ~column.unknown_cells)[column.codes]
+        if name in self.degrees:
+            given[self.degrees[name].rows] = False
+        return given
 
     def _narrow_column(self, name: str, threshold: float) -> CodedColumn:
         column, (rows, numbers, table, before) = self.data.column(name), self.degrees[name]

@@ -159,8 +159,12 @@ def scan_data(
     return DataStream(sources, remember_writing(domain, sources))
 
 
-def plain_columns(paths: str | Path | Iterable[str | Path], names: Sequence[str], **options: object) -> PlainColumns:
+def plain_columns(
+    paths: str | Path | Iterable[str | Path], names: Sequence[str], numbers: Sequence[str] = (), **options: object
+) -> PlainColumns:
     r"""Columns of files for `write_data` to carry along, value by value, beside the rows that were read from them.
+
+    Of ``numbers``, columns that were binned, only the cells are carried that `PlainColumns.keep_cells` names.
 
     >>> import possnet as pn, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -171,7 +175,7 @@ def plain_columns(paths: str | Path | Iterable[str | Path], names: Sequence[str]
     ...     written.read_text()
     'note,fever\n!urgent,mild\n'
     """
-    return PlainColumns([_open_source(path, None, options) for path in _list_files(paths)], names)
+    return PlainColumns([_open_source(path, None, options) for path in _list_files(paths)], names, numbers)
 
 
 def column_names(paths: str | Path | Iterable[str | Path], **options: object) -> tuple[str, ...]:
@@ -307,6 +311,14 @@ class DataStream:
         return dict(self._sources[0].binnings)
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns of numbers that were binned, and whose bins are not called by numbers: both can stand in a column."""
+        if any(source.declared_variables() is not None for source in self._sources):
+            return ()
+        binned = [v for v in self._variables if all(v.name in source.binnings for source in self._sources)]
+        return tuple(v.name for v in binned if not any(_is_number(state) for state in v.states))
+
+    @property
     def rows(self) -> int | None:
         """Number of rows of all files, if all of them say so (Parquet does, CSV does not)."""
         counts = [source.rows for source in self._sources]
@@ -388,6 +400,14 @@ def write_data(
         choose_format(path, DATA_FORMATS, "plain_columns")
         write = partial(write, plain=plain)
     write(_report_progress(data, progress), Path(path), data.variables, weights if weighted else None)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _report_progress(data: Dataset | Batches, progress: Progress | None) -> Iterator[Dataset]:

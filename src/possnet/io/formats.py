@@ -85,6 +85,8 @@ class DataFormat(FileFormat):
         Write Arrow tables of plain values, given their schema and a path; None if the format holds nothing but cells.
     plain_columns
         Whether the writer takes ``plain``: columns of other files to carry along (see `possnet.io.PlainColumns`).
+    texts
+        Whether cells are written as texts, so that numbers can stand as they were beside states: those of ``plain``.
     """
 
     open: Callable[..., DataSource]
@@ -92,3 +94,4 @@ class DataFormat(FileFormat):
     write_tables: Callable[..., None] | None = None
     declares_domains: bool = False
     plain_columns: bool = False
+    texts: bool = False

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from possnet.errors import InputError, among
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from possnet.aliases import Bools
     from possnet.io.data_source import DataSource
 
 
@@ -17,11 +20,13 @@ class PlainColumns:
 
     A writer takes as many rows as it writes (`take_rows`), in the order of the files. ``schema`` is the Arrow schema of
     the columns in the first of them.
+
+    Of ``numbers``, which the rows hold as states, the values stand where `keep_cells` says so; other cells are states.
     """
 
-    def __init__(self, sources: Sequence[DataSource], names: Sequence[str]) -> None:
+    def __init__(self, sources: Sequence[DataSource], names: Sequence[str], numbers: Sequence[str] = ()) -> None:
         for source in sources:
-            for name in names:
+            for name in (*names, *numbers):
                 if name not in source.header:
                     raise InputError(f"{source.owner}: no column {name!r}{among(name, source.header)}")
             if source.declared_variables() is not None:
@@ -30,9 +35,21 @@ class PlainColumns:
                     "values to carry along. Convert it to CSV first"
                 )
         self.owner, self.names, self._header = sources[0].owner, tuple(names), sources[0].header
-        self._tables = (table for source in sources for table in source.read_tables(names))
+        self.numbers = tuple(numbers)
+        self._kept: dict[str, Bools] = {name: np.zeros(0, dtype=np.bool_) for name in numbers}
+        self._tables = (table for source in sources for table in source.read_tables([*names, *numbers]))
         self._waiting = next(self._tables)
-        self.schema = _without_categories(self._waiting.schema)
+        self.schema = _without_categories(self._waiting.select(list(names)).schema)
+
+    def keep_cells(self, kept: Mapping[str, Bools]) -> None:
+        """Say of the next rows in which of them the numbers stand as they were; for every column of ``numbers``."""
+        for name in self.numbers:
+            self._kept[name] = np.concatenate([self._kept[name], kept[name]])
+
+    def take_kept(self, name: str, count: int) -> Bools:
+        """In which of the next rows the numbers of a column stand as they were."""
+        kept, self._kept[name] = self._kept[name][:count], self._kept[name][count:]
+        return kept
 
     def order_columns(self, own: Sequence[str]) -> list[str]:
         """These columns and the writer's own, in the order of the first file; then those that it lacks."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from possnet.cli.outputs import Ability
     from possnet.completion import CellTally
     from possnet.inference import Reading
-    from possnet.io import DataStream
+    from possnet.io import DataStream, PlainColumns
 
 _FORMS = {
     "resolved": "ambiguous cells resolved to their most possible states",
@@ -81,7 +81,8 @@ def complete_command(
     """Complete a table: what is most possible in every ambiguous or unknown cell, given the rest of its row.
 
     Where several states are equally possible the row cannot tell, and all of them stay. Rows that NET calls impossible
-    are reported and stay as they are. In the long form rows are numbered from 1.
+    are reported and stay as they are. In the long form rows are numbered from 1. Numbers whose
+    bins NET remembers stand as they are in a CSV file where they lie in one bin; a Parquet file has the bins.
 
     --target predicts a variable in every row; if DATA lacks its column, that is added. A state that DATA gives stands, and
     of a set its own states compete, unless --hide hides the cells of the targets: then every one is predicted from the
@@ -111,7 +112,7 @@ def complete_command(
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
     asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide, "reading": reading}
-    variables, left_out = choose_columns(data, net, keep, binnings, weights)
+    variables, left_out = choose_columns(data, net, keep, binnings, weights, out)
     stream = scan_file(data, variables, weights, binnings)
     if cluster is not None:
         others = {
@@ -146,7 +147,12 @@ def complete_command(
 
 
 def choose_columns(
-    data: DataFile, network: pn.Network, keep: tuple[str, ...], binnings: dict[str, pn.Binning], weights: str | None
+    data: DataFile,
+    network: pn.Network,
+    keep: Sequence[str],
+    binnings: Mapping[str, pn.Binning],
+    weights: str | None,
+    out: str,
 ) -> tuple[list[pn.Variable], list[str]]:
     """Variables of the network in the order of the file's columns, and the columns that are left out."""
     names = data.list_columns()
@@ -161,7 +167,13 @@ def choose_columns(
         raise InputError(f"--weights {weights}: a variable of the network; expected a column that holds weights alone")
     for name in keep:
         if name in known:
-            raise InputError(f"--keep {name}: a variable of the network, which is kept anyway; expected another column")
+            bins = known[name].bins is not None and out != "-" and not keeps_numbers(out)
+            finding = (
+                f"whose bins {out} has in place of numbers; expected a .csv file, which has the numbers"
+                if bins
+                else "which is kept anyway; expected another column"
+            )
+            raise InputError(f"--keep {name}: a variable of the network, {finding}")
         if name not in names:
             raise InputError(f"--keep {name}: no such column{among(name, names)}")
     used = {*known, *keep, weights, *(b.error for b in binnings.values() if isinstance(b.error, str))}
@@ -178,18 +190,27 @@ def write_completed(
     asked: Mapping[str, Any],
     **columns: Any,
 ) -> pn.CompletionSummary:
-    """Write the completed rows a batch at a time, and sum up what became of their cells."""
+    """Write the completed rows a batch at a time, and sum up what became of their cells.
+
+    Numbers stand as they were in cells that said one bin, where the format has texts and the network remembers the bins.
+    """
     from possnet.io import plain_columns, write_long_form
 
     keep, weights = columns["keep"], columns["weights"] or "weight"
     summaries: list[pn.CompletionSummary] = []
+    plain: PlainColumns | None = None
 
     def watch(part: pn.Completion) -> None:
         summaries.append(part.summary(level))
+        if plain is not None:
+            plain.keep_cells({name: part.given_cells(name) for name in plain.numbers})
 
     ability: Ability = "write_tables" if form == "long" else "plain_columns" if keep else "write"
     with open_output(out, "data", ability=ability) as file, show_progress("completing", "rows", stream.rows) as advance:
         calibration = columns["calibration"]
+        binned = [name for name in stream.numbers if network.variable(name).bins is not None]
+        numbers = binned if form != "long" and keeps_numbers(file) else ()
+        plain = plain_columns(data.path, keep, numbers) if keep or numbers else None
         completion: Any = (
             pn.complete(network, stream, progress=advance, **asked)
             if calibration is None
@@ -200,14 +221,20 @@ def write_completed(
             if form == "long":
                 write_long_form(completion, file)
             else:
-                plain = plain_columns(data.path, keep) if keep else None
                 pn.write_data(completion.narrowed(level), file, weights=weights, plain=plain)
         elif form == "long":
             write_long_form(completion, file, watch=watch)
         else:
-            plain = plain_columns(data.path, keep) if keep else None
             pn.write_data(completion.narrowed(level, watch=watch), file, weights=weights, plain=plain)
     return sum(summaries, pn.CompletionSummary())
+
+
+def keeps_numbers(file: str) -> bool:
+    """Whether numbers can stand beside the names of bins in a file, as they can in CSV."""
+    from possnet.io import DATA_FORMATS, choose_format
+
+    entry = choose_format(file, DATA_FORMATS)
+    return entry.texts and entry.plain_columns
 
 
 def read_calibration(network: pn.Network, name: str, asked: Mapping[str, Any], *, seen: bool) -> pn.Calibration:

@@ -312,6 +312,7 @@ def _encode_fields(
 ) -> dict[str, Any]:
     """Arrow arrays of the texts of all fields, by the names of their columns."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     fields = {}
     for variable in data.variables:
@@ -325,10 +326,13 @@ def _encode_fields(
         fields[weight_column] = pa.array(explicit_weights(data)).cast(pa.large_string())
     if plain is not None:
         parts = plain.take_rows(len(data))
-        for name in plain.names:
+        for name in (*plain.names, *plain.numbers):
             values = (value for part in parts for value in part.column(name).to_pylist())
             texts = (_quote_field("" if value is None else str(value), delimiter) for value in values)
-            fields[name] = pa.array(texts, type=pa.large_string())
+            carried = pa.array(texts, type=pa.large_string())
+            if name in plain.numbers:
+                carried = pc.if_else(pa.array(plain.take_kept(name, len(data))), carried, fields[name])
+            fields[name] = carried
     return fields
 
 
@@ -382,4 +386,5 @@ FORMAT = DataFormat(
     write=write_csv,
     write_tables=write_csv_tables,
     plain_columns=True,
+    texts=True,
 )
