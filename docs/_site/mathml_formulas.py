@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ logger = logging.getLogger(__name__)
 def convert_formula(node: nodes.math | nodes.math_block, *, as_block: bool) -> str:
     """MathML of a formula; one that cannot be read is a warning, and stands as it was written."""
     try:
-        return str(latex2mathml.tex2mathml(node.astext(), as_block=as_block))
+        text = str(latex2mathml.tex2mathml(node.astext(), as_block=as_block))
+        return re.sub(r"<mo>([{}])</mo>", r'<mo stretchy="false">\1</mo>', text)  # as high as the set between them
     except MathError as error:
         logger.warning("formula %s: %s", node.astext(), error, location=node)
         return f"<code>{escape(node.astext())}</code>"

@@ -13,13 +13,16 @@ import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import msgspec
 from docutils import nodes
+from plain_formulas import render_equations
 from sphinx.ext.napoleon import Config, NumpyDocstring
 
 import possnet
 from possnet.io import DATA_FORMATS, NETWORK_FORMATS, json_schema
+from possnet.registries import Registry
 
 if TYPE_CHECKING:
     from sphinx.addnodes import pending_xref
@@ -34,6 +37,7 @@ READS = {"network": "decode", "data": "open"}
 WORDS = {True: "yes", False: "no"}
 TEXT = re.compile(r"^<!-- text of ([\w.]+) -->$", re.MULTILINE)
 SCHEMA = re.compile(r"^<!-- schema of (\w+) -->$", re.MULTILINE)
+FILE_LINK = re.compile(r"\[[\w-]+\.md\]\(([\w./-]+\.md(?:#[\w-]+)?)\)")  # shown by the title of the page instead
 MARK = re.compile(r"^<!-- names of ([\w.]+)(?:: ([\w, ]+))? -->$", re.MULTILINE)
 
 
@@ -66,7 +70,26 @@ def write_directive(module: str, name: str) -> list[str]:
         return [*lines, ""]
     if inspect.isroutine(value):
         return [f".. autofunction:: {module}.{name}", ""]
+    if isinstance(value, Registry):
+        return list_entries(module, name, value)
     return [f".. autodata:: {module}.{name}", "   :no-value:", ""]
+
+
+def list_entries(module: str, name: str, registry: Registry[Any]) -> list[str]:
+    """A registry as the table of what is registered, in place of the docstring that all registries share."""
+    rows = [(entry.name, entry.label, getattr(entry, "description", "")) for entry in registry.values()]
+    width = 3 if any(row[2] for row in rows) else 2
+    lines = [
+        f".. py:data:: {module}.{name}",
+        "",
+        f"   The {len(rows)} entries of the :py:class:`Registry <possnet.registries.Registry>`:",
+        "",
+        "   .. list-table::",
+    ]
+    lines += ["      :header-rows: 1", ""]
+    for row in [("name", "label", "what it is"), *((f"``{row[0]}``", *row[1:]) for row in rows)]:
+        lines += [f"      {'* -' if place == 0 else '  -'} {text}" for place, text in enumerate(row[:width])]
+    return [*lines, ""]
 
 
 def expand_marks(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -78,7 +101,7 @@ def expand_marks(app: Sphinx, docname: str, source: list[str]) -> None:
         lines = [line for name in chosen for line in write_directive(module, name)]
         return "\n".join(["```{eval-rst}", *lines, "```"])
 
-    source[0] = TEXT.sub(include_text, source[0])
+    source[0] = FILE_LINK.sub(r"[](\1)", TEXT.sub(include_text, source[0]))
     source[0] = SCHEMA.sub(write_schema, MARK.sub(expand, source[0]))
     if FORMATS in source[0]:
         source[0] = source[0].replace(FORMATS, write_formats())
@@ -120,10 +143,36 @@ def trim_blocks(app: Sphinx, tree: nodes.document) -> None:
             block[:] = [nodes.Text(text)]
 
 
+def offer_files(app: Sphinx, tree: nodes.document, docname: str) -> None:
+    """Make the name above a file that a page shows a link that saves the file."""
+    for wrapper in tree.findall(nodes.container):
+        if wrapper.get("literal_block") and isinstance(wrapper[0], nodes.caption):
+            name = wrapper[0].astext()
+            if re.fullmatch(r"[\w.-]+\.\w+", name):
+                address = "data:text/plain;charset=utf-8," + quote(wrapper[1].astext() + "\n")
+                link = f'<a download="{name}" href="{address}" title="Save {name}">{name}</a>'
+                wrapper[0][:] = [nodes.raw("", link, format="html")]
+
+
 def let_blocks_scroll(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
-    """Blocks of code scroll sideways, by the keyboard too."""
+    """Blocks of code scroll sideways, by the keyboard too; lists of definitions hold terms and definitions alone."""
     if "body" in context:
-        context["body"] = re.sub(r"(<div class=\"highlight\">)<pre>", r'\1<pre tabindex="0">', context["body"])
+        body = re.sub(r"(<div class=\"highlight\">)<pre>", r'\1<pre tabindex="0">', context["body"])
+        context["body"] = mend_lists(body)
+
+
+def mend_lists(body: str) -> str:
+    r"""Parameters of a signature on lines of their own as spans: Sphinx has them as a list of definitions without terms.
+
+    >>> mend_lists('<span class="sig-paren">(</span>\n\n<dl>\n<dd>a, </dd>\n</dl>\n\n<span>)</span>')
+    '<span class="sig-paren">(</span><span class="sig-lines"><span class="sig-line">a, </span>\n</span><span>)</span>'
+    """
+
+    def mend(match: re.Match[str]) -> str:
+        lines = match[2].replace("<dd>", '<span class="sig-line">').replace("</dd>", "</span>")
+        return f'{match[1]}<span class="sig-lines">{lines}</span>'
+
+    return re.sub(r'(<span class="sig-paren">[(\[]</span>)\s*<dl>\s*(<dd>.*?)</dl>\s*', mend, body, flags=re.DOTALL)
 
 
 def skip_inherited_requests(
@@ -156,7 +205,7 @@ def resolve_inner_name(
 
 def render_sections(app: Sphinx, what: str, name: str, value: object, options: Any, lines: list[str]) -> None:
     """Read the sections of a docstring; unlike napoleon's own step, leave "1 - max π: ..." of a property as it is."""
-    rendered = NumpyDocstring(lines, SECTIONS, app, "object", name, value, options).lines()
+    rendered = NumpyDocstring(render_equations(lines), SECTIONS, app, "object", name, value, options).lines()
     lines[:] = [part for line in rendered for part in quote_attribute(line)]
 
 
@@ -170,6 +219,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("source-read", expand_marks)
     app.connect("autodoc-process-docstring", render_sections)
     app.connect("doctree-read", trim_blocks)
+    app.connect("doctree-resolved", offer_files)
     app.connect("html-page-context", let_blocks_scroll)
     app.connect("autodoc-skip-member", skip_inherited_requests)
     app.connect("missing-reference", resolve_inner_name)

@@ -44,6 +44,10 @@ __all__ = [
 def log_likelihood(network: Network, data: Dataset | Batches | Counts, *, progress: Progress | None = None) -> float:
     """Score piLL of a network on data, equation (9) of [HLB]: sum of N_ijk log π_ijk.
 
+    Equation
+    --------
+    piLL = ∑_{i,j,k} N_ijk ln π_ijk
+
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("mild", "high"))
     >>> net = pn.Network((fever,), pn.Dag({"fever": ()}), {"fever": [1, 0.5]})
@@ -58,6 +62,10 @@ def log_likelihood_by_family(
     network: Network, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> dict[str, float]:
     """Every variable's part of `log_likelihood`.
+
+    Equation
+    --------
+    piLL_i = ∑_{j,k} N_ijk ln π_ijk
 
     >>> import possnet as pn
     >>> asia = pn.load_example("asia")
@@ -87,6 +95,10 @@ def random_set_log_likelihood(
     For a structure the masses are the best ones for these data, m = N(A, j) / N(j). For masses learned elsewhere
     (`possnet.fit_random_sets`) a row that they call impossible makes it -inf.
 
+    Equation
+    --------
+    mLL = ∑_i ∑_{A,B} N(X_i = A, pa_i = B) ln m(A | B)
+
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", "x", {"x", "y"}, "y"]})
     >>> round(random_set_log_likelihood(pn.Dag({"a": ()}), data), 12)
@@ -100,6 +112,10 @@ def random_set_log_likelihood_by_family(
     model: Dag | RandomSets, data: Dataset | Batches | Counts, *, progress: Progress | None = None
 ) -> dict[str, float]:
     """Every variable's part of `random_set_log_likelihood`.
+
+    Equation
+    --------
+    mLL_i = ∑_{A,B} N(X_i = A, pa_i = B) ln m(A | B)
 
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"a": ["x", "y"], "b": ["u", "v"]})

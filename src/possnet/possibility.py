@@ -65,6 +65,11 @@ Event: TypeAlias = str | Iterable[str] | Iterable[tuple[str, ...]] | Mapping[str
 class Conjunction(Protocol):
     """How degrees combine: a value that is passed in, `PRODUCT` or `MIN`.
 
+    Equation
+    --------
+    a ⊗ b = a · b (product)
+    a ⊗ b = min(a, b) (minimum)
+
     >>> import possnet as pn
     >>> pn.PRODUCT.combine([0.5, 1.0], [0.4, 0.3]), pn.MIN.combine([0.5, 1.0], [0.4, 0.3])
     (array([0.2, 0.3]), array([0.4, 0.3]))
@@ -139,6 +144,11 @@ def check_conjunction(conjunction: object) -> None:
 
 class Possibility:
     """A possibility distribution over one variable, or over the configurations of several.
+
+    Equation
+    --------
+    Π(A) = max_{x ∈ A} π(x)
+    N(A) = 1 - Π(not A)
 
     Parameters
     ----------
@@ -262,6 +272,10 @@ class Possibility:
         The event is a state or a set of states; over several variables a set of configurations (tuples of states), or a
         mapping from names to states, where a variable that is not named is free.
 
+        Equation
+        --------
+        Π(A) = max_{x ∈ A} π(x)
+
         >>> rash, fever = Variable("rash", ("yes", "no")), Variable("fever", ("none", "mild", "high"))
         >>> pi = Possibility((rash, fever), [[0.2, 0.4, 1.0], [1.0, 0.6, 0.1]])
         >>> pi.possibility({"fever": {"none", "mild"}, "rash": "yes"})
@@ -274,6 +288,10 @@ class Possibility:
     @check_arguments
     def necessity(self, event: Event) -> float:
         """Necessity of an event, N(A) = 1 - Π(not A): how far A is certain. Refused when π is subnormal.
+
+        Equation
+        --------
+        N(A) = 1 - Π(not A)
 
         >>> Possibility(Variable("fever", ("none", "mild", "high")), [1.0, 0.6, 0.1]).necessity({"none", "mild"})
         0.9
@@ -308,6 +326,11 @@ class Possibility:
 
         With ``PRODUCT`` (1) the degrees inside A are divided by Π(A); with ``MIN`` (2) those that equal Π(A) go to 1 and
         lower ones stay. Outside A all become 0. An impossible event (Π(A) = 0) is an error for both.
+
+        Equation
+        --------
+        π(x | A) = π(x) / Π(A) if x ∈ A, else 0 (product)
+        π(x | A) = 1 if π(x) = Π(A), else π(x), for x ∈ A; 0 otherwise (minimum)
 
         >>> import possnet as pn
         >>> pi = Possibility(Variable("fever", ("none", "mild", "high")), [1.0, 0.6, 0.3])
@@ -360,6 +383,10 @@ class Possibility:
 
         With ascending degrees p_1 <= ... <= p_n and p_0 = 0, U = sum_i (p_i - p_(i-1)) log2(n - i + 1); a subnormal
         distribution adds (1 - max π) log2 n (Higashi and Klir, 1983).
+
+        Equation
+        --------
+        U(π) = ∑_{i=1}^n (p_i - p_{i-1}) log_2(n - i + 1), p_1 ≤ ... ≤ p_n, p_0 = 0
 
         >>> round(Possibility(Variable("fever", ("none", "mild", "high")), [1, 0.6, 0.1]).nonspecificity(), 6)
         0.658496

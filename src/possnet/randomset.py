@@ -35,6 +35,10 @@ __all__ = ["MassFunction"]
 class MassFunction:
     """Masses on non-empty sets of states of one variable, adding up to 1.
 
+    Equation
+    --------
+    ∑_A m(A) = 1, m(∅) = 0
+
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"))
     >>> m = MassFunction(fever, {frozenset({"none"}): 0.4, frozenset({"none", "mild"}): 0.6})
@@ -131,6 +135,10 @@ class MassFunction:
 
         Subnormal when the focal sets have no state in common.
 
+        Equation
+        --------
+        π(x) = ∑_{A ∋ x} m(A)
+
         >>> import possnet as pn
         >>> MassFunction(pn.Variable("rash", ("yes", "no")), {frozenset({"yes"}): 0.4, frozenset({"no"}): 0.6}).contour()
         Possibility(rash: yes 0.4, no 0.6; subnormal)
@@ -145,6 +153,10 @@ class MassFunction:
     def belief(self, states: str | Iterable[str]) -> float:
         """Mass that certainly lies in the set: sum of m(B) over the B inside A.
 
+        Equation
+        --------
+        Bel(A) = ∑_{B ⊆ A} m(B)
+
         >>> import possnet as pn
         >>> m = MassFunction(pn.Variable("rash", ("yes", "no")), {frozenset({"yes"}): 0.4, frozenset({"yes", "no"}): 0.6})
         >>> m.belief({"yes"}), m.plausibility({"yes"}), m.commonality({"yes", "no"})
@@ -157,6 +169,10 @@ class MassFunction:
     def plausibility(self, states: str | Iterable[str]) -> float:
         """Mass that may lie in the set: sum of m(B) over the B that meet A.
 
+        Equation
+        --------
+        Pl(A) = ∑_{B ∩ A ≠ ∅} m(B)
+
         >>> import possnet as pn
         >>> MassFunction(pn.Variable("rash", ("yes", "no")), {frozenset({"yes", "no"}): 1.0}).plausibility("no")
         1.0
@@ -168,6 +184,10 @@ class MassFunction:
     def commonality(self, states: str | Iterable[str]) -> float:
         """Mass of the sets that contain the whole of A: sum of m(B) over the B around A.
 
+        Equation
+        --------
+        Q(A) = ∑_{A ⊆ B} m(B)
+
         >>> import possnet as pn
         >>> MassFunction(pn.Variable("rash", ("yes", "no")), {frozenset({"yes"}): 1.0}).commonality("no")
         0.0
@@ -177,6 +197,10 @@ class MassFunction:
 
     def pignistic(self) -> dict[str, float]:
         """Probability of each state when every focal set shares its mass equally among its states (Smets 1990).
+
+        Equation
+        --------
+        p(x) = ∑_{A ∋ x} m(A) / |A|
 
         >>> import possnet as pn
         >>> m = MassFunction(pn.Variable("rash", ("yes", "no")), {frozenset({"yes"}): 0.5, frozenset({"yes", "no"}): 0.5})

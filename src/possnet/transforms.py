@@ -53,6 +53,12 @@ def to_possibility(probabilities: ArrayLike, method: Transform = "optimal", *, a
     The methods are described at the head of `possnet.transforms`. ``optimal``, ``symmetric`` and ``klir`` guarantee that
     the possibility of an event is never below its probability; ``ratio`` and ``variable`` do not.
 
+    Equation
+    --------
+    π_i = ∑_{j : p_j ≤ p_i} p_j (optimal)
+    π_i = ∑_j min(p_i, p_j) (symmetric)
+    π_i = p_i / max_j p_j (ratio)
+
     >>> to_possibility([0.5, 0.3, 0.2])
     array([1. , 0.5, 0.2])
     >>> to_possibility([[5, 3, 2], [0, 4, 4]], method="symmetric")
@@ -81,6 +87,12 @@ def to_probability(degrees: ArrayLike, method: Inverse = "symmetric", *, axis: i
     - ``ratio`` divides by the sum of the degrees;
     - ``optimal`` gives p_r = (π_r - π_s) / m, where m states share the degree π_r and π_s is the next lower one. Only
       degrees whose steps shrink so are those of a probability; others are an `InputError`.
+
+    Equation
+    --------
+    p_r = ∑_{j ≥ r} (π_j - π_{j+1}) / j (symmetric)
+    p_r = π_r / ∑_j π_j (ratio)
+    p_r = (π_r - π_s) / m (optimal)
 
     >>> to_probability([1, 0.8, 0.6])
     array([0.5, 0.3, 0.2])

@@ -51,6 +51,18 @@ def test_info_shows_a_file(tmp_path: Path) -> None:
 PATIENTS = "fever,rash,season\nmild|high,none,winter\nnone,?,summer\n!none,spots..widespread,\n"
 
 
+def test_info_asks_whether_a_column_of_other_states_in_every_row_is_an_identifier(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = [f"p{k},{'yes' if k % 2 else 'no'}" for k in range(12)]
+    path.write_text("\n".join(["who,ill", *rows]), encoding="utf-8")
+    asked = "who: another state in every row. An identifier? Leave it out: --without who"
+    assert asked in run("info", path).stdout
+    path.write_text("\n".join(["who,ill", *rows, "p0,yes"]), encoding="utf-8")
+    assert "An identifier?" not in run("info", path).stdout
+    path.write_text("\n".join(["who,ill", *rows[:9]]), encoding="utf-8")  # of a few rows this says nothing
+    assert "An identifier?" not in run("info", path).stdout
+
+
 def test_info_shows_data(tmp_path: Path) -> None:
     path = tmp_path / "patients.csv"
     path.write_text(PATIENTS, encoding="utf-8")

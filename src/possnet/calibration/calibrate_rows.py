@@ -52,6 +52,11 @@ def calibrate(
     exchangeable with the calibration rows this holds exactly, whatever the network; see
     `possnet.calibration.score_ranks` and docs/calibration.md.
 
+    Equation
+    --------
+    π(x) = (1 + |{i : s_i ≤ s(x)}|) / (n + 1)
+    P(π(truth) ≤ α) ≤ α for every α
+
     Parameters
     ----------
     subject

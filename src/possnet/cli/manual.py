@@ -18,7 +18,8 @@ This page is made from the commands themselves (`make docs`); `possnet COMMAND -
   with Ctrl-C.
 - What you should know of a result that stands all the same is a line `Note: ...` on standard error; every `--json`
   document has these texts in a list under `"notes"`, beside its other keys.
-- Names such as methods, learners and metrics are those that are registered, also by your own code (contributing.md).
+- Names such as methods, learners and metrics are those that are registered, also by your own code
+  ([adding to possnet](contributing.md)).
 - Files are written whole or not at all.
 - The Tab key: `possnet completion bash >> ~/.bashrc` (or `zsh`, `fish`), then a new terminal.
 """

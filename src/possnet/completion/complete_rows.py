@@ -71,6 +71,10 @@ def complete(
     Precise rows cost next to nothing, equal rows are computed once, and all cells of a row come from one pass up and one
     down the junction tree. A row of possibility 0 is reported and left as it is.
 
+    Equation
+    --------
+    Π(x | row) = Π(x, row) / Π(row) (product)
+
     Parameters
     ----------
     data

@@ -50,6 +50,11 @@ def count(
     cells carry degrees: then they are float64. A row with graded cells counts as its alpha-cuts (`Dataset.alpha_cuts`):
     for every configuration with the smallest of its degrees.
 
+    Equation
+    --------
+    N_ij = ∑_r w_r [j ∈ d_r(pa_i)]
+    N_ijk = ∑_r w_r [j ∈ d_r(pa_i), k ∈ d_r(X_i)]
+
     Parameters
     ----------
     focal

@@ -61,6 +61,11 @@ def fit_cut(
     result converges to `possnet.identify_degrees`. Rows of measuring devices, whose children answer to their parents' true
     state, are for `possnet.fit_em`; `possnet.detect_process` tells the two apart.
 
+    Equation
+    --------
+    P(x ∈ cell | A) = θ g_A(x) for x not in the core
+    g_A(x) = max_{a ∈ A} π(x | a) ⊗ π(a)
+
     Parameters
     ----------
     dag

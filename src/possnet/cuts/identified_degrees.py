@@ -78,6 +78,11 @@ def identify_degrees(
     other degrees can be anything from 0 to their upper end (see `possnet.cuts.family_bounds`). Where parents have common
     ancestors, the bounds hold but may be wider than need be. `possnet.fit_cut` converges to these bounds.
 
+    Equation
+    --------
+    g_A(x) = max_{a ∈ A} π(x | a) ⊗ π(a)
+    π(x | a) ⊗ π(a) ≤ min_{A ∋ a} g_A(x)
+
     Parameters
     ----------
     imprecision

@@ -46,6 +46,11 @@ def fit_coarsened(
     That is how unknown cells and lists of candidates are usually meant. (Cells that were drawn by `possnet.sample` say
     more: see `possnet.fit` and `possnet.fit_em`.)
 
+    Equation
+    --------
+    P(d) = ∑_{ω ∈ d} ∏_i p(ω_i | ω_pa(i))
+    π(x | a) = p(x | a) / max_y p(y | a)
+
     Parameters
     ----------
     dag

@@ -110,6 +110,11 @@ def fit_em(
     Every child depends on the true states of its parents, of which only the cells are observed. Unlike counting
     (`possnet.fit`), this recovers the degrees of the network that the rows were drawn from by ``process="traced"``.
 
+    Equation
+    --------
+    P(d) = ∑_{ω ∈ d} ∏_i m_i(d_i | ω_pa(i)) / |d_i|
+    π(x | a) = ∑_{A ∋ x} m_i(A | a) / max_y ∑_{A ∋ y} m_i(A | a)
+
     Parameters
     ----------
     dag

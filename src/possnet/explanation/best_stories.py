@@ -38,6 +38,10 @@ def explain(
 ) -> AnswerExplanation:
     """Why Π(target = state | evidence) is what it is.
 
+    Equation
+    --------
+    Π(x, e) = max_{ω ∈ x ∩ e} π(ω), and of its rival max_{ω ∈ e, ω not in x} π(ω)
+
     Parameters
     ----------
     state

@@ -152,6 +152,10 @@ def conflicts(
 ) -> Conflicts:
     """Minimal sets of findings that contradict each other, and the least change that makes the evidence possible.
 
+    Equation
+    --------
+    Π(C) ≤ t, and Π(B) > t for all B ⊆ C, B ≠ C
+
     Parameters
     ----------
     threshold

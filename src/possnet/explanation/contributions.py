@@ -164,6 +164,11 @@ def contributions(
 ) -> Contributions:
     """How far each finding moves Π and N of a state: leave-one-out, and Shapley values over the evidence.
 
+    Equation
+    --------
+    φ_f = ∑_{S without f} |S|! (n - |S| - 1)! / n! · (v(S ∪ f) - v(S))
+    v(S) = Π(x | e_S) or N(x | e_S)
+
     Parameters
     ----------
     state

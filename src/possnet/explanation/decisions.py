@@ -196,6 +196,11 @@ def decide(
 ) -> Decision:
     """Compare acts by their optimistic and pessimistic possibilistic utility.
 
+    Equation
+    --------
+    U^+ = max_x π(x) ⊗ u(x)
+    U^- = 1 - max_x π(x) ⊗ (1 - u(x))
+
     Parameters
     ----------
     acts

@@ -190,6 +190,10 @@ def next_questions(
 ) -> NextQuestions:
     """The unknown variables, ranked by how much of the target's non-specificity asking them would settle.
 
+    Equation
+    --------
+    U(Π(x | e)) - ∑_q w(q) U(Π(x | e, q)), w the pignistic probabilities of Π(q | e)
+
     Parameters
     ----------
     weights

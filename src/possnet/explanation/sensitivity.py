@@ -255,6 +255,11 @@ def sensitivity(
     for a min-based one it is made of constants and t. If t is the only 1 of its context, the context is normalised by the
     conjunction when t changes (``.normalises``). All entries come from one collect and one distribute pass.
 
+    Equation
+    --------
+    Π(x, e)(t) = max(a_x, b_x ⊗ t)
+    Π(x | e)(t) = max(a_x, b_x t) / max_y max(a_y, b_y t) (product)
+
     Parameters
     ----------
     state

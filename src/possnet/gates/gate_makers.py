@@ -40,6 +40,10 @@ def gate_or(
     π(inactive | parents) is the conjunction of the inhibitions of the active parents, and π(active) is 1 if any is active,
     else the leak.
 
+    Equation
+    --------
+    π(y | x_1, ..., x_n) = max_{z : or(z) = y} π(z_L) ⊗ π(z_1 | x_1) ⊗ ... ⊗ π(z_n | x_n)
+
     Parameters
     ----------
     child
@@ -82,6 +86,10 @@ def gate_and(
 ) -> Gate:
     """Uncertain AND: the child is active if all parents act.
 
+    Equation
+    --------
+    π(y | x_1, ..., x_n) = max_{z : and(z) = y} π(z_L) ⊗ π(z_1 | x_1) ⊗ ... ⊗ π(z_n | x_n)
+
     Parameters
     ----------
     inhibition
@@ -123,6 +131,10 @@ def gate_max(
 ) -> Gate:
     """Uncertain MAX: the child is as high as the highest effect of a parent.
 
+    Equation
+    --------
+    π(y | x_1, ..., x_n) = max_{z : max(z) = y} π(z_L) ⊗ π(z_1 | x_1) ⊗ ... ⊗ π(z_n | x_n)
+
     Parameters
     ----------
     child
@@ -162,6 +174,10 @@ def gate_min(
     conjunction: Conjunction = PRODUCT,
 ) -> Gate:
     """Uncertain MIN: the child is as low as the lowest effect of a parent.
+
+    Equation
+    --------
+    π(y | x_1, ..., x_n) = max_{z : min(z) = y} π(z_L) ⊗ π(z_1 | x_1) ⊗ ... ⊗ π(z_n | x_n)
 
     Parameters
     ----------

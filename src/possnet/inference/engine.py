@@ -112,6 +112,12 @@ class Inference(ExclusiveCalls):
         [HLB]. Variables that cannot matter are pruned: those that are no ancestors of the targets or the evidence (barren
         nodes), and, for the product, those that the evidence d-separates from the targets.
 
+        Equation
+        --------
+        Π(x, e) = max_{ω ∈ x ∩ e} π(ω)
+        Π(x | e) = Π(x, e) / Π(e) (product)
+        Π(x | e) = 1 if Π(x, e) = Π(e), else Π(x, e) (minimum)
+
         >>> import possnet as pn
         >>> engine = Inference(pn.load_example("asia"))
         >>> engine.query("lung", {"xray": "yes", "smoke": "yes"})
@@ -245,6 +251,10 @@ class Inference(ExclusiveCalls):
     def possibility_of(self, evidence: Evidence) -> float:
         """Possibility of the evidence, Π(e); cheap right after `marginals` with the same evidence.
 
+        Equation
+        --------
+        Π(e) = max_{ω ∈ e} π(ω)
+
         >>> import possnet as pn
         >>> round(Inference(pn.load_example("asia")).possibility_of({"xray": "yes", "asia": "yes"}), 9)
         0.001
@@ -261,6 +271,10 @@ class Inference(ExclusiveCalls):
     @check_arguments
     def necessity(self, name: str, states: str | Iterable[str], evidence: Evidence | None = None) -> float:
         """Necessity that a variable is in one of some states, given evidence: N(A | e) = 1 - Π(not A | e).
+
+        Equation
+        --------
+        N(A | e) = 1 - Π(not A | e)
 
         >>> import possnet as pn
         >>> Inference(pn.load_example("asia")).necessity("bronc", {"yes"}, {"dysp": "yes"})
@@ -398,6 +412,10 @@ class Inference(ExclusiveCalls):
     @exclusive
     def most_possible(self, evidence: Evidence | None = None) -> Explanation:
         """The most possible configuration that agrees with the evidence, its degree, and how many reach the same degree.
+
+        Equation
+        --------
+        π(ω^*) = max_{ω ∈ e} π(ω)
 
         >>> import possnet as pn
         >>> best = Inference(pn.load_example("clinic")).most_possible({"rash": "widespread", "cough": "none"})

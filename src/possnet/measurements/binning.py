@@ -70,6 +70,10 @@ def bin_measurements(
 ) -> BinnedColumn:
     """Set-valued cells of numbers with a known error: {bins that meet [v - e, v + e]}, e = error + relative abs(v).
 
+    Equation
+    --------
+    cell(v) = {B : B ∩ [v - e, v + e] ≠ ∅}, e = error + relative · |v|
+
     Parameters
     ----------
     values

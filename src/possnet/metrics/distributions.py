@@ -26,6 +26,11 @@ def information_affinity(first: ArrayLike, second: ArrayLike) -> Floats:
     d is the mean absolute difference, Inc = 1 - max min(π1, π2) their inconsistency (Jenhani et al. 2007); both are
     normalised first. Its floor is high: total ignorance scores .75 and more.
 
+    Equation
+    --------
+    d = (1/n) ∑_x |π_1(x) - π_2(x)|, Inc = 1 - max_x min(π_1(x), π_2(x))
+    affinity(π_1, π_2) = 1 - (d + Inc) / 2
+
     >>> information_affinity([1, 0], [0, 1]), information_affinity([1, 0], [1, 1]), information_affinity([0.1, 1], [1, 0.5])
     (array(0.), array(0.75), array(0.4))
     """

@@ -46,6 +46,10 @@ _Derived = TypeVar("_Derived")
 class Network:
     """A possibilistic network.
 
+    Equation
+    --------
+    π(x_1, ..., x_n) = π(x_1 | pa_1) ⊗ ... ⊗ π(x_n | pa_n)
+
     Parameters
     ----------
     variables
@@ -386,6 +390,10 @@ class Network:
         differs from them. Queries of the result are conditioned by evidence as always. In a
         product-based network setting a variable without parents is conditioning on it.
 
+        Equation
+        --------
+        π(ω | do(x)) = ⊗_{i not in x} π(ω_i | ω_pa(i)) if ω ∈ x, else 0
+
         >>> import possnet as pn
         >>> clinic = pn.load_example("clinic")
         >>> pn.Inference(clinic.do({"flu": "yes"})).query("season"), pn.Inference(clinic).query("season", {"flu": "yes"})
@@ -585,6 +593,11 @@ def _same_arrays(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> boo
 @check_arguments
 def normalise_tables(tables: Mapping[str, ArrayLike], conjunction: Conjunction = PRODUCT) -> dict[str, Floats]:
     """Tables whose rows (the last axis) peak at exactly 1: ``PRODUCT`` divides them, ``MIN`` lifts their largest degrees.
+
+    Equation
+    --------
+    π'(x | a) = π(x | a) / max_y π(y | a) (product)
+    π'(x | a) = 1 if π(x | a) = max_y π(y | a), else π(x | a) (minimum)
 
     >>> import possnet as pn
     >>> normalise_tables({"rash": [[0.5, 0.2], [0.1, 1.0]]})

@@ -63,6 +63,10 @@ def fit(
 
     The ``support`` of the learned network is the number of rows N_ij behind every context.
 
+    Equation
+    --------
+    π_ijk = N_ijk / max_l N_ijl
+
     Parameters
     ----------
     dag

@@ -146,6 +146,10 @@ class RandomSets:
 def fit_random_sets(dag: Dag, data: Dataset | Batches | Counts, *, progress: Progress | None = None) -> RandomSets:
     """Masses m(A | j) of every variable's cells given its parents' cells: the maximum of (8) of [HLB].
 
+    Equation
+    --------
+    m(A | B) = N(X_i = A, pa_i = B) / N(pa_i = B)
+
     >>> import possnet as pn
     >>> data = pn.Dataset.from_table({"fever": ["mild", {"mild", "high"}, "mild", "mild"]})
     >>> fit_random_sets(pn.Dag({"fever": ()}), data).mass_function("fever")

@@ -116,7 +116,13 @@ def overview_curves(results: Results, metric: str = "child_affinity", *, columns
 
 
 def choose_spread(results: Results) -> Literal["networks", "range", "none"]:
-    """What `overview_curves` shows beside the means: every network, their range, or nothing where it would be a tangle."""
+    """What `overview_curves` shows beside the means: every network, their range, or nothing where it would be a tangle.
+
+    >>> import possnet as pn
+    >>> options = dict(rows=[20], imprecision=[1], process=["traced"], learners=["likelihood"], repeats=1, rng=1, workers=1)
+    >>> choose_spread(pn.evaluate(["survey"], **options))
+    'networks'
+    """
     if len({trial.learner for trial in results.trials}) > _MOST_OVERLAID:
         return "none"
     return "networks" if len({trial.network for trial in results.trials}) <= _MOST_OVERLAID else "range"

@@ -119,7 +119,15 @@ def learner_style(name: str, among: Sequence[str]) -> LineStyle:
 
 
 class NothingToShow(InputError):
-    """The results hold nothing of the kind that a figure shows."""
+    """The results hold nothing of the kind that a figure shows.
+
+    >>> import possnet as pn
+    >>> options = dict(rows=[20], imprecision=[1], process=["traced"], learners=["em"], repeats=1, rng=1, workers=1)
+    >>> pn.plots.error_split(pn.evaluate(["survey"], **options), "em")
+    Traceback (most recent call last):
+        ...
+    possnet.plots.figure_style.NothingToShow: ...
+    """
 
 
 @contextmanager
@@ -188,7 +196,18 @@ def svg_text(figure: Figure, title: str, *, prefix: str = "") -> Picture:
 
 @check_arguments
 def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: str = "") -> Picture:
-    """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`."""
+    """Write a figure for papers, ``stem.svg`` and ``stem.pdf``, on white, the same bytes every time; gives `svg_text`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import possnet as pn
+    >>> clinic = pn.load_example("clinic")
+    >>> figure = pn.plots.drawing_figure(pn.draw_network(clinic))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     picture = save_figure(figure, Path(folder) / "measles")
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['measles.pdf', 'measles.svg']
+    """
     from possnet.io import write_bytes, write_text
 
     text = _plain_svg(figure)

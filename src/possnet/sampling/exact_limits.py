@@ -58,6 +58,10 @@ def sampling_law(
     states. With ``parents="cut"`` and for ``traced`` the child depends on the hidden cuts or states of its parents, so that
     its law given their cells is computed by inference over its ancestors.
 
+    Equation
+    --------
+    P(S | cut) = θ^{|S| - |C|} (1 - θ)^{|cut| - |S|} for C ⊆ S ⊆ cut, C the core
+
     >>> import possnet as pn
     >>> x, y = pn.Variable("x", ("x1", "x2")), pn.Variable("y", ("y1", "y2"))
     >>> dag = pn.Dag({"x": (), "y": ("x",)})
@@ -100,6 +104,10 @@ def sampling_limit(
 
     Its degrees are P(x in the cell, a in the parents' cells), divided by their largest over x; contexts of probability 0
     are all 1. Proposition 1 converges to it, and not in general to the network that the rows were drawn from.
+
+    Equation
+    --------
+    π(x | a) = P(x ∈ d_i, a ∈ d_pa(i)) / max_y P(y ∈ d_i, a ∈ d_pa(i))
 
     Parameters
     ----------

@@ -39,6 +39,10 @@ def guyonnet(possibility: Possibility, draws: int, *, rng: np.random.Generator |
 
     P(x in the cut) = π(x) (Guyonnet et al. 2003; section 3.1 of [HLB]).
 
+    Equation
+    --------
+    P(x ∈ cut) = π(x)
+
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"))
     >>> data = guyonnet(pn.Possibility(fever, [1.0, 0.6, 0.1]), 10_000, rng=1)
@@ -54,6 +58,10 @@ def chanas(possibility: Possibility, draws: int, *, rng: np.random.Generator | i
 
     Their law is the pignistic probability of π, the inverse of ``to_possibility(..., method="symmetric")`` (Chanas and
     Nowakowski 1988; section 3.1 of [HLB]).
+
+    Equation
+    --------
+    p_r = ∑_{j ≥ r} (π_j - π_{j+1}) / j, π_1 ≥ ... ≥ π_n, π_{n+1} = 0
 
     >>> import possnet as pn
     >>> fever = pn.Variable("fever", ("none", "mild", "high"))
@@ -106,6 +114,11 @@ def sample(
 
     [HLB] is M. Haddad, P. Leray, N. Ben Amor: Possibilistic networks: parameters learning from imprecise data and
     evaluation strategy.
+
+    Equation
+    --------
+    Π(x | A) = max_{a ∈ A} π(x | a) ⊗ π(a) (alpha-cut rows)
+    cut = {x : Π(x | A) ≥ α}, α uniform in (0, 1]
 
     Parameters
     ----------

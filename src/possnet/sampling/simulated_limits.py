@@ -67,6 +67,11 @@ def simulated_limit(
     The rows are counted in fifty batches; with X and Y the counts of a state and of the context's most frequent state, the
     degree is R = sum X / sum Y and its standard error sqrt(B/(B-1) sum (X_b - R Y_b)^2) / sum Y (a ratio estimate).
 
+    Equation
+    --------
+    R = ∑_b X_b / ∑_b Y_b
+    se(R) = √(B/(B - 1) ∑_b (X_b - R Y_b)^2) / ∑_b Y_b
+
     >>> import possnet as pn
     >>> limit = simulated_limit(pn.load_example("asia"), 10_000, rng=1)
     >>> limit.largest_error < 0.1, limit.network.support["smoke"]

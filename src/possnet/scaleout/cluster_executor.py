@@ -83,6 +83,13 @@ class ClusterExecutor(Executor):
         A ``distributed.Client``.
     patience
         Bounds of every wait.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> with Client(processes=False, dashboard_address=":0") as client, ClusterExecutor(client) as executor:
+    ...     list(executor.map(len, ["fever", "rash"]))
+    [5, 4]
     """
 
     def __init__(self, client: Any, patience: Patience | None = None) -> None:

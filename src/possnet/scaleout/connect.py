@@ -75,6 +75,12 @@ def connect_cluster(address: str = "local", *, workers: int | None = None) -> It
 
 
 def dashboard_address(client: Any) -> str:
-    """Where the cluster shows what it does, or an empty text if it does not."""
+    """Where the cluster shows what it does, or an empty text if it does not.
+
+    >>> from distributed import Client
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     dashboard_address(client)
+    ''
+    """
     link = str(getattr(client, "dashboard_link", "") or "")
     return link if find_spec("bokeh") else ""

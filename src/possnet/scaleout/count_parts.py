@@ -57,6 +57,19 @@ def count(
         Bounds of every wait: `Patience`.
     progress
         Called with the number of tasks done and of all tasks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     counts = count(clinic.dag, f"{folder}/*.parquet", client=client, variables=clinic)
+    >>> counts == pn.count(clinic.dag, data)
+    True
     """
     require_structure(dag, "scaleout.count")
     folder = require_folder(ledger, "scaleout.count: ledger")
@@ -115,6 +128,17 @@ def fit(
     """The network that `possnet.fit` learns from the rows of files, counted on a cluster.
 
     ``options`` are those of `possnet.fit`, ``scan`` those of `possnet.scan_data`; the others are of `count`.
+
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     learned = fit(clinic.dag, f"{folder}/*.parquet", client=client, variables=clinic)
+    >>> learned.is_close(pn.fit(clinic.dag, data))
+    True
     """
     counts = count(
         dag,
@@ -132,16 +156,40 @@ def fit(
 
 
 def log_likelihood(network: Network, files: object, *, client: Any, **options: Any) -> float:
-    """Score piLL of a network, equation (9), on the rows of files; options are those of `count`."""
+    """Score piLL of a network, equation (9), on the rows of files; options are those of `count`.
+
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     score = log_likelihood(clinic, f"{folder}/*.parquet", client=client, variables=clinic)
+    >>> score == pn.log_likelihood(clinic, data)
+    True
+    """
     given: object = network
     if not isinstance(given, Network):
         raise InputError(f"scaleout.log_likelihood: {network!r} is not a network; expected one")
-    counts = count(network.dag, files, client=client, **_domain_of(network.variables, files), **options)
+    counts = count(network.dag, files, client=client, **(_domain_of(network.variables, files) | options))
     return likelihood.log_likelihood(network, counts)
 
 
 def random_set_log_likelihood(model: Dag | RandomSets, files: object, *, client: Any, **options: Any) -> float:
-    """Log-likelihood mLL, equation (8), on the rows of files; options are those of `count`."""
+    """Log-likelihood mLL, equation (8), on the rows of files; options are those of `count`.
+
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     score = random_set_log_likelihood(clinic.dag, f"{folder}/*.parquet", client=client, variables=clinic)
+    >>> score == pn.random_set_log_likelihood(clinic.dag, data)
+    True
+    """
     given: object = model
     if not isinstance(given, Dag | RandomSets):
         raise InputError(f"scaleout.random_set_log_likelihood: {model!r}; expected a possnet.Dag or random sets")

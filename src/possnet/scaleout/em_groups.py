@@ -75,6 +75,17 @@ def fit_em(
     ``options`` are those of `possnet.fit_em` (tolerance, unknown, prior, pseudo, imprecision, conjunction, options),
     ``scan`` those of `possnet.scan_data`; the others are of `possnet.scaleout.count`. With a ``ledger`` the masses of
     the last step are kept there, so that a run whose client was killed goes on from them.
+
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     learned = fit_em(clinic.dag, f"{folder}/*.parquet", client=client, variables=clinic)
+    >>> bool(abs(learned.network.table("fever") - pn.fit_em(clinic.dag, data).network.table("fever")).max() < 1e-6)
+    True
     """
     settings = EmSettings.from_options(**options)
     folder = require_folder(ledger, "scaleout.fit_em: ledger")

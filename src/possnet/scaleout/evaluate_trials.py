@@ -17,6 +17,14 @@ def evaluate(
     """The results of `possnet.evaluate`, with the same options, its trials run by the workers of a cluster.
 
     With ``out`` every finished trial is kept there, as on one machine; the results are the same.
+
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> options = dict(rows=[50], imprecision=[1], process=["traced"], learners=["likelihood"], repeats=2, rng=1)
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     results = evaluate(["survey"], client=client, **options)
+    >>> results.summary("affinity")[0].mean == pn.evaluate(["survey"], workers=1, **options).summary("affinity")[0].mean
+    True
     """
     executor = ClusterExecutor(client, patience)
     try:

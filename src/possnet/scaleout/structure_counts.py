@@ -47,6 +47,17 @@ def learn_structure(
     Workers count all families that a move needs at once, so that a search takes a pass over the files for every move.
     ``options`` are ``conjunction``, ``constraints``, ``search`` and ``rng`` of `possnet.learn_structure`. In the folder
     ``ledger`` the tables of every pass are kept, so that a search that was killed goes on at its last pass.
+
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     learned = learn_structure(f"{folder}/*.parquet", client=client, variables=clinic)
+    >>> learned.dag == pn.learn_structure(data, "greedy", measure="random-set-bic").dag
+    True
     """
     folder = require_folder(ledger, "scaleout.learn_structure: ledger")
     executor = ClusterExecutor(client, patience)

@@ -59,6 +59,18 @@ def sample(
     -------
     list of Path
         The files, in the order of their rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     files = sample(clinic, 200, out=f"{folder}/drawn", client=client, process="traced", rng=1)
+    ...     drawn = pn.read_data(files[0], variables=clinic)
+    >>> drawn == pn.sample(clinic, 200, process="traced", rng=1)
+    True
     """
     _require_network(network, "sample")
     rows, part_rows = require_whole(rows, 0, "sample: rows"), require_whole(part_rows, 1, "sample: part_rows")
@@ -100,6 +112,20 @@ def complete(
         Ambiguous cells are cut down to the states of at least this degree; 1 leaves the most possible ones.
     options
         Those of `possnet.complete`; ``scan`` has those of `possnet.scan_data`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     files = complete(clinic, f"{folder}/*.parquet", out=f"{folder}/complete", client=client)
+    ...     completed = pn.read_data(files[0], variables=clinic)
+    >>> completed == pn.complete(clinic, data).resolved()
+    True
     """
     _require_network(network, "complete")
     settings = (network, threshold, options)
@@ -127,6 +153,18 @@ def query_many(
     """Degrees of a target given each row of files, in Parquet files with one column for every state.
 
     They are those of `possnet.Inference.query_many`; null where the row is impossible.
+
+    >>> import pyarrow.parquet as pq
+    >>> import tempfile
+    >>> import possnet as pn
+    >>> from distributed import Client
+    >>> clinic = pn.load_example("clinic")
+    >>> data = pn.sample(clinic, 200, process="traced", rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0") as client:
+    ...     pn.write_data(data, f"{folder}/rows.parquet")
+    ...     files = query_many(clinic, "measles", f"{folder}/*.parquet", out=f"{folder}/answers", client=client)
+    ...     print(pq.read_schema(files[0]).names)
+    ['yes', 'no']
     """
     _require_network(network, "query_many")
     network.variable(target)

@@ -205,6 +205,12 @@ class DataSummary:
         numeric = [v.name for v in variables if len(v) > 2 and not v.ordered and _looks_measured(v.states)]
         if numeric:
             page += ["", f"  {listing(numeric)}: measurements? Bin them: --bin '{numeric[0]}: edges=... error=...'"]
+        distinct = [v.name for v in variables if len(v) == self.rows > 9 and not v.ordered and v.name not in numeric]
+        if distinct:
+            page += [
+                "",
+                f"  {listing(distinct)}: another state in every row. An identifier? Leave it out: --without {distinct[0]}",
+            ]
         if self.first_rows:
             names = [v.name for v in variables[:_PREVIEW_COLUMNS]]
             numbered = [(str(number), *row) for number, row in enumerate(self.first_rows, 1)]

@@ -49,7 +49,7 @@ _STOPPED = {"max_steps": "the number of steps", "max_seconds": "--max-seconds", 
     "--max-seconds",
     type=click.FloatRange(min=0.0),
     metavar="SECONDS",
-    help="Stop the search after so long, with the best structure so far.",
+    help="Stop the search after so long, with the best structure so far; reading and the tables come on top.",
 )
 @shared.number_option("--bootstrap", "Bootstrap samples, for the confidence of every edge.", default=0)
 @shared.number_option("--workers", "Processes that share the bootstrap samples; by default one for each core.", least=1)
