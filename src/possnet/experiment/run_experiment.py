@@ -140,8 +140,9 @@ def _run_tasks(
 
 def _uses_outsiders(tasks: list[TrialTask]) -> bool:
     """Whether anything was registered from outside possnet: workers, which start afresh, would not know it."""
-    functions: list[Any] = [metric.compute for metric in METRICS.values()]
-    functions += [LEARNERS[name.partition("@")[0]].fit for name in {task.trial.learner for task in tasks}]
+    if not all(metric.is_bundled for metric in METRICS.values()):
+        return True
+    functions: list[Any] = [LEARNERS[name.partition("@")[0]].fit for name in {task.trial.learner for task in tasks}]
     functions += [PROCESSES[name].draw for name in {task.trial.process for task in tasks}]
     return any(not getattr(f, "func", f).__module__.startswith("possnet.") for f in functions if f is not None)
 

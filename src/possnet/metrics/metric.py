@@ -51,6 +51,16 @@ class Metric:
     higher_is_better: bool = False
     has_baselines: bool = True
 
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it is one of possnet's own, rather than registered by somebody.
+
+        >>> METRICS["affinity"].is_bundled, Metric("mine", "mine", "", abs).is_bundled
+        (True, False)
+        """
+        compute = getattr(self.compute, "func", self.compute)
+        return str(getattr(compute, "__module__", "")).startswith("possnet.")
+
 
 METRICS: Final = Registry[Metric]("metric")
 """Metrics by name, in the order of the results."""

@@ -39,7 +39,7 @@ def results_table(results: Results) -> str:
         groups.setdefault(_TableLine(*s[:5]), {})[s.metric] = s
     learned = any("@" in line.learner for line in groups)
     bounded = tuple(metric for metric in _BOUND_METRICS if any(metric in group for group in groups.values()))
-    metrics = _TABLE_METRICS + bounded + (_STRUCTURE_METRICS if learned else ())
+    metrics = _TABLE_METRICS + bounded + (_STRUCTURE_METRICS if learned else ()) + _list_others(groups)
     best = _find_best(groups)
     lines: list[str] = []
     used = 0
@@ -50,7 +50,9 @@ def results_table(results: Results) -> str:
         used += len(lines[-1])
     more = len(groups) - len(lines)
     note = f"<p>… {more:,} more lines in <code>results.csv</code>.</p>" if more else ""
-    legend = "; ".join(f"{METRICS[metric].label}: {METRICS[metric].description}" for metric in metrics)
+    legend = "; ".join(
+        f"{METRICS[metric].label}: {METRICS[metric].description}" for metric in metrics if metric in METRICS
+    )
     repeated = any(s.repeats > 1 for group in groups.values() for s in group.values())
     return (
         f"<p>{'Means over repeats with 95 % intervals' if repeated else 'One run of every setting'}. "
@@ -60,6 +62,21 @@ def results_table(results: Results) -> str:
         f"<thead><tr>{_table_head(metrics)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
         f"{note}<p><small>{escape_markup(legend)}.</small></p>"
     )
+
+
+def _list_others(groups: dict[_TableLine, dict[str, Summary]]) -> tuple[str, ...]:
+    """Metrics that are not possnet's own, registered here or only where the experiment ran."""
+    measured = dict.fromkeys(metric for group in groups.values() for metric in group)
+    return tuple(metric for metric in measured if metric not in METRICS or not METRICS[metric].is_bundled)
+
+
+def label_metric(metric: str) -> str:
+    """A metric for people; a name that is not registered stands for itself.
+
+    >>> label_metric("hamming"), label_metric("mine")
+    ('edges to mend', 'mine')
+    """
+    return METRICS[metric].label if metric in METRICS else metric
 
 
 def count_lines(results: Results) -> int:
@@ -79,7 +96,7 @@ def _find_best(groups: dict[_TableLine, dict[str, Summary]]) -> dict[tuple[objec
 def _table_head(metrics: Sequence[str]) -> str:
     heads: list[str] = list(_FILTERS)
     for metric in metrics:
-        heads += [METRICS[metric].label, *(("knowing nothing", "limit") if metric in _WITH_BASELINES else ())]
+        heads += [label_metric(metric), *(("knowing nothing", "limit") if metric in _WITH_BASELINES else ())]
     return "".join(f'<th scope="col"><button type="button">{escape_markup(text)}</button></th>' for text in heads)
 
 
