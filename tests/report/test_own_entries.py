@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,3 +51,23 @@ def test_a_report_without_metrics_of_ones_own_has_the_usual_columns(tmp_path: Pa
     page = build_page(small(tmp_path / "run").experiment, [])
     heads = page.split("<thead>")[1].split("</thead>")[0]
     assert heads.count("<th") == 5 + 4 + 2 * 2  # settings; metrics, two of them with ignorance and limit
+
+
+def test_a_folder_that_was_measured_without_a_metric_says_so(tmp_path: Path) -> None:
+    first = small(tmp_path / "run", rows=[40, 60])
+    before = (tmp_path / "run" / "results.csv").read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pn.PossnetWarning)
+        assert small(tmp_path / "run", rows=[40, 60]) == first
+    register()
+    try:
+        with pytest.warns(pn.PossnetWarning, match="the 2 trials kept there were measured without 'largest_table'"):
+            again = small(tmp_path / "run", rows=[40, 60])
+        assert again.summary("largest_table") == []
+        assert (tmp_path / "run" / "results.csv").read_bytes() == before
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pn.PossnetWarning)
+            assert small(tmp_path / "new", rows=[40, 60]).summary("largest_table")
+            assert small(tmp_path / "new", rows=[40, 60]).summary("largest_table")
+    finally:
+        METRICS.unregister("largest_table")

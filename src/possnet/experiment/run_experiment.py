@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from possnet.doors import check_arguments, checks_itself
-from possnet.errors import InputError, describe_value, require_several, require_whole
+from possnet.errors import InputError, describe_value, listing, require_several, require_whole, warn_user
 from possnet.executors import completed, workers as pool_of
 from possnet.experiment.experiment_folder import hold_folder, load_outcomes
 from possnet.experiment.trial import Outcome, TrialTask, describe_failure, run_trial
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Progress
     from possnet.experiment.experiment_folder import ExperimentFolder
+    from possnet.experiment.trial import Trial
 
 DEFAULT_NETWORKS: Final = ("clinic", "pump")
 _ALONE: Final = 4
@@ -110,6 +111,8 @@ def _run_grid(
     """Run the trials that are not in the folder yet, keep them there, and write the results."""
     trials = grid.list_trials()
     outcomes = {} if folder is None else load_outcomes(folder.path, trials)
+    if folder is not None:
+        _warn_of_unmeasured(folder, outcomes)
     tasks = [TrialTask(t, grid.texts[t.network], grid.seed) for t in trials if t not in outcomes]
     if progress is not None:
         progress(len(outcomes), len(trials))
@@ -125,6 +128,19 @@ def _run_grid(
     if folder is None:
         return results
     return replace(results, folder=folder.path, versions=folder.write_results(results, ran=bool(tasks)))
+
+
+def _warn_of_unmeasured(folder: ExperimentFolder, outcomes: Mapping[Trial, Outcome]) -> None:
+    """Warn of registered metrics that no kept trial has: trials keep numbers, and no networks to measure again."""
+    kept = [outcome.metrics for outcome in outcomes.values() if outcome.error is None]
+    own = [name for name, metric in METRICS.items() if not metric.is_bundled]
+    lacking = [repr(name) for name in own if kept and not any(name in measured for measured in kept)]
+    if lacking:
+        trials = "the trial" if len(kept) == 1 else f"the {len(kept)} trials"
+        warn_user(
+            f"{folder.path}: {trials} kept there {'was' if len(kept) == 1 else 'were'} measured without "
+            f"{listing(lacking)}; expected an experiment that is run with it. Give a new folder: same seed, same rows"
+        )
 
 
 def _run_tasks(
