@@ -227,8 +227,13 @@ def test_without_matplotlib_the_report_has_its_table_and_says_so(
     monkeypatch.setattr("possnet.report.report_pictures.has_matplotlib", lambda: False)
     monkeypatch.setattr("possnet.plots.figure_style.has_matplotlib", lambda: False)
     shutil.copytree(folder, tmp_path / "copy")
-    text = pn.write_report(tmp_path / "copy").read_text(encoding="utf-8")
+    with pytest.warns(pn.PossnetWarning, match=r"curves and heat maps need matplotlib: pip install 'possnet\[plot\]'"):
+        text = pn.write_report(tmp_path / "copy").read_text(encoding="utf-8")
     assert "need matplotlib: pip install" in text
+    told = run("report", tmp_path / "copy").stderr
+    assert "Note: " in told
+    assert "need matplotlib: pip install" in told
+    assert "every figure" not in told
     assert 'class="possnet"' in text
     assert ">Table</h2>" in text
     with pytest.raises(pn.InputError, match="matplotlib is not installed"):

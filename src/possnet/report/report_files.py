@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from possnet.doors import check_arguments
 from possnet.drawing import Drawing
-from possnet.errors import count_noun
+from possnet.errors import count_noun, warn_user
 from possnet.experiment import Experiment, read_experiment
 from possnet.io import encode_network, file_error, lock_folder, make_folder, remove_file, write_text
 from possnet.plots import NothingToShow, drawing_figure, has_matplotlib, save_figure
@@ -40,8 +40,8 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
     one learned network if a learner gives any, heat maps, the networks, a table to sort and filter, methods, and the
     command that does it again. Figures are in ``figures/`` for two columns of a paper and, ``-column``, for one, with text
     of 8 pt. They need matplotlib (``possnet[plot]``); without it the page has the verdicts, the drawings and the table
-    alone, and says so. Of many networks, those that are the hardest to learn are shown in detail, and the page says which
-    are left out.
+    alone, and says so, as does a warning. Of many networks, those that are the hardest to learn are shown in detail, and
+    the page says which are left out.
 
     Parameters
     ----------
@@ -70,6 +70,8 @@ def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
     earlier = _list_figures(folder)
     advance = progress or (lambda _done, _total: None)
     notes = [] if has_matplotlib() else [_NO_MATPLOTLIB]
+    for note in notes:
+        warn_user(f"{folder}: {note[0].lower()}{note[1:].removesuffix('.')}")
     shown, left_out = choose_networks(experiment)
     plans = sorted(list_pictures(experiment, shown), key=lambda plan: KEPT_LONGEST.index(plan.section))
     stems = file_names(plan.stem for plan in plans)
