@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,3 +59,64 @@ def test_equal_networks_have_the_best_value_of_every_metric(net: pn.Network) -> 
 def test_labels_and_descriptions_differ() -> None:
     assert len({metric.label for metric in METRICS.values()}) == len(METRICS)
     assert {metric.subject for metric in METRICS.values()} == {"tables", "children", "joint", "structure"}
+
+
+def metric_of(compute: Any) -> Metric:
+    return Metric("mine", "mine", "of mine", compute)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"a": 1}, r"\{'a': 1\}"),
+        (np.array([0.5, 1.0]), "array"),
+        ("0.5", "'0.5'"),
+        (float("nan"), "nan"),
+        (np.float64("inf"), "inf"),
+        (1 + 2j, "1"),
+    ],
+)
+def test_a_metric_that_gives_no_number_is_named(value: Any, found: str, tmp_path: Path) -> None:
+    METRICS.register(metric_of(lambda _: value))
+    try:
+        asia = pn.load_example("asia")
+        with pytest.raises(pn.InputError, match=f"metric 'mine' gave .*{found}.*; expected a number, or None"):
+            pn.compare(asia, asia)
+        results = pn.evaluate(
+            ["asia"], rows=20, imprecision=1, process="traced", learners="likelihood", repeats=1, out=tmp_path / "run"
+        )
+        ((_, error),) = results.failed
+        assert "metric 'mine' gave" in error
+    finally:
+        METRICS.unregister("mine")
+
+
+@pytest.mark.parametrize("value", [3, True, np.float32(0.5), np.int64(2), np.array(0.25)])
+def test_a_number_of_any_kind_is_kept_as_a_float_and_read_again(value: Any, tmp_path: Path) -> None:
+    METRICS.register(metric_of(lambda _: value))
+    how: dict[str, Any] = {"rows": 20, "imprecision": 1, "process": "traced", "learners": "likelihood", "repeats": 1}
+    try:
+        results = pn.evaluate(["asia"], **how, out=tmp_path / "run")
+        (summary,) = results.summary("mine")
+        assert (type(summary.mean), summary.mean) == (float, float(value))
+        assert pn.evaluate(["asia"], **how, out=tmp_path / "run") == results  # no trial is damaged
+    finally:
+        METRICS.unregister("mine")
+
+
+def test_a_metric_that_fails_is_named_and_one_that_is_not_defined_is_left_out() -> None:
+    asia = pn.load_example("asia")
+    METRICS.register(metric_of(lambda _: 1 / 0))
+    try:
+        with pytest.raises(pn.InputError, match="metric 'mine' failed with ZeroDivisionError: division by zero"):
+            pn.compare(asia, asia)
+        METRICS.unregister("mine")
+        METRICS.register(metric_of(lambda _: None))
+        assert "mine" not in pn.compare(asia, asia)
+    finally:
+        METRICS.unregister("mine")
+
+
+def test_what_a_metric_compares_is_one_of_four_words() -> None:
+    with pytest.raises(pn.InputError, match="metric 'mine': subject 'child'; expected .*did you mean 'children'"):
+        Metric("mine", "mine", "", lambda _: 0.0, subject="child")  # type: ignore[arg-type]

@@ -116,9 +116,9 @@ def compare(
     ignorance = Ignorance(reference, sample, ending, compared)
     metrics = {}
     for name, metric in METRICS.items():
-        value, vacuous = metric.compute(compared), metric.compute(ignorance)
+        value, vacuous = metric.measure(compared), metric.measure(ignorance)
         if value is not None and vacuous is not None:
-            metrics[name] = Measured(value, vacuous, None if ending is None else metric.compute(ending))
+            metrics[name] = Measured(value, vacuous, None if ending is None else metric.measure(ending))
     return Comparison(metrics, compared.gaps_by_context())
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from possnet.errors import InputError, PossnetError, describe_value, require_known
 from possnet.metrics.compared_network import ComparedNetwork, mean_gap
 from possnet.metrics.distributions import core_overlap, rank_agreement
 from possnet.registries import Registry
@@ -31,7 +34,8 @@ class Metric:
     compute
         The number, from a network beside the truth; None where it is not defined.
     subject
-        What is compared: all tables, the tables of variables with parents, the joint distribution, or the structure.
+        What is compared: all ``tables``, the tables of variables with parents (``children``), the ``joint`` distribution or
+        the ``structure``. Comparisons are grouped by it.
     higher_is_better
         Whether equal networks have the highest value, 1, rather than the lowest, 0.
     has_baselines
@@ -50,6 +54,37 @@ class Metric:
     subject: Subject = "tables"
     higher_is_better: bool = False
     has_baselines: bool = True
+
+    def __post_init__(self) -> None:
+        require_known(self.subject, get_args(Subject), f"metric {self.name!r}: subject")
+
+    def measure(self, compared: ComparedNetwork) -> float | None:
+        """The number that it computes; an `InputError` that names it for a failure, or for anything that is no number.
+
+        >>> Metric("mine", "mine", "", repr).measure(0.5)
+        Traceback (most recent call last):
+            ...
+        possnet.errors.InputError: metric 'mine' gave '0.5'; expected a number, or None where it is not defined
+        """
+        if self.is_bundled:
+            return self.compute(compared)
+        try:
+            value: object = self.compute(compared)
+        except (PossnetError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(
+                f"metric {self.name!r} failed with {type(error).__name__}: {error}; expected a number, or None where it is "
+                "not defined"
+            ) from error
+        number = value.item() if isinstance(value, np.ndarray | np.generic) and value.ndim == 0 else value
+        if number is None:
+            return None
+        if not isinstance(number, Real) or not isfinite(number):
+            raise InputError(
+                f"metric {self.name!r} gave {describe_value(value)}; expected a number, or None where it is not defined"
+            )
+        return float(number)
 
     @property
     def is_bundled(self) -> bool:
