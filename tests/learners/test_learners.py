@@ -150,3 +150,21 @@ def test_the_cut_likelihood_and_the_automatic_choice_fit_from_the_command_line(t
     assert refused.returncode == 1
     assert "these are not alpha-cut rows" in refused.stderr
     assert not (tmp_path / "x.json").exists()
+
+
+def test_a_learner_that_gives_no_network_is_told_so_by_its_name(tmp_path: Path) -> None:
+    LEARNERS.register(Learner("forgetful", "forgetting to return", lambda *_, **__: None))  # type: ignore[arg-type]
+    try:
+        results = pn.evaluate(["asia"], learners="forgetful", **(ONE | {"rows": 20}))
+        told = {error for _, error in results.failed}
+        assert told == {
+            "InputError: learner 'forgetful' gave None; expected a network, or a result whose .network is one"
+        }
+        pn.write_data(pn.sample(pn.load_example("asia"), 20, rng=1), tmp_path / "rows.csv")
+        done = run(
+            "fit", tmp_path / "rows.csv", "--structure", "asia", "--learner", "forgetful", "--out", tmp_path / "n.json"
+        )
+        assert done.returncode == 1
+        assert "learner 'forgetful' gave None; expected a network" in done.stderr
+    finally:
+        LEARNERS.unregister("forgetful")

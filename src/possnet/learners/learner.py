@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from possnet.cuts import fit_auto, fit_cut, identify_degrees
 from possnet.em import fit_coarsened, fit_em
-from possnet.errors import InputError, TooLarge, did_you_mean, listing
+from possnet.errors import InputError, TooLarge, describe_value, did_you_mean, listing
 from possnet.network import Network
 from possnet.parameters import fit
 from possnet.registries import Registry
@@ -105,12 +105,25 @@ class Learner:
         known: dict[str, object] = dict((self.process_options or {}).get(process, {}))
         if self.needs_imprecision and imprecision > 0.0:
             known["imprecision"] = imprecision
-        return self.fit(dag, data, conjunction=conjunction, **known)
+        result = self.fit(dag, data, conjunction=conjunction, **known)
+        network_of(result, f"learner {self.name!r}")
+        return result
 
 
-def network_of(result: Network | Fitted) -> Network:
-    """The network that a learner gave."""
-    return result if isinstance(result, Network) else result.network
+def network_of(result: Network | Fitted, learner: str = "the learner") -> Network:
+    """The network that a learner gave; an `InputError` that names it if that is none.
+
+    >>> network_of(None, "learner 'mine'")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: learner 'mine' gave None; expected a network, or a result whose .network is one
+    """
+    network: object = result if isinstance(result, Network) else getattr(result, "network", None)
+    if not isinstance(network, Network):
+        raise InputError(
+            f"{learner} gave {describe_value(result)}; expected a network, or a result whose .network is one"
+        )
+    return network
 
 
 _LIMIT_BYTES: Final = 1 << 28

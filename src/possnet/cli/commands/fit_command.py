@@ -111,11 +111,15 @@ def fit_command(
 
 def fit_here(structure: pn.Network, stream: DataStream, learner: Learner, options: dict[str, Any]) -> Any:
     """What a learner makes of the rows of a stream, behind a bar."""
+    from possnet.learners import network_of
+
     with show_progress("learning tables", name_steps(learner)) as advance:
         options = {**options, "progress": advance}
         taken = {option: value for option, value in options.items() if option in learner.options}
         rows = stream if learner.takes_streams else pn.Dataset.concatenate(stream)
-        return learner.fit(structure.dag, rows, conjunction=structure.conjunction, **taken)
+        result = learner.fit(structure.dag, rows, conjunction=structure.conjunction, **taken)
+    network_of(result, f"learner {learner.name!r}")
+    return result
 
 
 def describe_cuts(result: pn.CutResult) -> str:
