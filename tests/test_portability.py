@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,14 @@ def test_where_open_files_cannot_be_renamed_a_file_is_closed_first(
     assert [entry.name for entry in tmp_path.iterdir()] == ([] if fails else ["net.json"])
 
 
+def test_a_pipe_is_refused_where_it_cannot_be_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "net.json"
+    os.mkfifo(path)
+    monkeypatch.delattr(select, "poll")
+    with pytest.raises(pn.InputError, match="a pipe, which cannot be waited for on this system; expected a file"):
+        pn.read_network(path)
+
+
 def test_an_owner_of_a_lock_lives_as_long_as_its_process() -> None:
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     assert folder_lock._process_exists(other.pid)
@@ -127,9 +136,9 @@ def test_an_owner_of_a_lock_lives_as_long_as_its_process() -> None:
 def test_what_only_some_systems_have_is_guarded_where_it_is_used() -> None:
     """Every such name in src stands in a line or a block with a guard, or in a module that says where it is for."""
     rare = re.compile(r"\b(import (?:fcntl|resource|termios|pwd)|os\.(?:pread|fchmod|getuid|geteuid|killpg|sched_getaffinity|"
-                      r"set_blocking|fork|sysconf|statvfs|mkfifo)\b|pthread_sigmask|SIGHUP\b|SIGKILL\b|setitimer|select\.poll)")  # fmt: skip
+                      r"set_blocking|fork|sysconf|statvfs|mkfifo|O_NONBLOCK|O_NOFOLLOW|O_CLOEXEC|O_DIRECTORY)\b|pthread_sigmask|SIGHUP\b|SIGKILL\b|setitimer|select\.poll)")  # fmt: skip
     guard = re.compile(
-        r"hasattr|getattr|except (?:ImportError|AttributeError)|suppress\(.*AttributeError|_HAS_LOCKS|win32|a pipe|_NAMES"
+        r"hasattr|getattr|except (?:ImportError|AttributeError)|suppress\(.*AttributeError|_HAS_LOCKS|win32|_NAMES"
     )
     for path in (ROOT / "src" / "possnet").rglob("*.py"):
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -68,6 +68,8 @@ def open_input(path: str | Path, tell: Callable[[str], None] = warn_user) -> Bin
     if kind == "a folder":
         raise IsADirectoryError
     if kind == "a pipe":
+        if not hasattr(select, "poll"):
+            raise InputError(f"{path}: a pipe, which cannot be waited for on this system; expected a file")
         return io.BufferedReader(_PipeReader(path, tell))
     if kind:
         raise InputError(f"{path}: {kind}; expected a file")
@@ -75,7 +77,7 @@ def open_input(path: str | Path, tell: Callable[[str], None] = warn_user) -> Bin
 
 
 class _PipeReader(io.RawIOBase):
-    """A pipe that is read until its last writer has closed it."""
+    """A pipe that is read until its last writer has closed it; only where ``hasattr(select, "poll")``."""
 
     def __init__(self, path: str | Path, tell: Callable[[str], None]) -> None:
         self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
