@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import possnet as pn
 from possnet import plots
 from possnet.learners import LEARNERS
 from possnet.plots import learner_style
-from possnet.plots.panel_grid import spread_apart
+from possnet.plots.panel_grid import _set_log_heights, spread_apart
 from tests.browsing import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -431,3 +432,12 @@ def test_numbers_below_neighbouring_panels_do_not_touch() -> None:
     last, first = left.get_xticklabels()[-1], right.get_xticklabels()[0]
     assert last.get_text()
     assert last.get_window_extent().x1 < first.get_window_extent().x0
+
+
+@pytest.mark.parametrize("limits", [(0.15, 0.6), (0.2, 0.5), (0.1, 0.55), (0.04, 0.9), (0.3, 0.33), (0.001, 0.9)])
+def test_logarithmic_heights_have_three_numbers_or_more(limits: tuple[float, float]) -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    _set_log_heights(axes, limits)
+    axes.set_ylim(*limits)
+    assert sum(limits[0] <= tick <= limits[1] for tick in axes.get_yticks()) >= 3

@@ -137,3 +137,14 @@ def test_a_poisoned_part_no_workers_and_no_scheduler_each_end_in_a_sentence(tmp_
 def test_an_address_without_a_scheduler_is_told() -> None:
     with pytest.raises(ClusterError, match="no scheduler answers"), scaleout.connect_cluster("tcp://127.0.0.1:9"):
         pass
+
+
+def test_a_script_without_a_guard_is_told_of_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    lines = ["from possnet import scaleout", "with scaleout.connect_cluster('local', workers=1) as client:", "    pass"]
+    script.write_text("\n".join(lines), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("possnet.errors.ClusterError: cluster: its workers did not start")
+    assert last.endswith('in a script, put what starts them under: if __name__ == "__main__":')

@@ -225,10 +225,13 @@ def _draw_panel(axes: Axes, panel: Panel, axis: Axis, limits: tuple[float, float
 
 
 def _set_log_heights(axes: Axes, limits: tuple[float, float]) -> None:
+    """Make the heights logarithmic, with three numbers beside them or more, however near the limits are."""
     from matplotlib.ticker import LogLocator
 
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if limits[1] / limits[0] < 120 else (1.0,)))
+    ratio = limits[1] / limits[0]
+    steps = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0) if ratio < 6 else (1.0, 2.0, 5.0) if ratio < 120 else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(subs=steps))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.yaxis.minorticks_off()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CONNECT: Final = 10.0  # seconds to reach a scheduler
+_GUARD: Final = """in a script, put what starts them under: if __name__ == "__main__":"""
 _KEEP_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": 1 << 30, "MALLOC_MMAP_THRESHOLD_": 32 << 20}
 """For workers: Dask has them give every freed array back to the system, which makes every E-step ask for it again."""
 
@@ -51,14 +53,7 @@ def connect_cluster(address: str = "local", *, workers: int | None = None) -> It
         count = cores() if workers is None else require_whole(workers, 1, "cluster: workers")
         with (
             dask.config.set(quiet),
-            distributed.LocalCluster(
-                n_workers=count,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address=":0" if find_spec("bokeh") else None,
-                silence_logs=50,
-            ) as cluster,
+            _start_workers(distributed, count) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):
             yield client
@@ -72,6 +67,23 @@ def connect_cluster(address: str = "local", *, workers: int | None = None) -> It
         yield client
     finally:
         client.close(timeout=_CONNECT)
+
+
+def _start_workers(distributed: Any, count: int) -> Any:
+    """A cluster of processes of this machine, in whose way a script without a guard is told apart from other failures."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise ClusterError(f"cluster: a worker that imports this script would start workers itself; {_GUARD}")
+    try:
+        return distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=":0" if find_spec("bokeh") else None,
+            silence_logs=50,
+        )
+    except RuntimeError as error:
+        raise ClusterError(f"cluster: its workers did not start ({str(error)[:200]}); {_GUARD}") from None
 
 
 def dashboard_address(client: Any) -> str:
