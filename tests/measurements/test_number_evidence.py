@@ -260,14 +260,16 @@ def test_commands_read_numbers_by_the_bins_of_the_network(tmp_path: Path) -> Non
     (tmp_path / "s.csv").write_text("age,hours,income\nyoung,few,low\nmiddle,many,?\nold,many,high\n", encoding="utf-8")
     net = tmp_path / "net.json"
     for command in (["score", net], ["check", net], ["complete", net]):
-        outputs = []
+        outputs: list[Any] = []
         for rows in ("n.csv", "s.csv"):
             out = ["--out", tmp_path / f"out-{rows}"] if command[0] == "complete" else []
             result = run(*command, tmp_path / rows, *out)
             assert result.returncode == 0, result.stderr
             shown = re.sub(r"[\d.]+ s\.", "", result.stdout).replace(str(tmp_path / rows), "rows")
-            outputs.append((tmp_path / f"out-{rows}").read_text(encoding="utf-8") if out else shown)
+            outputs.append(pn.read_data(tmp_path / f"out-{rows}", NET) if out else shown)
         assert outputs[0] == outputs[1]
+    completed = (tmp_path / "out-n.csv").read_text(encoding="utf-8")
+    assert completed == "age,hours,income\n17,20,low\n25,50,high\n>=40,35,high\n"  # the numbers as they were
     assert "young < middle < old (edges 20, 40 years)" in run("info", net).stdout
     bins = json.loads(run("info", net, "--json").stdout)["variables"]["age"]["bins"]
     assert bins == {"edges": [20, 40], "open_ended": True, "unit": "years"}

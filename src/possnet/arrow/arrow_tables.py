@@ -241,15 +241,15 @@ def _to_texts(name: str, values: pa.Array) -> pa.Array:
         if pc.any(pc.and_(finite, pc.invert(whole))).as_py() or pc.any(pc.is_inf(values)).as_py():
             raise InputError(
                 f"column {name!r}: numbers with fractions; expected states. Bin measurements into states: "
-                f"binnings={{{name!r}: possnet.Binning()}} (--bin {name}) where files are read, or '*' for all columns of "
-                "numbers"
+                f"binnings={{{name!r}: possnet.Binning()}} (--bin {name}); where files are read also '*', for all columns "
+                "of numbers"
             )
         try:
             values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
         except pa.ArrowInvalid:
             raise InputError(
                 f"column {name!r}: numbers too large for states. Bin measurements into states: "
-                f"binnings={{{name!r}: possnet.Binning()}} (--bin {name}) where files are read"
+                f"binnings={{{name!r}: possnet.Binning()}} (--bin {name})"
             ) from None
         return values.cast(pa.string())
     known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)

@@ -9,7 +9,7 @@ beside them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -28,30 +28,32 @@ from possnet.arrow import (
     read_certainty,
     table_of_columns,
 )
-from possnet.cells import CellOptions, WrittenColumn, recall_cell, spell_recalled
+from possnet.cells import CellOptions, WrittenColumn
 from possnet.dataset.aligned_columns import align_degrees, align_words, find_strangers, require_order, widest_variables
 from possnet.dataset.coded_column import decode_column
+from possnet.dataset.measured_tables import bin_values, check_binnings, read_numbers
 from possnet.dataset.row_weights import checked_weights, weights_of_column
 from possnet.dataset.variable_discovery import infer_variables, require_columns, variables_of
 from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, among, describe_value, keep_findings, listing, require_several
 from possnet.kernels import bitmaps, graded_cells
 from possnet.kernels.grouping import group_rows
-from possnet.measurements import Binning, measured_cells, measured_column
+from possnet.measurements import measured_cells
 from possnet.seeds import seed_of
 from possnet.variables import join_bins, require_same_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from possnet.aliases import Bools, Floats, Ints, Weights, Words
-    from possnet.arrow import Cell, Certainty, Finding, RawColumn, Reader
+    from possnet.arrow import Certainty, RawColumn, Reader
     from possnet.cells import CellReading
     from possnet.dataset.coded_column import CodedColumn
     from possnet.kernels.graded_cells import CutRows, GradedCells
     from possnet.kernels.grouping import RowGroups
+    from possnet.measurements import Binning
     from possnet.variables import Variable
 
 
@@ -148,7 +150,7 @@ class Dataset:
 
     @classmethod
     @check_arguments
-    @checks_itself("unknown_words", "separator")
+    @checks_itself("unknown_words", "separator", "binnings")
     def from_table(
         cls,
         frame: object,
@@ -159,6 +161,7 @@ class Dataset:
         cells: CellReading | Mapping[str, CellReading] = "auto",
         unknown_words: Sequence[str] = (),
         certainty: Certainty | None = None,
+        binnings: Mapping[str, Binning] | None = None,
     ) -> Dataset:
         """Data set of anything that speaks Arrow: pandas, polars, duckdb, pyarrow; or a mapping from names to cells.
 
@@ -186,6 +189,9 @@ class Dataset:
         certainty
             Columns of certainties: ``{"label": ("sure", 7)}`` says that column ``sure`` tells from 0 to 7 how certain the
             cell of ``label`` is; states outside the cell then have degree 1 - certainty / 7. A name alone: from 0 to 1.
+        binnings
+            Columns that hold measurements, and how each becomes cells: name -> `possnet.Binning`. Edges that are not given
+            are computed from the column. Columns of variables that remember their bins need none.
 
         Examples
         --------
@@ -196,6 +202,11 @@ class Dataset:
         Dataset(3 rows, 1 variable, 66.7 % of the cells imprecise, 33.3 % unknown)
         >>> Dataset.from_table({"rash": ["yes", "no|yes"]}, cells="plain").variables
         (Variable('rash', ('no|yes', 'yes')),)
+        >>> import possnet as pn
+        >>> binnings = {"temp": pn.Binning([37, 39], error=0.2)}
+        >>> data = Dataset.from_table({"temp": [36.9, 38.2, 39.5]}, binnings=binnings)
+        >>> [sorted(data.row(k)["temp"]) for k in range(3)]
+        [['37..39', '<37'], ['37..39'], ['>=39']]
         """
         options = CellOptions(separator, cells, unknown_words)
         wanted = None if variables is None else variables_of(variables)
@@ -203,9 +214,15 @@ class Dataset:
         numeric |= {weights} if weights else set()
         measured = [v for v in wanted or () if v.bins and options.column_syntax(v.name).reading != "degrees"]
         binned = {v.name for v in measured}
-        readers: dict[str, Reader] = {v.name: partial(_read_numbers, v, options) for v in measured}
+        readers: dict[str, Reader] = {v.name: partial(read_numbers, v, options) for v in measured}
         readers |= {name: number_reader(name) for name in numeric}
+        asked = check_binnings(binnings, {v.name: v for v in wanted or ()})
+        readers |= {name: partial(bin_values, name, binning, options) for name, binning in asked.items()}
+        binned |= asked.keys()
         columns = columns_of_table(frame, None if wanted is None else {v.name for v in wanted} | numeric, readers)
+        for name in asked:
+            if name not in {column.name for column in columns}:
+                raise InputError(f"table: no column {name!r} to bin{among(name, [column.name for column in columns])}")
         numbers = None
         if weights is not None:
             numbers = weights_of_column(columns, weights, "table")
@@ -791,31 +808,6 @@ class Dataset:
         names = self._variables if name is None else (self.variable(name).name,)
         cells = self.total * len(names)
         return sum(weigh(n) for n in names) / cells if cells else 0.0
-
-
-def _read_numbers(variable: Variable, options: CellOptions, values: Any) -> RawColumn | None:
-    """Column of a variable with bins: of Arrow's numbers and texts, or of Python cells; None for anything else."""
-    if isinstance(values, list):
-        return measured_cells(variable.name, values, variable)
-    if hasattr(values, "to_bitmaps"):
-        return None
-
-    asked, recalled = options.column_syntax(variable.name), options.recall_syntax(variable)
-    syntax = recalled or asked
-
-    def resolve_text(text: str, variable: Variable) -> tuple[Cell, Finding]:
-        parsed = asked.parse(text)
-        return (recall_cell(parsed, recalled, variable)[0] if recalled else parsed).resolve_states(variable)
-
-    return measured_column(
-        variable.name,
-        Binning.from_variable(variable),
-        values,
-        resolve=resolve_text,
-        known=True,
-        unknown_words=syntax.unknown_words,
-        spell=partial(spell_recalled, recalled=recalled) if recalled else syntax.spell_reading,
-    )
 
 
 def _row_numbers(wanted: NDArray[Any] | Sequence[int], rows: int) -> Ints:
