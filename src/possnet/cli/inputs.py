@@ -223,8 +223,8 @@ def scan_columns(
     return stream
 
 
-def match_columns(given: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The columns that names and patterns such as ``*_true`` stand for.
+def match_columns(given: Sequence[str], names: Sequence[str], option: str = "--without") -> list[str]:
+    """The columns that names and patterns such as ``*_true`` stand for, in the order given; each once.
 
     >>> match_columns(["name", "*_true"], ["name", "age", "age_true", "job_true"])
     ['name', 'age_true', 'job_true']
@@ -233,6 +233,6 @@ def match_columns(given: Sequence[str], names: Sequence[str]) -> list[str]:
     for text in given:
         listed = [text] if text in names else fnmatch.filter(names, text) if "*" in text else []
         if not listed:
-            raise InputError(f"--without {text}: no such column{among(text, names)}")
+            raise InputError(f"{option} {text}: no such column{among(text, names)}")
         matched += listed
-    return matched
+    return list(dict.fromkeys(matched))

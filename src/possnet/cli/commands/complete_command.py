@@ -9,7 +9,7 @@ import click
 import possnet as pn
 from possnet.cli import shared_options as shared
 from possnet.cli.clusters import cluster_option, complete_on_cluster, ledger_option, require_cluster
-from possnet.cli.inputs import DataFile, find_data, scan_file
+from possnet.cli.inputs import DataFile, find_data, match_columns, scan_file
 from possnet.cli.outputs import announce_file, open_output, show_progress
 from possnet.cli.parse import COLUMN, DATA, NET, VARIABLES, Choice
 from possnet.cli.render import Page, make_table, show
@@ -54,7 +54,12 @@ _FORMS = {
     help="Rows that NET was not learned from (or a saved calibration): degrees of the one --target become valid.",
 )
 @click.option("--seen", is_flag=True, help="With --calibrate: use the rows even if NET was probably learned from them.")
-@click.option("--keep", multiple=True, type=COLUMN, help="A column that NET lacks, copied to FILE; may be repeated.")
+@click.option(
+    "--keep",
+    multiple=True,
+    type=COLUMN,
+    help="A column that NET lacks, copied to FILE, or some: '*_true'; may be repeated.",
+)
 @shared.columns_options
 @cluster_option
 @ledger_option
@@ -81,8 +86,8 @@ def complete_command(
     """Complete a table: what is most possible in every ambiguous or unknown cell, given the rest of its row.
 
     Where several states are equally possible the row cannot tell, and all of them stay. Rows that NET calls impossible
-    are reported and stay as they are. In the long form rows are numbered from 1. Numbers whose
-    bins NET remembers stand as they are in a CSV file where they lie in one bin; a Parquet file has the bins.
+    are reported and stay as they are. In the long form rows are numbered from 1. Numbers whose bins NET
+    remembers stand as they are in a CSV file where they lie in one bin; a Parquet file, or a cluster's, has the bins.
 
     --target predicts a variable in every row; if DATA lacks its column, that is added. A state that DATA gives stands, and
     of a set its own states compete, unless --hide hides the cells of the targets: then every one is predicted from the
@@ -112,7 +117,7 @@ def complete_command(
         raise InputError(f"--threshold {threshold:g} is for --as narrowed; expected it there, or no threshold")
     level = 1.0 if form != "narrowed" else 0.5 if threshold is None else threshold
     asked: Any = {"targets": [name for listed in targets for name in listed], "hide": hide, "reading": reading}
-    variables, left_out = choose_columns(data, net, keep, binnings, weights, out)
+    variables, keep, left_out = choose_columns(data, net, keep, binnings, weights, out)
     stream = scan_file(data, variables, weights, binnings)
     if cluster is not None:
         others = {
@@ -153,8 +158,11 @@ def choose_columns(
     binnings: Mapping[str, pn.Binning],
     weights: str | None,
     out: str,
-) -> tuple[list[pn.Variable], list[str]]:
-    """Variables of the network in the order of the file's columns, and the columns that are left out."""
+) -> tuple[list[pn.Variable], tuple[str, ...], list[str]]:
+    """Variables of the network in the order of the file's columns, the columns to keep, and those that are left out.
+
+    A pattern stands for columns that the network lacks; a variable of the network is refused where it is named.
+    """
     names = data.list_columns()
     known = {variable.name: variable for variable in network.variables}
     variables = [known[name] for name in names if name in known]
@@ -166,7 +174,7 @@ def choose_columns(
     if weights in known:
         raise InputError(f"--weights {weights}: a variable of the network; expected a column that holds weights alone")
     for name in keep:
-        if name in known:
+        if name in names and name in known:
             bins = known[name].bins is not None and out != "-" and not keeps_numbers(out)
             finding = (
                 f"whose bins {out} has in place of numbers; expected a .csv file, which has the numbers"
@@ -174,10 +182,10 @@ def choose_columns(
                 else "which is kept anyway; expected another column"
             )
             raise InputError(f"--keep {name}: a variable of the network, {finding}")
-        if name not in names:
-            raise InputError(f"--keep {name}: no such column{among(name, names)}")
-    used = {*known, *keep, weights, *(b.error for b in binnings.values() if isinstance(b.error, str))}
-    return variables, [name for name in names if name not in used]
+    matched = match_columns(keep, [name for name in names if name not in known], "--keep")
+    kept = tuple(name for name in matched if name != weights or name in keep)
+    used = {*known, *kept, weights, *(b.error for b in binnings.values() if isinstance(b.error, str))}
+    return variables, kept, [name for name in names if name not in used]
 
 
 def write_completed(
