@@ -48,7 +48,7 @@ def fit_coarsened(
 
     Equation
     --------
-    P(d) = ∑_{ω ∈ d} ∏_i p(ω_i | ω_pa(i))
+    P(d) = ∑_{ω ∈ d} ∏_i p(ω_i | ω_{pa(i)})
     π(x | a) = p(x | a) / max_y p(y | a)
 
     Parameters

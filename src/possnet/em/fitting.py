@@ -112,7 +112,7 @@ def fit_em(
 
     Equation
     --------
-    P(d) = ∑_{ω ∈ d} ∏_i m_i(d_i | ω_pa(i)) / |d_i|
+    P(d) = ∑_{ω ∈ d} ∏_i m_i(d_i | ω_{pa(i)}) / |d_i|
     π(x | a) = ∑_{A ∋ x} m_i(A | a) / max_y ∑_{A ∋ y} m_i(A | a)
 
     Parameters

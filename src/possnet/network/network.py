@@ -392,7 +392,7 @@ class Network:
 
         Equation
         --------
-        π(ω | do(x)) = ⊗_{i not in x} π(ω_i | ω_pa(i)) if ω ∈ x, else 0
+        π(ω | do(x)) = ⊗_{i not in x} π(ω_i | ω_{pa(i)}) if ω ∈ x, else 0
 
         >>> import possnet as pn
         >>> clinic = pn.load_example("clinic")

@@ -107,7 +107,7 @@ def sampling_limit(
 
     Equation
     --------
-    π(x | a) = P(x ∈ d_i, a ∈ d_pa(i)) / max_y P(y ∈ d_i, a ∈ d_pa(i))
+    π(x | a) = P(x ∈ d_i, a ∈ d_{pa(i)}) / max_y P(y ∈ d_i, a ∈ d_{pa(i)})
 
     Parameters
     ----------
