@@ -21,8 +21,9 @@ def run() -> None:
         watch_signals()
         if short:
             require_address_space(_LOADED, "possnet")
-        from possnet.cli import main
+        from possnet.cli import main, spare_letters
 
+        spare_letters()
         if short:
             take_work_space()
         main(prog_name="possnet")

@@ -165,4 +165,12 @@ DEFECTS = [
             "experiment/test_experiment_folder.py::test_damaged_versions_are_said_and_cost_no_number",
         ),
     ),
+    Defect(
+        "R9",
+        "a result with bars, written to a file under a Latin-1 locale (as on Windows), ended in a traceback",
+        (
+            "cli/test_plain_letters.py::test_bars_and_names_are_written_in_the_letters_that_there_are",
+            "cli/test_plain_letters.py::test_json_is_the_same_document_in_every_encoding",
+        ),
+    ),
 ]

@@ -18,12 +18,13 @@ import click
 import possnet as pn
 from possnet.cli.help_pages import HelpContext, fold_usage_errors
 from possnet.cli.notes import catch_notes
+from possnet.cli.plain_letters import spare_letters
 from possnet.cli.spooling import name_input
 from possnet.cli.terminal import keep_colour, show_line
 from possnet.errors import PossnetError
 from possnet.limits import describe_shortage
 
-__all__ = ["main"]
+__all__ = ["main", "spare_letters"]
 
 _SMALLER = "take fewer rows, columns, states or parents, or allow more memory (free it, or ulimit -v)"
 _COMMANDS = (

@@ -55,23 +55,27 @@ def show(page: Page | Mapping[str, object], *, err: bool = False) -> None:
         return
     if isinstance(page, Mapping):
         document = {**page, "notes": list_notes(click.get_current_context())}
-        click.echo(_write_json(document), err=err)
+        click.echo(_write_json(document, stream.encoding), err=err)
         return
     lines = lay_out_page(page, get_width() if stream.isatty() else UNLIMITED)
     print_lines(lines, stream, err=err)
 
 
-def _write_json(document: Mapping[str, object]) -> str:
-    """A document as JSON, with every character that a terminal would obey as its escape; it is read back as it was."""
+def _write_json(document: Mapping[str, object], encoding: str | None = None) -> str:
+    """A document as JSON that is read back as it was: what a terminal would obey, or a stream lacks, is an escape.
+
+    >>> print(_write_json({"fièvre": "熱"}, "latin-1"))
+    {
+      "fièvre": "\\u71b1"
+    }
+    """
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    return "\n".join(
-        line if escape_controls(line) == line else re.sub(r"[^ -~]", _escape_character, line)
-        for line in text.split("\n")
-    )
+    return re.sub(r"[^ -~\n]", lambda match: _escape_character(match[0], encoding or "utf-8"), text)
 
 
-def _escape_character(match: re.Match[str]) -> str:
-    return match[0] if escape_controls(match[0]) == match[0] else f"\\u{ord(match[0]):04x}"
+def _escape_character(character: str, encoding: str) -> str:
+    lacking = character.encode(encoding, "ignore") == b""
+    return json.dumps(character)[1:-1] if lacking or escape_controls(character) != character else character
 
 
 def escape_names(text: str, network: Network) -> str:
