@@ -62,8 +62,6 @@ def make_locale(locale: Locale, folder: Path) -> str:
     folder.mkdir()
     if locale.source is None:
         return ""
-    if not shutil.which("localedef"):
-        return "localedef is not installed"
     language, charset = locale.source
     words = ["localedef", "-i", language, "-f", charset, str(folder / locale.variables["LC_ALL"])]
     made = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -154,8 +152,8 @@ def build_command(scratch: Path, locale: Locale, target: str) -> list[str]:
 
 def run_on_clean_machine(name: str, target: str, seconds: float) -> tuple[str, str]:
     """What was printed, and what went wrong, if anything did."""
-    if not shutil.which("bwrap"):
-        return "", "bubblewrap is missing: install it (Debian: apt install bubblewrap) to try a clean machine"
+    if lacking := lacks_programs():
+        return "", lacking
     with tempfile.TemporaryDirectory(prefix="possnet-clean-") as folder:
         scratch = Path(folder)
         for part in ("project", "home"):
@@ -205,12 +203,21 @@ Restricted are files, programs, rights, the home, the locale and the environment
 or nothing, and `make` has to reach the index that pip is set up to use. That nothing but that index is asked for is not shown."""
 
 
+def lacks_programs() -> str:
+    """What has to be installed before a clean machine can be tried, or nothing."""
+    for program, package in (("bwrap", "bubblewrap"), ("localedef", "libc-bin")):
+        if not shutil.which(program):
+            return f"{program} is not installed; expected it on the PATH. Install it (Debian: apt install {package})"
+    return ""
+
+
 CLEAN: Final = Section(
     "clean",
     "README's commands on a machine with Python and make alone: no rights, a read-only home, other locales, a path with umlauts",
     run_chunk,
     patience=1600.0,
     notes=describe_network,
+    lacks=lacks_programs,
 )
 
 

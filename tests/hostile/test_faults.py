@@ -19,6 +19,7 @@ from possnet.io import replace_file, write_bytes
 from tests.hostile.disk_faults import WRITERS, contents, fail_each
 from tests.hostile.forked_commands import Step
 from tests.hostile.power_failures import fail_command, list_states
+from tests.hostile.signals_at_random import LONG, SIGNALS, choose_tries, time_end
 
 BY_NAME = {writer.name: writer for writer in WRITERS}
 
@@ -124,3 +125,38 @@ def test_a_signal_that_python_drops_still_ends_the_program(number: signal.Signal
     assert process.returncode in {128 + number, 1, -number}
     assert time.monotonic() - begin < 40  # the program would go on for 60 seconds
     assert "Exception ignored" not in words
+
+
+def test_the_tries_of_signals_meet_every_command_and_large_csv_files_with_ctrl_c() -> None:
+    tries = [one for seed in range(100) for one in choose_tries(seed)]
+    assert len(tries) == SIGNALS.wanted
+    sent = {(name, number) for name, number, _ in tries}
+    assert {name for name, _ in sent} == set(LONG)
+    assert all(
+        (name, number) in sent for name in LONG for number in (signal.SIGINT, signal.SIGTERM) if "CSV" not in name
+    )
+    assert sum(name == "large CSV" and number == signal.SIGINT for name, number, _ in tries) >= 60
+    assert len({delay for _, _, delay in tries}) == len(tries)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(), reason="only Linux tells how long threads wait for a core"
+)
+def test_the_end_of_a_process_is_timed_without_what_it_waits_for_a_core() -> None:
+    """Two that compute on one core take twice as long by the clock, and half of it is not their own."""
+    core = min(os.sched_getaffinity(0))
+    script = f"import os, time; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile time.process_time() < 0.8: pass"
+    both = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in both:
+        assert process.stdout is not None
+        process.stdout.readline()
+    start = time.monotonic()
+    with ThreadPoolExecutor(2) as pool:
+        own = list(pool.map(time_end, both))
+    passed = time.monotonic() - start
+    for seconds, process in zip(own, both, strict=True):
+        assert seconds is not None
+        assert seconds < passed
+        assert process.stdout is not None
+        process.stdout.close()
+    assert max(seconds or 0.0 for seconds in own) < 0.8 * passed

@@ -85,6 +85,12 @@ def test_every_judged_mutant_has_an_outcome_and_a_witness_or_a_reason() -> None:
         assert change, name
 
 
+def test_of_every_room_nine_mutants_in_ten_are_noticed() -> None:
+    for room, counts in count_outcomes(read_results()).items():
+        assert share_killed(counts) >= 0.9, room
+        assert counts["equivalent"] <= 0.3 * counts.total(), room  # reasons are rarer than tests
+
+
 def test_the_share_of_noticed_mutants_leaves_out_those_that_nobody_can_notice() -> None:
     results = {
         f"em/squarem:f:constant:{k}": ["", outcome, "why", "0 -> 1"]

@@ -43,6 +43,7 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_passes, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
         patch.setattr(row_schedule, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
+        patch.setattr(row_queries, "_BATCH_BYTES", data.draw(st.sampled_from([8, 1 << 28])))  # 8: no message fits
         patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
         patch.setattr(row_components, "_MOST_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
         patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
@@ -166,3 +167,19 @@ def test_rows_of_a_long_chain_are_answered_without_recursion() -> None:
     for name in ("x0", "x700", "x1499"):
         expected = [engine.query(name, {"x0": "a", "x1499": "b"}), engine.query(name, {"x0": "b"})]
         assert every[name] == pytest.approx(np.array([pi.degrees for pi in expected]), abs=1e-9)
+
+
+@pytest.mark.parametrize("way", ["tree", "components"])
+def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = pn.load_example("asia")
+    rows = pn.sample(net, 9, imprecision=0.5, process="traced", rng=4)
+    expected = pn.Inference(net).marginals_many(rows)
+    monkeypatch.setattr(row_queries, "_BATCH_BYTES", 8)
+    monkeypatch.setattr(row_queries, "_FEW_VARIABLES", 0)
+    monkeypatch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
+    monkeypatch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
+    monkeypatch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
+    for name, degrees in pn.Inference(net).marginals_many(rows).items():
+        assert degrees == pytest.approx(expected[name])
