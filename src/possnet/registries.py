@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, describe_value, require_known
 
-__all__ = ["Registered", "Registry"]
+__all__ = ["Registered", "Registry", "is_bundled"]
 
 
 class Registered(Protocol):
@@ -101,3 +101,14 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     def __repr__(self) -> str:
         return f"Registry({self.kind}: {', '.join(self._entries)})"
+
+
+def is_bundled(function: object) -> bool:
+    """Whether what an entry computes with is possnet's own, rather than registered by another program; None is.
+
+    >>> from possnet.learners import LEARNERS
+    >>> is_bundled(LEARNERS["histogram"].fit), is_bundled(print)
+    (True, False)
+    """
+    module = str(getattr(getattr(function, "func", function), "__module__", ""))
+    return function is None or module.startswith("possnet.")

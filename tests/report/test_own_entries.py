@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +13,11 @@ import pytest
 
 import possnet as pn
 from possnet.experiment import read_experiment
+from possnet.learners import LEARNERS, Learner
 from possnet.metrics import METRICS, ComparedNetwork, Metric
 from possnet.report.html_page import build_page
+from tests.commands import run
+from tests.paths import ROOT
 
 
 def largest_table(compared: ComparedNetwork) -> float:
@@ -71,3 +76,37 @@ def test_a_folder_that_was_measured_without_a_metric_says_so(tmp_path: Path) -> 
             assert small(tmp_path / "new", rows=[40, 60]).summary("largest_table")
     finally:
         METRICS.unregister("largest_table")
+
+
+def test_the_report_says_that_its_command_needs_the_learner_of_ones_own(tmp_path: Path) -> None:
+    LEARNERS.register(Learner("cautious", "cautious counting", lambda dag, data, **_: pn.fit(dag, data)))
+    try:
+        experiment = small(tmp_path / "run", learners=["likelihood", "cautious"]).experiment
+        page = build_page(experiment, [])
+    finally:
+        LEARNERS.unregister("cautious")
+    again = page.split(">Do it again</h2>")[1]
+    assert "<code>cautious</code>: registered by another program" in again
+    assert "<code>likelihood</code>" not in again
+    assert "possnet.cli.main()" in again
+    told = run("evaluate", "asia", "--learner", "likelihood,cautious").stderr
+    assert "learner 'cautious'; expected" in told
+    assert told.count("of your own") == 1
+    assert "A learner of your own is known only where it is registered" in told
+    reread = run("report", tmp_path / "run").stderr
+    assert reread.count("of your own") == 1
+    assert "registered by another" not in build_page(small(tmp_path / "usual").experiment, [])
+
+
+def test_a_script_that_registers_and_calls_the_command_line_has_a_metric_and_a_learner(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "howto" / "own-learner.md").read_text(encoding="utf-8")
+    script = page.split(":caption: mine.py\n\n")[1].split("```")[0]
+    (tmp_path / "mine.py").write_text(script, encoding="utf-8")
+    words = ["evaluate", "asia", "--rows", "40", "--imprecision", "1", "--process", "traced", "--repeats", "1"]
+    words += ["--learner", "likelihood,cautious", "--metric", "same_core"]
+    done = subprocess.run(
+        [sys.executable, "mine.py", *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "contexts with the true core" in done.stdout
+    assert "cautious counting" in done.stdout

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from possnet.experiment.trial import Trial
     from possnet.network import Network
 
+_OWN_ENTRIES = ". Learners and processes of your own are read only where they are registered"
 COLUMNS: dict[str, type] = {
     "network": str,
     "process": str,
@@ -93,9 +94,8 @@ def read_experiment(folder: str | Path) -> Experiment:
         asked_for = ("processes", "imprecision", "rows", "learners", "repeats", "seed")
         grid = Grid.from_options(networks, *(description[name] for name in asked_for))
     except InputError as error:
-        raise InputError(
-            f"{asked}: {error}. Learners and processes of your own are read only where they are registered"
-        ) from None
+        known = "" if "only where it is registered" in str(error) else _OWN_ENTRIES
+        raise InputError(f"{asked}: {error}{known}") from None
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError(
             f"{asked}: {error} is missing or of the wrong kind; expected an experiment of possnet"

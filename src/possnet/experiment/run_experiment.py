@@ -19,6 +19,7 @@ from possnet.io import load_example
 from possnet.learners import LEARNERS
 from possnet.metrics import METRICS
 from possnet.network import Network
+from possnet.registries import is_bundled
 from possnet.sampling import PROCESSES
 from possnet.seeds import seed_of
 from possnet.threads import cores
@@ -160,7 +161,7 @@ def _uses_outsiders(tasks: list[TrialTask]) -> bool:
         return True
     functions: list[Any] = [LEARNERS[name.partition("@")[0]].fit for name in {task.trial.learner for task in tasks}]
     functions += [PROCESSES[name].draw for name in {task.trial.process for task in tasks}]
-    return any(not getattr(f, "func", f).__module__.startswith("possnet.") for f in functions if f is not None)
+    return not all(map(is_bundled, functions))
 
 
 def _name_networks(networks: object) -> dict[str, Network]:

@@ -199,7 +199,11 @@ def resolve_learner(name: str) -> Learner:
     (7, 'counting on a structure by mwst, chi2')
     """
     base, _, structure = name.partition("@")
-    tables = LEARNERS.require(base, "evaluate")
+    try:
+        tables = LEARNERS.require(base, "evaluate")
+    except InputError as error:
+        end = "" if str(error).endswith("?") else "."
+        raise InputError(f"{error}{end} A learner of your own is known only where it is registered") from None
     if not structure:
         return tables
     from possnet.structure import MEASURES, METHODS, fitting_measure  # learners of tables alone need not load it

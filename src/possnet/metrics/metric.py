@@ -13,7 +13,7 @@ import numpy as np
 from possnet.errors import InputError, PossnetError, describe_value, require_known
 from possnet.metrics.compared_network import ComparedNetwork, mean_gap
 from possnet.metrics.distributions import core_overlap, rank_agreement
-from possnet.registries import Registry
+from possnet.registries import Registry, is_bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,8 +93,7 @@ class Metric:
         >>> METRICS["affinity"].is_bundled, Metric("mine", "mine", "", abs).is_bundled
         (True, False)
         """
-        compute = getattr(self.compute, "func", self.compute)
-        return str(getattr(compute, "__module__", "")).startswith("possnet.")
+        return is_bundled(self.compute)
 
 
 METRICS: Final = Registry[Metric]("metric")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from possnet.drawing import css_colours, escape_markup
 from possnet.plots import COLOURS
-from possnet.report.narrative import list_methods, list_settings, repeat_command, state_question
+from possnet.report.narrative import list_methods, list_settings, own_entries, repeat_command, state_question
 from possnet.report.number_line import draw_number_line
 from possnet.report.results_table import count_lines, list_failures, results_table
 from possnet.report.terms import TermExplainer
@@ -65,7 +65,10 @@ def build_page(
         f"<dt>{topic}</dt><dd>{explainer.explain(words)}</dd>" for topic, words in list_methods(experiment)
     )
     sections["Methods"] = [f"<dl>{methods}</dl>"]
-    sections["Do it again"] = [f"<pre>{_keep_words(command)}</pre>", _repeat_notes(in_folder="networks/" in command)]
+    sections["Do it again"] = [
+        f"<pre>{_keep_words(command)}</pre>",
+        _repeat_notes(own_entries(experiment), in_folder="networks/" in command),
+    ]
     title = escape_markup(state_question(experiment))
     kind = "learning a network back from imprecise rows"
     return fill_template(kind, title, answer, sections, notes, folded)
@@ -183,10 +186,13 @@ def _escape_latex(text: str) -> str:
     return text
 
 
-def _repeat_notes(*, in_folder: bool) -> str:
+def _repeat_notes(own: Sequence[str], *, in_folder: bool) -> str:
+    names = ", ".join(f"<code>{escape_markup(name)}</code>" for name in own)
+    script = "a script that registers it and then calls <code>possnet.cli.main()</code>, with the words after possnet"
+    known = f"<p>{names}: registered by another program than possnet. Run the command by {script}.</p>\n" if own else ""
     where = "<p>Run it in the folder of this page, where <code>networks/</code> is.</p>\n" if in_folder else ""
     return (
-        f"{where}<p>All metrics of all trials are in <code>results.csv</code> and <code>results.parquet</code> beside this "
-        "page, the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. Same seed, "
-        "same numbers, whatever the number of workers.</p>"
+        f"{known}{where}<p>All metrics of all trials are in <code>results.csv</code> and <code>results.parquet</code> "
+        "beside this page, the networks in <code>networks.json</code>, the figures for papers in <code>figures/</code>. "
+        "Same seed, same numbers, whatever the number of workers.</p>"
     )
