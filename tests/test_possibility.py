@@ -182,7 +182,7 @@ def test_values_of_other_kinds_are_not_equal() -> None:
 
 def test_a_large_distribution_has_a_short_repr() -> None:
     big = pn.Possibility.vacuous((FEVER, RASH, pn.Variable("x", ("a", "b", "c"))))
-    assert repr(big) == "Possibility(fever, rash, x: 3 x 2 x 3 degrees)"
+    assert repr(big).startswith("Possibility(fever, rash, x: 3 x 2 x 3 degrees, the largest ")
     assert big.is_vacuous
     assert len(big.core) == 18
 
@@ -226,3 +226,15 @@ def test_bad_questions_are_refused_with_a_sentence() -> None:
         pi.condition({"fever": "high", "rash": {"yes", "no"}}, pn.PRODUCT)
     with pytest.raises(pn.ImpossibleEvidence, match="'fever', 'rash' in {high/no} has possibility 0"):
         pi.condition([("high", "no")], pn.PRODUCT)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1), min_size=13, max_size=40), st.integers(0, 12))
+def test_of_many_degrees_the_largest_are_shown_in_their_order_and_how_large_the_others_are(
+    degrees: list[float], top: int
+) -> None:
+    degrees[top] = 1.0
+    x = pn.Variable("x", tuple(f"s{k}" for k in range(len(degrees))))
+    order = sorted(range(len(degrees)), key=lambda k: -degrees[k])  # equal ones as they come
+    shown = ", ".join(f"s{k} {degrees[k]:.6g}" for k in order[:5])
+    rest = f"{len(degrees) - 5} more, up to {degrees[order[5]]:.6g}"
+    assert repr(pn.Possibility(x, degrees)) == f"Possibility(x: {len(degrees)} degrees, the largest {shown}; {rest})"

@@ -126,6 +126,9 @@ class _Min:
         return "MIN"
 
 
+_FEW: Final = 12  # degrees that are all shown
+_LARGEST: Final = 5  # degrees that are shown of more
+
 PRODUCT: Final[Conjunction] = _Product()
 MIN: Final[Conjunction] = _Min()
 
@@ -169,6 +172,8 @@ class Possibility:
     (0.6, 0.4)
     >>> Possibility(fever, [0.5, 0.2, 0.0])
     Possibility(fever: none 0.5, mild 0.2, high 0; subnormal)
+    >>> Possibility(Variable("month", tuple("abcdefghijklm")), [k / 12 for k in range(13)])
+    Possibility(month: 13 degrees, the largest m 1, l 0.916667, k 0.833333, j 0.75, i 0.666667; 8 more, up to 0.583333)
     """
 
     __slots__ = ("_degrees", "_variables")
@@ -436,14 +441,29 @@ class Possibility:
     def __repr__(self) -> str:
         names = ", ".join(v.name for v in self._variables)
         ending = "" if self.is_normalised else "; subnormal"
-        if self._degrees.size > 12:
-            shape = " x ".join(str(n) for n in self._degrees.shape)
-            return f"Possibility({names}: {shape} degrees{ending})"
-        shown = (
-            f"{'/'.join(v.states[k] for v, k in zip(self._variables, position, strict=True))} {degree:.6g}"
-            for position, degree in np.ndenumerate(self._degrees)
-        )
-        return f"Possibility({names}: {', '.join(shown)}{ending})"
+        if self._degrees.size <= _FEW:
+            shown = [self._show_degree(position) for position in range(self._degrees.size)]
+            return f"Possibility({names}: {', '.join(shown)}{ending})"
+        shape = " x ".join(str(n) for n in self._degrees.shape)
+        largest, following = self._find_largest(_LARGEST)
+        shown = [self._show_degree(position) for position in largest]
+        rest = f"{self._degrees.size - len(shown):,} more, up to {following:.6g}"
+        return f"Possibility({names}: {shape} degrees, the largest {', '.join(shown)}; {rest}{ending})"
+
+    def _show_degree(self, position: int) -> str:
+        """A configuration, by its position in the degrees as one row, and its degree."""
+        places = np.unravel_index(position, self._degrees.shape)
+        states = (v.states[k] for v, k in zip(self._variables, places, strict=True))
+        return f"{'/'.join(states)} {self._degrees.flat[position]:.6g}"
+
+    def _find_largest(self, number: int) -> tuple[list[int], float]:
+        """Positions of the largest degrees, equal ones in their order, and the next degree after them."""
+        degrees = self._degrees.ravel()
+        following = float(np.partition(degrees, degrees.size - number - 1)[degrees.size - number - 1])
+        chosen = np.flatnonzero(degrees > following)
+        ties = np.flatnonzero(degrees == following)[: number - len(chosen)]
+        positions = np.concatenate([chosen[np.argsort(-degrees[chosen], kind="stable")], ties])
+        return positions.tolist(), following
 
     def _axis(self, name: str) -> int:
         names = [v.name for v in self._variables]
