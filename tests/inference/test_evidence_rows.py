@@ -42,6 +42,8 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
     target = data.draw(st.sampled_from(net.variables)).name
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_passes, "_PIECE_BYTES", data.draw(st.sampled_from([8, 100, 1 << 20])))
+        patch.setattr(row_passes, "_SMALL", data.draw(st.sampled_from([0, 1 << 8])))
+        patch.setattr(row_passes, "_WIDTH", data.draw(st.sampled_from([1, 3, 32])))
         patch.setattr(row_schedule, "_DENSE", data.draw(st.sampled_from([0, 16, 1 << 15])))
         patch.setattr(row_queries, "_BATCH_BYTES", data.draw(st.sampled_from([8, 1 << 28])))  # 8: no message fits
         patch.setattr(batched, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))

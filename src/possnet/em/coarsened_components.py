@@ -15,7 +15,7 @@ import numpy as np
 from possnet.dataset import group_rows
 from possnet.em.e_step import ComponentRows, run_e_step, split_rows
 from possnet.em.hidden_states import HiddenComponent, HiddenFactor
-from possnet.inference import SUM_PRODUCT, RowPasses, make_plan
+from possnet.inference import SUM_PRODUCT, Potential, RowPasses, make_plan
 from possnet.limits import refuse_over
 
 if TYPE_CHECKING:
@@ -190,7 +190,8 @@ def _draw_part(part: ComponentRows, tables: list[Floats], rows: Ints, rng: np.ra
     """
     schedule = part.schedule
     plan = schedule.plan
-    passes = RowPasses(schedule, [np.ones((layout.entries, 1)) for layout in schedule.layouts], tables, SUM_PRODUCT)
+    potentials = [Potential([], layout, SUM_PRODUCT) for layout in schedule.layouts]
+    passes = RowPasses(schedule, potentials, tables, SUM_PRODUCT)
     states = np.zeros((len(plan.sizes), len(rows)), dtype=np.int64)
 
     def read(number: int, chosen: slice, belief: Floats) -> None:

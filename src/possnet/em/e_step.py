@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from possnet.inference import SUM_PRODUCT, CliqueLayout, Projection, RowPasses, RowSchedule
+from possnet.inference import SUM_PRODUCT, CliqueLayout, Potential, Projection, RowPasses, RowSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +81,7 @@ def run_e_step(part: ComponentRows, tables: list[Floats]) -> tuple[float, list[F
 
     ``tables`` hold every factor's values, shape (hidden configurations, cells), hidden variables in elimination order.
     """
-    potentials = [np.ones((layout.entries, 1)) for layout in part.schedule.layouts]
+    potentials = [Potential([], layout, SUM_PRODUCT) for layout in part.schedule.layouts]
     passes = RowPasses(part.schedule, potentials, tables, SUM_PRODUCT)
     sums: list[Floats | None] = [None] * len(tables)
 
@@ -118,7 +118,7 @@ def find_posteriors(
         kept = (slice(None),) * scope.index(variable) + (state,)
         cube[kept] = values[factor].reshape(cube.shape)[kept]
         values[factor] = cube.reshape(values[factor].shape)
-    potentials = [np.ones((layout.entries, 1)) for layout in part.schedule.layouts]
+    potentials = [Potential([], layout, SUM_PRODUCT) for layout in part.schedule.layouts]
     passes = RowPasses(part.schedule, potentials, values, SUM_PRODUCT)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = passes.collect()[:, 0]

@@ -7,7 +7,7 @@ many rows at once. `Inference` is the public door; `PosteriorQueries` answers ro
 from possnet.inference.engine import Inference
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.junction_tree import JunctionTree
-from possnet.inference.message_passing import CliqueLayout, Projection, order_axes
+from possnet.inference.message_passing import CliqueLayout, Potential, Projection, order_axes
 from possnet.inference.most_possible import Explanation
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.possibility_bounds import PossibilityBounds, describe_band
@@ -32,6 +32,7 @@ __all__ = [
     "Plan",
     "PossibilityBounds",
     "PosteriorQueries",
+    "Potential",
     "Projection",
     "Reading",
     "RowPasses",

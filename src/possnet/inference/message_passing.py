@@ -86,6 +86,24 @@ class Projection:
         return table.reshape(-1, width)
 
 
+class Potential:
+    """What a clique combines whatever the evidence is: parts, each shaped for it, and their combination as a table."""
+
+    __slots__ = ("_layout", "_semiring", "_table", "parts")
+
+    def __init__(self, parts: list[Part], layout: CliqueLayout, semiring: Semiring) -> None:
+        self.parts, self._layout, self._semiring = parts, layout, semiring
+        self._table: Floats | None = None
+
+    @property
+    def table(self) -> Floats:
+        """The combination, (entries, 1), made when first asked for."""
+        if self._table is None:
+            layout = self._layout
+            self._table = combine_parts(self.parts, layout.shape, layout.entries, self._semiring).reshape(-1, 1)
+        return self._table
+
+
 class CliqueLayout:
     """Sizes and shapes of a clique's tables and messages."""
 

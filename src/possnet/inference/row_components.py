@@ -18,7 +18,7 @@ import numpy as np
 
 from possnet.inference.factor_graph import to_semiring
 from possnet.inference.junction_tree import JunctionTree
-from possnet.inference.message_passing import CliqueLayout, order_axes
+from possnet.inference.message_passing import CliqueLayout, Potential, order_axes
 from possnet.inference.plan import make_plan
 from possnet.inference.pruning import read_targets
 from possnet.inference.row_passes import RowPasses
@@ -269,7 +269,7 @@ class ComponentInference:
         """Some rows at a time, the value of each and the marginals (rows, states) of the wanted variables."""
         plan, semiring, families = job.plan, self.semiring, job.component.families
         layouts = [CliqueLayout(plan, clique) for clique in plan.cliques]
-        potentials = [np.full((layout.entries, 1), semiring.one) for layout in layouts]
+        potentials = [Potential([], layout, semiring) for layout in layouts]
         values = [*(self._slice_family(f, job) for f in families), *job.vectors]
         n_codes = [table.shape[1] for table in values]
         most = max(self._budget // (16 * sum(layout.separator for layout in layouts)), 1)

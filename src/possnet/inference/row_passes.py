@@ -6,21 +6,26 @@ scaled row by row, for sums of products of any length: the E-step of EM.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.inference.message_passing import Projection, merge_parts
+from possnet.inference.elimination_steps import project_product, schedule_elimination, schedule_merges
+from possnet.inference.message_passing import Projection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from possnet.aliases import Floats, Ints
-    from possnet.inference.message_passing import Part
+    from possnet.inference.elimination_steps import EliminationStep
+    from possnet.inference.message_passing import Part, Potential
     from possnet.inference.row_schedule import Combinations, RowSchedule
     from possnet.inference.semirings import Semiring
 
 _PIECE_BYTES = 1 << 20  # tables that stay in the processor's cache: twice as fast as those of 32 MB
+_WIDTH, _MOST_BYTES = 32, 1 << 24  # rows in a piece of a large table: numpy's inner loops run along them
+_SMALL = 1 << 8  # entries; below, steps cost more than they save
 _SCALE_EVERY = 8  # products of so many masses of EM are far from the smallest float
 
 
@@ -30,13 +35,13 @@ class RowPasses:
     Parameters
     ----------
     potentials
-        For every clique a table (entries, 1), the same for all rows.
+        For every clique what is the same for all rows.
     tables
         For every factor a table (entries, codes), axes in elimination order.
     """
 
     def __init__(
-        self, schedule: RowSchedule, potentials: Sequence[Floats], tables: Sequence[Floats], semiring: Semiring
+        self, schedule: RowSchedule, potentials: Sequence[Potential], tables: Sequence[Floats], semiring: Semiring
     ) -> None:
         self.schedule, self._potentials, self._tables, self._semiring = schedule, potentials, tables, semiring
         self._messages: list[Floats] = []
@@ -57,13 +62,18 @@ class RowPasses:
         )
         for number, layout in enumerate(schedule.layouts):
             up, clique = schedule.up[number], plan.cliques[number]
+            if not scaled and layout.entries > _SMALL and up.n_dense < len(up.order):
+                kept = clique.separator if number != root else (target,)
+                message = self._eliminate_residual(number, up, len(clique.variables) - len(kept))
+                self._receive_message(number, message, total, target)
+                continue
             projection = Projection(clique.shape, clique.separator if number != root else (target,), clique.variables)
             message = np.empty((layout.separator if number != root else total.shape[1], up.count))
             logs = np.zeros(up.count if scaled else 0)
             if scaled:
                 self._kept.append(np.empty((layout.entries, up.count)))
             for chosen, table in self._fill_tables(
-                number, up, self._potentials[number], self._clique_parts(number), logs
+                number, up, self._potentials[number].table, self._clique_parts(number), logs
             ):
                 message[:, chosen] = projection.project_rows(table, semiring)
                 if scaled:
@@ -72,16 +82,72 @@ class RowPasses:
                     scale[scale == 0.0] = 1.0  # of a combination that does not occur
                     message[:, chosen] /= scale
                     np.divide(table.reshape(layout.entries, -1), scale, out=self._kept[number][:, chosen])
-            self._messages.append(message)
-            if target is not None:
-                for child in layout.children:
-                    self._messages[child] = message[:0]
             if scaled:
                 total[:, 0] += logs[up.keys]
-            elif layout.parent < 0:
-                values = message if up.keys is schedule.identity else message[:, up.keys]
-                total = semiring.combine(total, values.T)
+            self._receive_message(number, message, total, target)
         return total
+
+    def _receive_message(self, number: int, message: Floats, total: Floats, target: int | None) -> None:
+        """Keep the message of a clique, drop those that it was made of if they are not needed, and add up the roots'."""
+        schedule, up = self.schedule, self.schedule.up[number]
+        self._messages.append(message)
+        if target is not None:
+            for child in schedule.layouts[number].children:
+                self._messages[child] = message[:0]
+        if schedule.layouts[number].parent < 0 and not schedule.scaled:
+            values = message if up.keys is schedule.identity else message[:, up.keys]
+            self._semiring.combine(total, values.T, out=total)
+
+    def _eliminate_residual(self, number: int, up: Combinations, eliminated: int) -> Floats:
+        """The message of a clique, (entries, combinations): its first axes leave, each with the parts that hold it."""
+        shape, parts = self.schedule.layouts[number].shape, self._clique_parts(number)
+        looked_up = [parts[part] for part in up.order[up.n_dense :]]
+        members: list[Ints | None] = list(up.members[len(up.members) - len(looked_up) :])
+        if up.n_dense:
+            first = up.members[0] if len(up.members) > len(looked_up) else None
+            looked_up.append((shape, self._combine_dense(number, up, self._potentials[number].table, parts)))
+            members.append(first)
+        else:
+            looked_up += self._potentials[number].parts
+            members += [None] * len(self._potentials[number].parts)
+        steps = schedule_elimination([inside for inside, _ in looked_up], eliminated)
+        kept = shape[eliminated:]
+        message = np.empty((*kept, up.count))
+        widest = max(prod(step.shape) for step in steps)
+        most = min(_rows_at_a_time(widest), up.count)
+        if self._buffer.size < widest * most:
+            self._buffer = np.empty(widest * most)
+        for start in range(0, up.count, most):
+            chosen = slice(start, min(start + most, up.count))
+            values = []
+            for (inside, value), member in zip(looked_up, members, strict=True):
+                taken = value if member is None else _take_columns(value, member, chosen, self.schedule.identity)
+                values.append(taken.reshape(*inside, -1))
+            message[..., chosen] = self._run_steps(steps, values, shape, chosen.stop - start).reshape(*kept, -1)
+        return message.reshape(-1, up.count)
+
+    def _run_steps(
+        self, steps: list[EliminationStep], values: list[Floats], shape: tuple[int, ...], width: int
+    ) -> Floats:
+        """The steps of an elimination for some combinations, along the last axis; the result has all of the kept axes."""
+        semiring, eliminated = self._semiring, len(steps) - 1
+        for axis, step in enumerate(steps):
+            for first, second in step.merges:
+                values.append(semiring.combine(values[first], values[second]))
+            parts = [values[number] for number in step.rest]
+            if axis == eliminated:
+                break
+            if parts:
+                values.append(project_product(parts, axis, semiring, self._buffer))
+            else:  # nothing holds this variable: its states are all alike
+                alike = semiring.project.reduce(np.full(shape[axis], semiring.one))
+                values.append(np.full((1,) * (len(shape) + 1), alike))
+        if not parts:
+            parts = [np.full((1,) * (len(shape) + 1), semiring.one)]
+        table = parts[0]
+        for other in parts[1:]:
+            table = semiring.combine(table, other)
+        return np.broadcast_to(table, (*(1,) * eliminated, *shape[eliminated:], width))
 
     def distribute(self, wanted: Collection[int], read: Callable[[int, slice, Floats], None]) -> None:
         """The distribute pass down to the wanted cliques, whose beliefs are read; after `collect`.
@@ -101,7 +167,7 @@ class RowPasses:
             children = [k for k in schedule.layouts[number].children if needed[k]]
             for k in children:
                 above[k] = np.empty((schedule.layouts[k].separator, combinations.count))
-            base = self._kept[number] if schedule.scaled else self._potentials[number]
+            base = self._kept[number] if schedule.scaled else self._potentials[number].table
             parts = [] if schedule.scaled else self._clique_parts(number)
             if number in above:
                 parts.append((schedule.shapes[number][-1], above.pop(number)))
@@ -143,6 +209,15 @@ class RowPasses:
         values += [self._messages[k] for k in schedule.layouts[number].children]
         return list(zip(schedule.shapes[number], values, strict=False))
 
+    def _combine_dense(self, number: int, combinations: Combinations, base: Floats, parts: list[Part]) -> Floats:
+        """A table combined with the parts of few codes, for all of these, whether they occur or not."""
+        layout = self.schedule.layouts[number]
+        for part in combinations.order[: combinations.n_dense]:
+            inside, values = parts[part]
+            both = self._semiring.combine(base.reshape(*layout.shape, -1, 1), values.reshape(*inside, 1, -1))
+            base = both.reshape(layout.entries, -1)
+        return base
+
     def _fill_tables(
         self, number: int, combinations: Combinations, base: Floats, parts: list[Part], logs: Floats | None = None
     ) -> Iterator[tuple[slice, Floats]]:
@@ -152,14 +227,17 @@ class RowPasses:
         """
         shape, entries = self.schedule.layouts[number].shape, self.schedule.layouts[number].entries
         semiring, identity = self._semiring, self.schedule.identity
-        dense = base
-        for part in combinations.order[: combinations.n_dense]:
-            inside, values = parts[part]
-            both = semiring.combine(dense.reshape(*shape, -1, 1), values.reshape(*inside, 1, -1))
-            dense = both.reshape(entries, -1)
+        dense = self._combine_dense(number, combinations, base, parts)
         looked_up = [parts[part] for part in combinations.order[combinations.n_dense :]]
         members = combinations.members[len(combinations.members) - len(looked_up) :]
-        most = max(_PIECE_BYTES // (8 * entries), 1)
+        most = _rows_at_a_time(entries)
+        is_long = logs is not None and len(logs) > 0 and len(looked_up) > _SCALE_EVERY
+        together = _SCALE_EVERY if is_long else max(len(looked_up), 1)
+        shapes, merges, rest = [inside for inside, _ in looked_up], [], []
+        for begin in range(0, len(looked_up), together):
+            merged, left = schedule_merges(shapes, range(begin, min(begin + together, len(looked_up))))
+            merges += merged
+            rest += left
         for start in range(0, combinations.count, most):
             chosen = slice(start, min(start + most, combinations.count))
             if not looked_up:
@@ -174,17 +252,23 @@ class RowPasses:
                 table = _take_columns(dense, combinations.members[0], chosen, identity, buffer)
             pieces = []
             for (inside, values), member in zip(looked_up, members, strict=True):
-                taken = _take_columns(values, member, chosen, identity)
-                pieces.append(((*inside, width), taken.reshape(*inside, width)))
+                pieces.append(_take_columns(values, member, chosen, identity).reshape(*inside, width))
+            for first, second in merges:
+                pieces.append(semiring.combine(pieces[first], pieces[second]))
             table = table.reshape(*shape, -1)
-            for count, (_, piece) in enumerate(merge_parts(pieces, semiring, entries * width), start=1):
-                table = semiring.combine(table, piece, out=buffer.reshape(*shape, width))
-                if logs is not None and len(logs) and count % _SCALE_EVERY == 0:
+            for count, part in enumerate(rest, start=1):
+                table = semiring.combine(table, pieces[part], out=buffer.reshape(*shape, width))
+                if logs is not None and is_long and count < len(rest):
                     peak = table.reshape(entries, width).max(axis=0)
                     peak[peak == 0.0] = 1.0
                     logs[chosen] += np.log(peak)
                     table /= peak
             yield chosen, table
+
+
+def _rows_at_a_time(entries: int) -> int:
+    """How many tables of some entries are worked on together."""
+    return max(_PIECE_BYTES // (8 * entries), min(_WIDTH, _MOST_BYTES // (8 * entries)), 1)
 
 
 def _take_columns(table: Floats, member: Ints, chosen: slice, identity: Ints, out: Floats | None = None) -> Floats:
