@@ -32,7 +32,10 @@ SOURCE: Final = ROOT / "src" / "possnet"
 ASKED: Final = (
     *(f"tests/{room}" for room in ROOMS),
     *(f"src/possnet/{room}" for room in ROOMS),
-    *(f"tests/{name}" for name in ("dataset", "learners", "completion", "measurements", "test_likelihood.py", "cuts")),
+    *(
+        f"tests/{name}"
+        for name in ("cells", "dataset", "learners", "completion", "measurements", "test_likelihood.py", "cuts")
+    ),
     "tests/test_portability.py",
 )
 OPTIONS: Final = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "-m", "not slow", "-W", "ignore")

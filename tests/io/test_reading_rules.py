@@ -12,13 +12,25 @@ import possnet as pn
 from possnet.io import read_columns
 from possnet.io.data_files import number_columns
 from possnet.io.json_files import choose_version
-from possnet.variables import Bins
+from possnet.variables import Bins, CellWriting
 
 
 def test_one_variable_with_bins_makes_a_document_of_version_2() -> None:
     plain = pn.Variable("rash", ("yes", "no"))
     binned = pn.Variable("temp", ("low", "high"), ordered=True, bins=Bins((37.5,)))
     assert [choose_version(v) for v in ([plain], [binned, plain], [plain, binned], [binned])] == [1, 2, 2, 2]
+
+
+def test_one_variable_that_remembers_how_its_cells_are_written_survives_a_file(tmp_path: Path) -> None:
+    """Beside another that remembers nothing: readers of before 6 would refuse what they do not know, and are told the version."""
+    plain = pn.Variable("rash", ("yes", "no"))
+    written = pn.Variable("fever", ("mild", "high"), cells=CellWriting("sets", ","))
+    tables = {"rash": [1, 0.5], "fever": [1, 0.25]}
+    for variables in ((plain, written), (written, plain)):
+        network = pn.Network(variables, pn.Dag({"rash": (), "fever": ()}), tables)
+        pn.write_network(network, tmp_path / "a.json")
+        assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["version"] == 6
+        assert pn.read_network(tmp_path / "a.json").variable("fever").cells == written.cells
 
 
 def test_of_a_file_that_declares_its_variables_only_the_columns_asked_for_are_read(tmp_path: Path) -> None:
