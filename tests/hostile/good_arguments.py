@@ -313,6 +313,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Callable[[], Any]]] = {
     "MassFunction.is_close": {"other": INSTANCES["MassFunction"]},
     "Network": {"tables": lambda: {v.name: net().table(v.name) for v in net().variables}},
     "Network.subnormal": {"tables": lambda: {v.name: net().table(v.name) for v in net().variables}},
+    "Network.derive": {"make": lambda: lambda network: len(network.variables)},
     "Network.do": {"interventions": lambda: {"vaccinated": "yes"}},
     "Network.is_close": {"other": net},
     "Network.joint": {"configuration": lambda: engine().most_possible().configuration},

@@ -262,6 +262,7 @@ class Network:
         """Whether every row of every table peaks at 1."""
         return all((table.max(axis=-1) == 1.0).all() for table in self._tables.values())
 
+    @check_arguments
     def derive(self, make: Callable[[Network], _Derived]) -> _Derived:
         """A value that follows from the network alone: made when first asked for, and kept with the network.
 
