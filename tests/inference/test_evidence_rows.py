@@ -16,6 +16,7 @@ from possnet.inference import (
     row_queries,
     row_schedule,
 )
+from possnet.inference.elimination_steps import schedule_elimination
 from tests.inference.brute_force import questions
 
 
@@ -185,3 +186,10 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
     monkeypatch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
     for name, degrees in pn.Inference(net).marginals_many(rows).items():
         assert degrees == pytest.approx(expected[name])
+
+
+def test_a_step_of_an_elimination_that_combines_nothing_has_one_entry() -> None:
+    """Nothing holds the second axis: the memory of the widest step is asked for, and that of nothing is no division by zero."""
+    steps = schedule_elimination([(2, 1, 3)], 2)
+    assert [step.rest for step in steps] == [[0], [], [1]]
+    assert [step.shape for step in steps] == [(2, 1, 3), (1, 1, 1), (1, 1, 3)]
