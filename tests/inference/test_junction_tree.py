@@ -32,7 +32,7 @@ def small_tables_count_as_large(most: int) -> Iterator[None]:
     """Tables of more entries are treated like those of millions: merged, buffered, not kept."""
     with (
         patch.object(message_passing, "_SMALL", most),
-        patch.object(junction_tree, "_KEPT_ENTRIES", most),
+        patch.object(junction_tree, "KEPT_ENTRIES", most),
     ):
         yield
 

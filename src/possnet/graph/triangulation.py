@@ -6,7 +6,8 @@ best is hard; greedy rules come close, and none of them wins everywhere:
 
 - ``fill``: the node that needs the fewest new edges;
 - ``weight``: the node whose clique has the smallest table;
-- ``weighted-fill``: the node whose new edges have the smallest total weight (the product of the sizes of their ends).
+- ``weighted-fill``: the node whose new edges have the smallest total weight (the product of the sizes of their ends);
+- ``order``: the nodes as they are numbered, which for grids and chains, written row by row, beats all others.
 
 Sets of nodes are integers (bit k is node k), so that connecting neighbours is a few machine operations; a heap holds the
 costs, and only nodes near a change are priced again (Kjaerulff 1990 describes the rules).
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator, Sequence
 
-EliminationRule: TypeAlias = Literal["fill", "weight", "weighted-fill"]
+EliminationRule: TypeAlias = Literal["fill", "weight", "weighted-fill", "order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,4 +216,8 @@ def _price_weighted_fill(node: int, near: list[int], sizes: Sequence[int]) -> tu
     return missing, entries
 
 
-_PRICES = {"fill": _price_fill, "weight": _price_weight, "weighted-fill": _price_weighted_fill}
+def _price_order(node: int, _near: list[int], _sizes: Sequence[int]) -> tuple[float, float]:
+    return node, 0.0
+
+
+_PRICES = {"fill": _price_fill, "weight": _price_weight, "weighted-fill": _price_weighted_fill, "order": _price_order}

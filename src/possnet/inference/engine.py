@@ -10,7 +10,7 @@ strategy.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.doors import check_arguments
-from possnet.errors import ImpossibleEvidence, InputError, describe_value, require_whole
+from possnet.errors import ImpossibleEvidence, InputError, describe_value, require_number, require_whole
 from possnet.inference.bounded_queries import BoundedQueries
+from possnet.inference.conditioning import Budget, ConditionedTree, best_in_turn, marginals_in_turn, require_cutset
 from possnet.inference.entry_derivatives import differentiate_factors
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.exclusive_calls import ExclusiveCalls, exclusive
@@ -33,11 +34,11 @@ from possnet.inference.tree_layout import TreeLayout, layout_of_structure
 from possnet.possibility import Possibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
-    from possnet.aliases import Bools, Floats, Ints
+    from possnet.aliases import Bools, Floats, Ints, Progress
     from possnet.dataset import Dataset
     from possnet.inference.plan import Plan
     from possnet.inference.possibility_bounds import PossibilityBounds
@@ -58,6 +59,12 @@ class Inference(ExclusiveCalls):
     limit
         Bytes that a query may take; a larger one raises `TooLarge` before anything is allocated. By default half of the
         free memory.
+    max_seconds
+        Where a junction tree does not fit into that, `query`, `possibility_of`, `marginals` and `most_possible_k` fix some
+        variables to each of their states in turn, if the estimate is at most so many seconds (see
+        `possnet.inference.conditioning`); otherwise they raise `TooLarge`, with the estimate.
+    progress
+        Called with the number of configurations that are done, and of all, while variables are fixed in turn.
 
     Examples
     --------
@@ -77,6 +84,8 @@ class Inference(ExclusiveCalls):
         lower: Mapping[str, ArrayLike] | None = None,
         upper: Mapping[str, ArrayLike] | None = None,
         limit: int | None = None,
+        max_seconds: float = 10.0,
+        progress: Progress | None = None,
     ) -> None:
         if lower is not None and upper is not None:
             network = network.with_bounds(lower, upper)
@@ -86,6 +95,7 @@ class Inference(ExclusiveCalls):
         self.network = network
         self._graph = network.derive(FactorGraph)
         self._limit = limit
+        self._budget = Budget(limit, require_number(max_seconds, "Inference", "seconds, 0 or more", 0.0), progress)
         super().__init__()
 
     def _drop_results(self) -> None:
@@ -128,7 +138,7 @@ class Inference(ExclusiveCalls):
         targets = self._find_targets(names, "query")
         known = read_evidence(evidence, self.network.variables)
         semiring = self._graph.choose_semiring(known)
-        total, table = query_pruned(self._graph, targets, known, semiring, self._limit)
+        total, table = query_pruned(self._graph, targets, known, semiring, self._budget)
         self._require_possible(total, semiring, evidence)
         assert table is not None  # noqa: S101
         scope = tuple(self.network.variables[target] for target in targets)
@@ -143,10 +153,18 @@ class Inference(ExclusiveCalls):
         >>> Inference(pn.load_example("asia")).marginals({"dysp": "yes"})["bronc"]
         Possibility(bronc: yes 1, no 0.1)
         """
-        known, tree = self._collect_evidence(evidence)
+        if self.plan.fits_lean(self._limit):
+            known, tree = self._collect_evidence(evidence)
+            semiring = tree.semiring
+            with np.errstate(divide="ignore", invalid="ignore"):
+                flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
+        else:
+            known, semiring, conditioned = self._condition_tree(evidence, passes=3)
+            total, marginals = marginals_in_turn(conditioned, self._graph.sizes, self._budget.progress)
+            self._require_possible(total, semiring, evidence)
+            flat = np.concatenate(marginals)
         with np.errstate(divide="ignore", invalid="ignore"):
-            flat = np.concatenate([table.reshape(-1) for table in tree.distribute()])
-            degrees = self._condition_marginals(flat, tree.semiring, given=bool(known))
+            degrees = self._condition_marginals(flat, semiring, given=bool(known))
         starts = self._graph.starts
         return {
             v.name: Possibility.unchecked((v,), degrees[start:end])
@@ -265,7 +283,7 @@ class Inference(ExclusiveCalls):
         if tree is not None and not tree.changed_evidence(_evidence_in(known, semiring)):
             value = tree.collect()  # every message is there
         else:
-            value, _ = query_pruned(self._graph, [], known, semiring, self._limit)
+            value, _ = query_pruned(self._graph, [], known, semiring, self._budget)
         return float(np.exp(value)) if semiring is MAX_SUM else value
 
     @check_arguments
@@ -422,9 +440,8 @@ class Inference(ExclusiveCalls):
         >>> best.configuration["measles"], round(best.possibility, 6), best.ties
         ('no', 0.02, 2)
         """
-        (best,), tree = self._find_best(1, evidence)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return Explanation(best.configuration, best.possibility, count_ties(tree))
+        (best,), count = self._find_best(1, evidence)
+        return Explanation(best.configuration, best.possibility, count())
 
     @check_arguments
     @exclusive
@@ -455,7 +472,8 @@ class Inference(ExclusiveCalls):
         known = read_evidence(evidence, self.network.variables)
         semiring = self._graph.choose_semiring(known)
         if semiring.name not in self._trees:
-            self.plan.refuse_if_large(self._graph.names, self._limit)
+            if not self.plan.fits_lean(self._limit):
+                self.plan.refuse_if_large(self._graph.names, self._limit)
             tables = self._graph.tables_in(semiring)
             self._trees[semiring.name] = JunctionTree(
                 self.plan,
@@ -471,10 +489,32 @@ class Inference(ExclusiveCalls):
             self._require_possible(tree.collect(), semiring, evidence)
         return known, tree
 
-    def _find_best(self, k: int, evidence: Evidence | None) -> tuple[list[Explanation], JunctionTree]:
-        known, tree = self._collect_evidence(evidence)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            best = best_configurations(tree, k)
+    def _condition_tree(
+        self, evidence: Evidence | None, passes: int
+    ) -> tuple[dict[int, Floats], Semiring, ConditionedTree]:
+        """The evidence as degrees, the semiring, and the whole network as a tree under every configuration of a cutset."""
+        graph, known = self._graph, read_evidence(evidence, self.network.variables)
+        semiring = graph.choose_semiring(known)
+        scopes = [*graph.scopes, *((v,) for v in known)]
+        tables = [*graph.tables_in(semiring), *_evidence_in(known, semiring).values()]
+        cutset = require_cutset(graph.sizes, scopes, graph.names, self._budget, self.plan, passes=passes)
+        return known, semiring, ConditionedTree(cutset, scopes, tables, semiring)
+
+    def _find_best(self, k: int, evidence: Evidence | None) -> tuple[list[Explanation], Callable[[], int]]:
+        """The k best configurations, and how to count those that reach the best degree."""
+        if self.plan.fits_lean(self._limit):
+            known, tree = self._collect_evidence(evidence)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                best = best_configurations(tree, k)
+            return self._explain_best(best, known, tree), partial(_count_quietly, tree)
+        known, semiring, conditioned = self._condition_tree(evidence, passes=4 if k == 1 else 2)
+        best, ties = best_in_turn(conditioned, k, self._budget.progress)
+        self._require_possible(best[0][0] if best else semiring.zero, semiring, evidence)
+        return self._explain_best(best, known, conditioned.tree), lambda: ties
+
+    def _explain_best(
+        self, best: list[tuple[float, dict[int, int]]], known: dict[int, Floats], tree: JunctionTree
+    ) -> list[Explanation]:
         margin = tie_margin(tree)
         explanations = []
         for value, states in best:
@@ -485,7 +525,7 @@ class Inference(ExclusiveCalls):
             scale = 1.0 if tree.semiring is MAX_SUM else value
             ties = sum(abs(value - other) <= margin * scale for other, _ in best)
             explanations.append(Explanation(configuration, degree, ties))
-        return explanations, tree
+        return explanations
 
     def _condition_table(self, table: Floats, semiring: Semiring, *, given: bool) -> Floats:
         """A table over some variables, conditioned on the evidence by the network's conjunction if any is given."""
@@ -512,6 +552,11 @@ class Inference(ExclusiveCalls):
                 f"the evidence ({describe_evidence(evidence)}) has possibility 0 in this network; nothing can be "
                 "concluded from it"
             )
+
+
+def _count_quietly(tree: JunctionTree) -> int:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return count_ties(tree)
 
 
 def _evidence_in(known: dict[int, Floats], semiring: Semiring) -> dict[int, Floats]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.inference.message_passing import Projection, combine_parts, merge_parts, shape_in_clique
+from possnet.inference.plan import KEPT_ENTRIES
 from possnet.inference.tree_layout import TreeLayout
 
 if TYPE_CHECKING:
@@ -62,17 +63,35 @@ class JunctionTree:
     ) -> None:
         self.plan, self.semiring = plan, semiring
         self._layout = layout or TreeLayout(plan, scopes)
-        self._layouts = self._layout.cliques
-        self._potentials = [
-            merge_parts(self._layout.factor_parts(k, tables), semiring, layout.entries)
-            for k, layout in enumerate(self._layouts)
-        ]
+        self._layouts, self._factors = self._layout.cliques, list(tables)
+        self._potentials = [self._merge_factors(k) for k in range(len(self._layouts))]
         self._units = self._layout.unit_cliques(normalised) if normalised is not None else frozenset()
         self._evidence: dict[int, Floats] = {}
         self._observed: dict[int, list[int]] = {}
         self._tables: list[Floats | None] = [None] * len(self._layouts)
         self._messages: list[Floats | None] = [None] * len(self._layouts)  # None stands for 1
         self._stale = set(range(len(self._layouts)))
+
+    def _merge_factors(self, number: int) -> list[Part]:
+        """The factors of a clique, those combined that stay small together."""
+        parts = self._layout.factor_parts(number, self._factors)
+        return merge_parts(parts, self.semiring, self._layouts[number].entries)
+
+    def set_tables(self, tables: Mapping[int, Floats]) -> None:
+        """Other tables for some factors, of the same shapes; what they do not touch is kept."""
+        homes = set()
+        for factor, table in tables.items():
+            self._factors[factor] = table
+            homes.add(self._layout.home_of_factor[factor])
+        for number in homes:
+            self._potentials[number] = self._merge_factors(number)
+            self._outdate(number)
+
+    def _outdate(self, number: int) -> None:
+        """Compute the messages of a clique and of all above it again at the next `collect`."""
+        while number >= 0 and number not in self._stale:
+            self._stale.add(number)
+            number = self._layouts[number].parent
 
     def set_evidence(self, evidence: Mapping[int, Floats]) -> None:
         """Degrees for the states of some variables; what they do not touch is kept."""
@@ -82,10 +101,7 @@ class JunctionTree:
         for variable in evidence:
             self._observed.setdefault(self.plan.home[variable], []).append(variable)
         for variable in changed:
-            number = self.plan.home[variable]
-            while number >= 0 and number not in self._stale:
-                self._stale.add(number)
-                number = self._layouts[number].parent
+            self._outdate(self.plan.home[variable])
 
     def changed_evidence(self, evidence: Mapping[int, Floats]) -> set[int]:
         """Variables whose evidence differs from that of the tree."""
@@ -109,7 +125,7 @@ class JunctionTree:
                 if number in untouched:
                     self._tables[number] = self._messages[number] = None
                     continue
-                kept = layout.parent < 0 or (keep and layout.entries <= _KEPT_ENTRIES)
+                kept = layout.parent < 0 or (keep and layout.entries <= KEPT_ENTRIES)
                 table = self._combine_clique(number, buffer=None if kept else self._buffer)
                 self._messages[number] = semiring.project.reduce(
                     table.reshape(layout.residual, layout.separator), axis=0

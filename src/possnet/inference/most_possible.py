@@ -88,14 +88,15 @@ def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[in
     return best
 
 
-def count_ties(tree: JunctionTree) -> int:
+def count_ties(tree: JunctionTree, lowest: float | None = None) -> int:
     """How many configurations reach the best value: those that do so in the belief of every clique.
 
-    A product is best when each component is; a minimum, when no component is below it.
+    A product is best when each component is; a minimum, when no component is below it, or below ``lowest`` if that is
+    given, as something outside the tree lets no configuration be better.
 
     Equality is up to rounding; the number is exact, however large.
     """
-    value = tree.collect()
+    value = tree.collect() if lowest is None else lowest
     margin = tie_margin(tree)
     reached: list[Bools] = [np.zeros(0, dtype=np.bool_)] * len(tree.plan.cliques)
     for number, belief in tree.beliefs():

@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from possnet.errors import TooLarge
 from possnet.graph import Elimination, EliminationRule, eliminate, iterate_bits
@@ -27,6 +27,10 @@ _SECONDS_PER_ENTRY = 2e-8
 _SECONDS_PER_CLIQUE = 3e-5
 _SECONDS_PER_TRY = 4e-5  # one elimination by the rules "fill" or "weight", a node
 _RESTARTS = 12
+_LARGE = 1 << 22  # entries of a plan for which the order of the variables themselves is tried too
+
+KEPT_ENTRIES: Final = 1 << 14
+"""Entries of a table that a junction tree keeps for the next pass; larger ones are sooner combined again than read."""
 
 
 @dataclass(slots=True)
@@ -66,6 +70,13 @@ class Plan:
         return 8 * (self.entries + 2 * self.largest)
 
     @property
+    def lean_memory(self) -> int:
+        """Estimated bytes of a tree that keeps messages and small tables, and forms large ones when they are needed."""
+        separators = sum(prod(clique.shape[clique.residual :]) for clique in self.cliques)
+        small = sum(min(prod(clique.shape), KEPT_ENTRIES) for clique in self.cliques)
+        return 8 * (small + 2 * separators + 3 * self.largest)
+
+    @property
     def seconds(self) -> float:
         """Estimated time of one calibration, on a machine that streams about a gigabyte of products a second."""
         return self.entries * _SECONDS_PER_ENTRY + len(self.cliques) * _SECONDS_PER_CLIQUE
@@ -95,6 +106,27 @@ class Plan:
             return True
         return self.memory <= (memory_limit() if limit is None else limit)
 
+    @property
+    def collect_memory(self) -> int:
+        """Estimated bytes of a collect pass that drops every message once it is received."""
+        live = peak = 0
+        for clique in self.cliques:
+            entries, sent = prod(clique.shape), prod(clique.shape[clique.residual :])
+            peak = max(peak, live + 2 * entries + sent)
+            live += sent if clique.parent >= 0 else entries
+            live -= sum(prod(self.cliques[k].shape[self.cliques[k].residual :]) for k in clique.children)
+        return 8 * peak
+
+    def fits_lean(self, limit: int | None = None, *, collect: bool = False) -> bool:
+        """Whether messages and the largest tables fit in the memory that is allowed, by default half of the free.
+
+        With ``collect`` for a collect pass alone.
+        """
+        if self.memory < (1 << 22 if limit is None else limit // 4):  # either is less than three times that
+            return True
+        needed = self.collect_memory if collect else self.lean_memory
+        return needed <= (memory_limit() if limit is None else limit)
+
     def refuse_if_large(self, names: Sequence[str], limit: int | None = None) -> None:
         """Raise `TooLarge` if the tables would not fit."""
         if not self.fits_limit(limit):
@@ -116,6 +148,7 @@ def make_plan(
     dropped: int = 0,
     last: int = 0,
     together: Iterable[int] = (),
+    thorough: bool = True,
 ) -> Plan:
     """Junction tree in which every scope lies inside a clique.
 
@@ -129,6 +162,8 @@ def make_plan(
         Variables (as bits) that are eliminated after all others, so that a root holds them.
     together
         Variables that shall lie in one clique, though no factor says so.
+    thorough
+        Whether several eliminations are tried where that could pay.
 
     Examples
     --------
@@ -145,10 +180,12 @@ def make_plan(
     for variable in range(len(sizes)):
         near[variable] &= ~(1 << variable)
     present = ((1 << len(sizes)) - 1) & ~dropped
-    return _build_junction_tree(sizes, masks, _cheapest_elimination(near, sizes, present, last))
+    return _build_junction_tree(sizes, masks, _cheapest_elimination(near, sizes, present, last, thorough=thorough))
 
 
-def _cheapest_elimination(near: list[int], sizes: Sequence[int], present: int, last: int) -> Elimination:
+def _cheapest_elimination(
+    near: list[int], sizes: Sequence[int], present: int, last: int, *, thorough: bool
+) -> Elimination:
     """The best of several eliminations; more are tried while the saving could pay for the planning."""
     kept = list(iterate_bits(present))
     if len(kept) < len(sizes):
@@ -163,12 +200,16 @@ def _cheapest_elimination(near: list[int], sizes: Sequence[int], present: int, l
         candidate = eliminate(near, sizes, rule, rng=rng, give_up=best.entries, last=last)
         return candidate if candidate.entries < best.entries else best
 
-    if best.entries * _SECONDS_PER_ENTRY > quick / 2:
+    seconds = best.entries * _SECONDS_PER_ENTRY if thorough else 0.0
+    if seconds > quick / 2:
         best = try_rule("weight")
-    if best.entries * _SECONDS_PER_ENTRY > 50 * quick:
+    if thorough and best.entries * _SECONDS_PER_ENTRY > 50 * quick:
         best = try_rule("weighted-fill")
+    if thorough and best.entries > _LARGE:
+        best = try_rule("order")
     rng = random.Random(0)  # noqa: S311 - breaks ties, the same way every time
-    for attempt in range(min(int(best.entries * _SECONDS_PER_ENTRY / (8 * quick)), _RESTARTS)):
+    restarts = min(int(best.entries * _SECONDS_PER_ENTRY / (8 * quick)), _RESTARTS) if thorough else 0
+    for attempt in range(restarts):
         best = try_rule("weight" if attempt % 4 == 3 else "fill", rng)
     if kept == list(range(len(kept))):
         return best

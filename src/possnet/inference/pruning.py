@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.inference.conditioning import Budget, ConditionedTree, require_cutset
 from possnet.inference.factor_graph import to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.plan import make_plan
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def query_pruned(
-    graph: FactorGraph, targets: list[int], known: dict[int, Floats], semiring: Semiring, limit: int | None
+    graph: FactorGraph, targets: list[int], known: dict[int, Floats], semiring: Semiring, budget: Budget
 ) -> tuple[float, Floats | None]:
     """Combined value of all relevant factors, and the table over the targets (unnormalised, in their order).
 
@@ -50,13 +51,32 @@ def query_pruned(
     present = {v for scope in scopes for v in scope} | set(targets)
     absent = sum(1 << v for v in range(len(sizes)) if v not in present)
     plan = make_plan(sizes, scopes, dropped=absent, last=sum(1 << target for target in targets), together=targets)
-    plan.refuse_if_large(graph.names, limit)
     if not plan.cliques:
         return value, None
+    if not plan.fits_lean(budget.limit, collect=True):
+        cutset = require_cutset(sizes, scopes, graph.names, budget, plan, dropped=absent, targets=targets)
+        return _query_in_turn(ConditionedTree(cutset, scopes, tables, semiring), targets, value, budget)
     tree = JunctionTree(plan, scopes, tables, semiring)
     with np.errstate(divide="ignore", invalid="ignore"):
         total = float(semiring.combine(value, tree.collect(keep=False)))
         return total, read_targets(tree, targets, value) if targets else None
+
+
+def _query_in_turn(
+    conditioned: ConditionedTree, targets: list[int], value: float, budget: Budget
+) -> tuple[float, Floats | None]:
+    """The value and the table over the targets, projected over all configurations of a cutset."""
+    tree = conditioned.tree
+    semiring = tree.semiring
+    best, table = semiring.zero, None
+    for _, constant in conditioned.configurations(budget.progress):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = float(semiring.combine(value, constant))
+            best = float(semiring.project(best, float(semiring.combine(scaled, tree.collect()))))
+            if targets:
+                found = read_targets(tree, targets, scaled)
+                table = found if table is None else semiring.project(table, found)
+    return best, table
 
 
 def _slice_factor(

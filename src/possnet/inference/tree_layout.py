@@ -43,6 +43,11 @@ class TreeLayout:
                 axes[factor] = ordered, shape_in_clique(clique, scope)
         return axes
 
+    @cached_property
+    def home_of_factor(self) -> dict[int, int]:
+        """The clique of every factor."""
+        return {factor: number for number, clique in enumerate(self.plan.cliques) for factor in clique.factors}
+
     def factor_parts(self, number: int, tables: Sequence[Floats]) -> list[Part]:
         """The factors of a clique, shaped for it."""
         parts = []
