@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from click.testing import CliRunner
+from hypothesis import event, given, strategies as st
 
 import possnet as pn
+from possnet.cli import main
 from possnet.inference import conditioning, plan
 from possnet.inference.conditioning import find_cutset
 from tests.inference.brute_force import questions
@@ -25,6 +29,7 @@ def test_fixing_variables_in_turn_changes_no_answer(
 ) -> None:
     net, evidence = question
     free = pn.Inference(net)
+    event("fixed in turn" if free.plan.lean_memory > limit else "fits")
     target = data.draw(st.sampled_from(net.variables)).name
     with mock.patch.object(plan, "KEPT_ENTRIES", 1):
         tight = tight_engine(net, limit)
@@ -77,7 +82,7 @@ def test_a_grid_is_answered_in_a_quarter_of_the_memory() -> None:
 
 def test_what_would_take_too_long_is_refused_with_the_estimate_before_anything_is_computed() -> None:
     with pytest.raises(pn.TooLarge, match=r"max_seconds=.*fixed in turn .*takes about .* years; 10 are allowed"):
-        pn.Inference(grid(30), limit=1 << 26).marginals()
+        pn.Inference(grid(18), limit=1 << 12).marginals()
 
 
 def test_a_cutset_leaves_the_targets_alone() -> None:
@@ -96,3 +101,27 @@ def test_every_configuration_is_met_once_and_neighbours_differ_in_one_digit() ->
             digits[change[0]] = change[1]
         met.add(tuple(digits))
     assert len(met) == 12
+
+
+def test_the_command_fixes_variables_in_turn_if_there_is_time(tmp_path: Path) -> None:
+    net = grid(7)
+    pn.write_network(net, tmp_path / "grid.json")
+    whole = CliRunner().invoke(main, ["query", str(tmp_path / "grid.json"), "g3_3", "--given", "g6_6=yes", "--json"])
+    little = pn.Inference(net).plan.collect_memory // 4
+    with (
+        mock.patch("possnet.inference.plan.memory_limit", return_value=little),
+        mock.patch("possnet.inference.conditioning.memory_limit", return_value=little),
+        mock.patch.object(plan.Plan, "memory", 1 << 30),
+    ):
+        found = CliRunner().invoke(
+            main, ["query", str(tmp_path / "grid.json"), "g3_3", "--given", "g6_6=yes", "--json"]
+        )
+        refused = CliRunner().invoke(
+            main, ["query", str(tmp_path / "grid.json"), "g3_3", "--given", "g6_6=yes", "--max-seconds", "0"]
+        )
+    assert found.exit_code == 0, found.output
+    states, expected = (json.loads(result.output)["states"] for result in (found, whole))
+    for state, degrees in expected.items():
+        assert states[state] == pytest.approx(degrees, abs=1e-12)
+    assert refused.exit_code == 1
+    assert "0 are allowed" in refused.output

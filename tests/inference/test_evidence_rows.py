@@ -16,7 +16,8 @@ from possnet.inference import (
     row_queries,
     row_schedule,
 )
-from possnet.inference.elimination_steps import schedule_elimination
+from possnet.inference.elimination_steps import run_steps, schedule_elimination
+from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 from tests.inference.brute_force import questions
 
 
@@ -191,5 +192,26 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
 def test_a_step_of_an_elimination_that_combines_nothing_has_one_entry() -> None:
     """Nothing holds the second axis: the memory of the widest step is asked for, and that of nothing is no division by zero."""
     steps = schedule_elimination([(2, 1, 3)], 2)
-    assert [step.rest for step in steps] == [[0], [], [1]]
+    assert [step.rest for step in steps] == [[0], [], [2, 1]]
     assert [step.shape for step in steps] == [(2, 1, 3), (1, 1, 1), (1, 1, 3)]
+
+
+@pytest.mark.parametrize("semiring", [MAX_PRODUCT, MAX_MIN, SUM_PRODUCT, MAX_SUM], ids=lambda a: a.name)
+@given(st.data())
+def test_axes_leave_one_by_one_as_all_at_once(semiring: Semiring, data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=5).map(tuple))
+    eliminated = data.draw(st.integers(0, len(shape)))
+    rows = data.draw(st.integers(1, 3))
+    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
+    parts = []
+    for _ in range(data.draw(st.integers(1, 7))):
+        inside = [size if data.draw(st.booleans()) else 1 for size in shape]
+        parts.append(rng.random((*inside, data.draw(st.sampled_from([1, rows])))))
+    whole = np.full((*shape, rows), semiring.one)
+    for part in parts:
+        whole = semiring.combine(whole, part)
+    expected = semiring.project.reduce(whole, axis=tuple(range(eliminated)), keepdims=True)
+    steps = schedule_elimination([part.shape[:-1] for part in parts], eliminated)
+    buffer = np.empty(data.draw(st.sampled_from([0, 1 << 12])))
+    found = run_steps(steps, parts, shape, semiring, buffer)
+    assert np.broadcast_to(found, expected.shape) == pytest.approx(expected, abs=1e-12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -97,6 +97,21 @@ def show_progress(doing: str, unit: str, total: int | None = None) -> Iterator[P
             # EM says how many steps it may take, not how many it will.
             whole = None if unit == "steps of EM" else total or most or None
             bar.update(task, completed=done, total=whole, count=count_units(done, whole, unit))
+
+        yield advance
+
+
+@contextmanager
+def show_late_progress(doing: str, unit: str) -> Iterator[Progress]:
+    """A bar like that of `show_progress`, which appears when the first step is told: for what is mostly done at once."""
+    with ExitStack() as stack:
+        bars: list[Progress | None] = []
+
+        def advance(done: int, most: int) -> None:
+            if not bars:
+                bars.append(stack.enter_context(show_progress(doing, unit)))
+            if bars[0] is not None:
+                bars[0](done, most)
 
         yield advance
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EliminationStep:
-    """Parts are numbered as given; each merge makes the next number, and so does the result of a step that has any.
+    """Parts are numbered as given; each merge makes the next number, and so does the result of each step but the last.
 
     Attributes
     ----------
@@ -106,19 +106,19 @@ def schedule_elimination(shapes: Sequence[Shape], eliminated: int) -> list[Elimi
         width = len(shapes[0]) if shapes else 0
         shape = tuple([max((known[number][k] for number in rest), default=1) for k in range(width)])
         steps.append(EliminationStep(merges, rest, shape))
-        if rest and axis < eliminated:
+        if axis < eliminated:  # also where nothing holds the axis: a number, which stands for its states
             known.append((*shape[:axis], 1, *shape[axis + 1 :]))
             wait(len(known) - 1)
     return steps
 
 
-def project_product(parts: Sequence[Floats], axis: int, semiring: Semiring, buffer: Floats) -> Floats:
+def _project_product(parts: Sequence[Floats], axis: int, semiring: Semiring, buffer: Floats) -> Floats:
     """Combination of parts with an axis projected out, which stays with length 1; axes before it have length 1.
 
     The combination is written into the buffer, if that is large enough.
 
     >>> from possnet.inference.semirings import SUM_PRODUCT
-    >>> project_product([np.array([[1.0], [10.0]]), np.array([[1.0, 2.0], [3.0, 4.0]])], 0, SUM_PRODUCT, np.empty(4))
+    >>> _project_product([np.array([[1.0], [10.0]]), np.array([[1.0, 2.0], [3.0, 4.0]])], 0, SUM_PRODUCT, np.empty(4))
     array([[31., 42.]])
     """
     table = parts[0]
@@ -131,3 +131,37 @@ def project_product(parts: Sequence[Floats], axis: int, semiring: Semiring, buff
     left = (*table.shape[:axis], 1, *table.shape[axis + 1 :])
     projected: Floats = semiring.project.reduce(table.reshape(table.shape[axis], -1), axis=0)
     return projected.reshape(left)
+
+
+def run_steps(
+    steps: Sequence[EliminationStep], parts: list[Floats], shape: Shape, semiring: Semiring, buffer: Floats
+) -> Floats:
+    """The combination of parts with the first axes projected out; they, and axes that no part holds, have length 1.
+
+    ``steps`` are those of `schedule_elimination` for the parts' axes; one more, of rows, is the last.
+
+    >>> from possnet.inference.semirings import SUM_PRODUCT
+    >>> steps = schedule_elimination([(1, 3)], 1)
+    >>> run_steps(steps, [np.array([[[1.0], [2.0], [3.0]]])], (2, 3), SUM_PRODUCT, np.empty(0)).ravel()
+    array([2., 4., 6.])
+    """
+    values = list(parts)
+    for axis, step in enumerate(steps[:-1]):
+        values += _merge_values(step, values, semiring)
+        if step.rest:
+            values.append(_project_product([values[number] for number in step.rest], axis, semiring, buffer))
+        else:  # nothing holds this variable: its states are all alike
+            alike = semiring.project.reduce(np.full(shape[axis], semiring.one))
+            values.append(np.full((1,) * (len(shape) + 1), alike))
+    values += _merge_values(steps[-1], values, semiring)
+    table = np.full((1,) * (len(shape) + 1), semiring.one)
+    for count, number in enumerate(steps[-1].rest):
+        table = semiring.combine(table, values[number]) if count else values[number]
+    return table
+
+
+def _merge_values(step: EliminationStep, values: Sequence[Floats], semiring: Semiring) -> list[Floats]:
+    known = list(values)
+    for first, second in step.merges:
+        known.append(semiring.combine(known[first], known[second]))
+    return known[len(values) :]

@@ -72,6 +72,8 @@ def best_configurations(tree: JunctionTree, k: int) -> list[tuple[float, dict[in
     """The k best values and complete configurations (variable -> state); those of the zero value are left out."""
     plan = tree.plan
     search = _BestFirstSearch(tree)
+    if not search.order:
+        return [(tree.semiring.one, {})]  # nothing is left to choose
     search.open_clique(tree.collect(), 0, {})
     best: list[tuple[float, dict[int, int]]] = []
     while search.heap and len(best) < k:

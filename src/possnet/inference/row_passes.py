@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.inference.elimination_steps import project_product, schedule_elimination, schedule_merges
+from possnet.inference.elimination_steps import run_steps, schedule_elimination, schedule_merges
 from possnet.inference.message_passing import Projection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from possnet.aliases import Floats, Ints
-    from possnet.inference.elimination_steps import EliminationStep
     from possnet.inference.message_passing import Part, Potential
     from possnet.inference.row_schedule import Combinations, RowSchedule
     from possnet.inference.semirings import Semiring
@@ -123,31 +122,9 @@ class RowPasses:
             for (inside, value), member in zip(looked_up, members, strict=True):
                 taken = value if member is None else _take_columns(value, member, chosen, self.schedule.identity)
                 values.append(taken.reshape(*inside, -1))
-            message[..., chosen] = self._run_steps(steps, values, shape, chosen.stop - start).reshape(*kept, -1)
+            result = run_steps(steps, values, shape, self._semiring, self._buffer)
+            message[..., chosen] = result.reshape(result.shape[eliminated:])
         return message.reshape(-1, up.count)
-
-    def _run_steps(
-        self, steps: list[EliminationStep], values: list[Floats], shape: tuple[int, ...], width: int
-    ) -> Floats:
-        """The steps of an elimination for some combinations, along the last axis; the result has all of the kept axes."""
-        semiring, eliminated = self._semiring, len(steps) - 1
-        for axis, step in enumerate(steps):
-            for first, second in step.merges:
-                values.append(semiring.combine(values[first], values[second]))
-            parts = [values[number] for number in step.rest]
-            if axis == eliminated:
-                break
-            if parts:
-                values.append(project_product(parts, axis, semiring, self._buffer))
-            else:  # nothing holds this variable: its states are all alike
-                alike = semiring.project.reduce(np.full(shape[axis], semiring.one))
-                values.append(np.full((1,) * (len(shape) + 1), alike))
-        if not parts:
-            parts = [np.full((1,) * (len(shape) + 1), semiring.one)]
-        table = parts[0]
-        for other in parts[1:]:
-            table = semiring.combine(table, other)
-        return np.broadcast_to(table, (*(1,) * eliminated, *shape[eliminated:], width))
 
     def distribute(self, wanted: Collection[int], read: Callable[[int, slice, Floats], None]) -> None:
         """The distribute pass down to the wanted cliques, whose beliefs are read; after `collect`.

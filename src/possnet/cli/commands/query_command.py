@@ -8,6 +8,7 @@ import click
 
 import possnet as pn
 from possnet.cli import shared_options as shared
+from possnet.cli.outputs import show_late_progress
 from possnet.cli.parse import NET, VARIABLE, parse_evidence, write_finding
 from possnet.cli.render import Page, draw_bar, escape_names, show
 from possnet.cli.terminal import get_width
@@ -27,6 +28,14 @@ _ALIKE = 0.0005  # degrees that three decimals do not tell apart
 )
 @click.option("--why", is_flag=True, help="Explain the most possible state, or that of --state, too.")
 @click.option("--state", metavar="STATE", help="The state that --why explains.")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(0.0),
+    default=60.0,
+    show_default=True,
+    metavar="S",
+    help="Where the network is too wide for memory, fix variables in turn if that takes at most so long.",
+)
 @shared.json_option("Print JSON instead of bars.")
 def query_command(
     net: pn.Network,
@@ -35,6 +44,7 @@ def query_command(
     with_bounds: bool,  # noqa: FBT001
     why: bool,  # noqa: FBT001
     state: str | None,
+    max_seconds: float,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Show the possibility and the necessity of every state of a variable.
@@ -61,8 +71,9 @@ def query_command(
         raise pn.InputError("query --state: nothing is explained; expected --why with it")
     evidence = parse_evidence(given, net)
     explained = _explain_answer(net, target, evidence, state) if why else None  # first, because its refusals say more
-    engine = pn.Inference(net)
-    answer, degree = engine.query(target, evidence), engine.possibility_of(evidence)
+    with show_late_progress("fixing variables in turn", "configurations") as advance:
+        engine = pn.Inference(net, max_seconds=max_seconds, progress=advance)
+        answer, degree = engine.query(target, evidence), engine.possibility_of(evidence)
     findings = [write_finding(name, cell) for name, cell in given.items()]
     if with_bounds:
         bounds = engine.bounds(target, evidence), engine.evidence_bounds(evidence)
