@@ -103,16 +103,21 @@ def check_file(path: Path, *, commands: bool = False) -> bool:
 
 
 def compare_with_arrow(path: Path) -> None:
-    """What possnet reads from another program's file is exactly what pyarrow alone reads; no text at all is unknown."""
-    table = pq.ParquetFile(path, page_checksum_verification=True).read()
-    if b"possnet" in (table.schema.metadata or {}):
+    """What possnet reads from another program's file is exactly what pyarrow alone reads; a text without a letter is unknown.
+
+    Row group by row group: what pyarrow reads from damaged lists as a whole and group by group may differ.
+    """
+    file = pq.ParquetFile(path, page_checksum_verification=True)
+    table = pa.concat_tables([file.read_row_group(k) for k in range(file.num_row_groups)] or [file.read()])
+    if b"possnet" in (file.schema_arrow.metadata or {}):
         return
     data = pn.read_data(path, cells="plain")
     for name in (variable.name for variable in data.variables):
         cells, missing = [row[name] for row in map(data.row, range(len(data)))], data.missing(name)
         values = table.column(name).to_pylist()
         assert [None if absent else cell for absent, cell in zip(missing, cells, strict=True)] == [
-            None if value is None or value == "" else _to_cell(value) for value in values
+            None if value is None or (isinstance(value, str) and not value.strip()) else _to_cell(value)
+            for value in values
         ], f"{name}: other cells than pyarrow reads"
 
 
@@ -163,6 +168,13 @@ _EXAMPLES: list[Any] = [
     "2024-05-31",
 ]
 
+_PAIRS: list[Any] = [
+    None,
+    [],
+    [("x", 1.0)],
+    [("x", None), ("y", 0.5)],
+]  # pyarrow ends the program at a null among pairs
+
 
 def restructure_table(table: Any, random: Random) -> Any:
     """A table with metadata, names, types or cells that nobody expects."""
@@ -190,8 +202,9 @@ def restructure_table(table: Any, random: Random) -> Any:
 
 
 def _make_column(kind: Any, rows: int, random: Random) -> Any:
-    values = random.choices(_EXAMPLES, k=3)
-    for candidates in (values, *([value] for value in _EXAMPLES)):
+    examples = _PAIRS if pa.types.is_map(kind) else _EXAMPLES
+    values = random.choices(examples, k=3)
+    for candidates in (values, *([value] for value in examples)):
         try:
             return pa.array(random.choices(candidates, k=rows), type=kind)
         except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError):

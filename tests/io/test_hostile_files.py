@@ -181,3 +181,11 @@ def test_a_file_of_no_rows_is_a_data_set_of_no_rows_and_says_so(tmp_path: Path) 
     assert "Note:" in shown.stderr
     assert "no rows" in shown.stderr
     refused("texts.parquet: no rows, so that nothing says which states 'a' has", pn.read_data, texts)
+
+
+def test_weights_of_an_unusable_type_are_refused_with_the_name_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    nested = pa.array([[["2"]], [["3"]]])
+    pq.write_table(pa.table({"rash": ["yes", "no"], "weight": nested}), path)
+    with pytest.raises(pn.InputError, match=r"rows\.parquet: column 'weight': cells of type list<"):
+        pn.read_data(path, weights="weight")

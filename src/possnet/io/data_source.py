@@ -215,7 +215,11 @@ class DataSource(ABC):
         if not self.weight_column:
             return None
         alone = table.select([self.weight_column])
-        columns = columns_of_table(alone, [self.weight_column], {self.weight_column: number_reader(self.weight_column)})
+        own = {self.weight_column: number_reader(self.weight_column)}
+        try:
+            columns = columns_of_table(alone, [self.weight_column], own)
+        except InputError as error:
+            raise InputError(f"{self.owner}: {error}") from None
         return weights_of_column(columns, self.weight_column, self.owner, first_row)
 
 
