@@ -205,7 +205,7 @@ def test_few_numbers_with_fractions_are_binned_with_all_others_and_shown_by_info
     refused = run("learn", table, "--bin", "size", "--out", tmp_path / "net.json")
     assert refused.returncode == 1
     assert "column 'rare': numbers with fractions; expected states. Bin measurements into states: " in refused.stderr
-    assert "(--bin rare) where files are read, or '*' for all columns of numbers" in refused.stderr
+    assert "(--bin rare); where files are read also '*', for all columns of numbers" in refused.stderr
     learned = run("learn", table, "--bin", "*", "--out", tmp_path / "net.json")
     assert learned.returncode == 0
     assert pn.read_network(tmp_path / "net.json").variable("rare").states == ("<0.25", ">=0.25")

@@ -25,7 +25,7 @@ def rows(tmp_path: Path) -> Path:
 def test_a_warning_of_the_library_is_one_note_however_often_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = pn.Inference(pn.load_example("asia"))
 
-    def warning_inference(_: pn.Network) -> pn.Inference:
+    def warning_inference(_: pn.Network, **__: object) -> pn.Inference:
         warn_user("the network is old")
         warn_user("the network is old")
         warnings.warn("an array was copied", RuntimeWarning, stacklevel=1)

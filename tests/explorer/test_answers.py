@@ -18,6 +18,7 @@ from possnet.explorer.evidence_answers import answer_evidence
 from possnet.explorer.request_types import AnswerRequest, TableRequest
 from possnet.explorer.session import Session
 from possnet.explorer.table_pages import read_table_page
+from possnet.inference.tree_layout import layout_of_structure
 from tests.serving import Server, serving
 
 
@@ -71,7 +72,8 @@ def test_a_click_plans_no_junction_tree_but_the_first(monkeypatch: pytest.Monkey
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("planned again")
 
-    monkeypatch.setattr("possnet.inference.engine.make_plan", refuse)
+    monkeypatch.setattr("possnet.inference.tree_layout.make_plan", refuse)
+    layout_of_structure.cache_clear()
     for evidence in EVIDENCE:
         answer_evidence(session, AnswerRequest(evidence, explain=True))
 

@@ -18,6 +18,7 @@ from possnet.inference import (
     MAX_SUM,
     SUM_PRODUCT,
     JunctionTree,
+    Projection,
     Semiring,
     junction_tree,
     make_plan,
@@ -101,6 +102,13 @@ def test_families_of_just_what_is_eliminated_send_ones() -> None:
     sends = TreeLayout(upwards, scopes).unit_cliques([True] * 4)
     assert upwards.home[0] not in sends or upwards.home[0] == upwards.home[3]
     assert upwards.home[2] in sends
+
+
+def test_a_projection_on_all_axes_is_no_view_of_a_buffer_that_will_be_used_again() -> None:
+    table = np.arange(6.0)
+    projected = Projection((2, 3), (0, 1), (0, 1))(table, MAX_PRODUCT)
+    assert projected.reshape(-1).tolist() == table.tolist()
+    assert not np.shares_memory(projected, table)
 
 
 def test_networks_of_equal_structure_share_a_plan() -> None:

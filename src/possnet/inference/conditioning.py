@@ -234,12 +234,12 @@ def marginals_in_turn(
             if value == semiring.zero:
                 continue
             total = float(semiring.project(total, value))
-            for v, found in enumerate(tree.distribute()):
+            for v, marginal in enumerate(tree.distribute()):
                 if v in states:
                     place = states[v]
                     marginals[v][place] = semiring.project(marginals[v][place], value)
                 else:
-                    semiring.project(marginals[v], semiring.combine(found.reshape(-1), constant), out=marginals[v])
+                    semiring.project(marginals[v], semiring.combine(marginal.reshape(-1), constant), out=marginals[v])
     return total, marginals
 
 
@@ -263,8 +263,8 @@ def best_in_turn(
             if value >= top - room:
                 ties += count_ties(tree, value)
             if len(best) < k or value > best[-1][0]:
-                found = best_configurations(tree, k)
-                best += [(float(semiring.combine(constant, degree)), states | fixed) for degree, states in found]
+                choices = best_configurations(tree, k)
+                best += [(float(semiring.combine(constant, degree)), states | fixed) for degree, states in choices]
                 best = sorted(best, key=lambda entry: -entry[0])[:k]
     return best, ties
 

@@ -62,9 +62,9 @@ class Projection:
         return self._steps
 
     def __call__(self, table: Floats, semiring: Semiring) -> Floats:
-        """The reduced table of one piece of evidence, flat if it was large."""
+        """The reduced table of one piece of evidence, flat if it was large; never a view of the table itself."""
         if not self.axes:
-            return table
+            return table.copy()
         if table.size <= _SMALL:
             small: Floats = semiring.project.reduce(table.reshape(self.shape), axis=self.axes)
             return small

@@ -74,8 +74,8 @@ def _query_in_turn(
             scaled = float(semiring.combine(value, constant))
             best = float(semiring.project(best, float(semiring.combine(scaled, tree.collect()))))
             if targets:
-                found = read_targets(tree, targets, scaled)
-                table = found if table is None else semiring.project(table, found)
+                degrees = read_targets(tree, targets, scaled)
+                table = degrees if table is None else semiring.project(table, degrees)
     return best, table
 
 

@@ -34,5 +34,6 @@ def write_report(experiment: Experiment | str) -> None:
         page = pn.write_report(experiment, progress=advance)
     announce_file(page, "the report, a page to show to others")
     announce_file(page.parent / "results.csv", "every metric of every trial")
-    if any((page.parent / "figures").iterdir()):
-        announce_file(page.parent / "figures", "every figure as SVG and PDF")
+    figures = page.parent / "figures"
+    if figures.is_dir() and any(figures.iterdir()):
+        announce_file(figures, "every figure as SVG and PDF")
