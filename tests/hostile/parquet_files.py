@@ -113,6 +113,8 @@ def compare_with_arrow(path: Path) -> None:
         return
     data = pn.read_data(path, cells="plain")
     for name in (variable.name for variable in data.variables):
+        if pa.types.is_map(table.column(name).type):
+            continue  # pairs of states and degrees
         cells, missing = [row[name] for row in map(data.row, range(len(data)))], data.missing(name)
         values = table.column(name).to_pylist()
         assert [None if absent else cell for absent, cell in zip(missing, cells, strict=True)] == [
