@@ -41,7 +41,7 @@ def run_section(section: Section, seconds: float, seed: int | None) -> Record:
         record = update_ledger(section.name, partial(_count_chunk, number, chunk, took))[section.name]
         for failure in chunk.failures:
             sys.stdout.write(f"{section.name}, seed {number}: {failure}\n")
-        if seed is None and section.wanted and record.tried >= section.wanted and not set(failing) - {number}:
+        if seed is None and section.wanted and record.tried >= section.wanted and not record.failing:
             break
     sys.stdout.write(f"{section.name}: {record.tried:,} tried, {record.failed} failed, {record.mended} mended\n")
     return record
