@@ -174,8 +174,8 @@ def in_own_process(code: str, *arguments: str) -> Any:
 class Peer:
     """The peers' process: ``peer("samples", bif=..., rows=..., threads=1)`` runs one job of ``peers/serve.py``."""
 
-    def __init__(self, *, most_gigabytes: float = 0.0) -> None:
-        command = [str(PEERS), str(ROOT / "benchmarks" / "peers" / "serve.py"), str(most_gigabytes)]
+    def __init__(self, *, most_gigabytes: float = 0.0, script: str = "serve.py") -> None:
+        command = [str(PEERS), str(ROOT / "benchmarks" / "peers" / script), str(most_gigabytes)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Self:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyagrum as gum
-import toulbar2_mpe
 import uai
 from structure_searches import structure_search
 
@@ -230,14 +229,9 @@ def pgmpy_structure(file: str) -> dict[str, object]:
     return {"seconds": loading + learning, "load": loading, "learn": learning, "edges": list(dag.edges())}
 
 
-def most_possible(file: str, evidence: dict[str, int]) -> dict[str, object]:
-    """The most possible configuration by toulbar2: the solver is timed, its model is built before."""
-    return toulbar2_mpe.solve(uai.read(file), {int(v): state for v, state in evidence.items()}, 600.0)
-
-
 JOBS = (
     versions, samples, read_and_learn, learn, pgmpy_fit, explode, marginals, change, rows, em, pyagrum_structure,
-    pgmpy_structure, structure_search, most_possible,
+    pgmpy_structure, structure_search,
 )  # fmt: skip
 
 

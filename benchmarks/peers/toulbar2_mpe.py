@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +65,7 @@ def solve(model: Model, evidence: dict[int, int], timeout: float) -> dict[str, A
             problem.AddVariable(f"v{v}", list(range(model.sizes[v])))
         for scope, costs in factors:
             add_factor(problem, [number[v] for v in scope], np.rint(costs * 10.0**digits))
-        begin = time.perf_counter()
         found = problem.Solve(timeLimit=math.ceil(timeout)) if free else ([], 0.0, 1)
-        seconds = time.perf_counter() - begin
     except problem.Contradiction:
         found = None
     else:
@@ -76,8 +73,7 @@ def solve(model: Model, evidence: dict[int, int], timeout: float) -> dict[str, A
     if found is None:
         return answer(model, None, optimal=optimal)
     full = tuple(fixed[v] if v in fixed else int(found[0][number[v]]) for v in range(len(model.sizes)))
-    found_answer = answer(model, full, optimal=optimal, log_error=len(factors) * 10.0**-digits)
-    return found_answer | {"seconds": seconds}
+    return answer(model, full, optimal=optimal, log_error=len(factors) * 10.0**-digits)
 
 
 def answer(model: Model, states: tuple[int, ...] | None, *, optimal: bool, log_error: float = 0.0) -> dict[str, Any]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
+from possnet.inference import engine as engine_module
 from tests.inference.brute_force import joint_table, questions, with_evidence
 
 
-@given(questions(), st.integers(1, 8))
-def test_the_best_configurations_are_those_of_brute_force(question: tuple[pn.Network, dict[str, Any]], k: int) -> None:
+@given(questions(), st.integers(1, 8), st.booleans())
+def test_the_best_configurations_are_those_of_brute_force(
+    question: tuple[pn.Network, dict[str, Any]], k: int, is_pruned: bool
+) -> None:
+    """On the tree of the whole network, and on what is left of it given the evidence."""
+    with patch.object(engine_module, "_SMALL_A_VARIABLE", 0 if is_pruned else 1000):
+        compare_with_brute_force(question, k)
+
+
+def compare_with_brute_force(question: tuple[pn.Network, dict[str, Any]], k: int) -> None:
     net, evidence = question
     joint = with_evidence(net, joint_table(net), evidence)
     if joint.max() == 0.0:
@@ -69,3 +79,14 @@ def test_degrees_below_the_smallest_float_are_told_apart() -> None:
     tables = {v.name: [0.1, 0.01] for v in scope}
     engine = pn.Inference(pn.Network.subnormal(scope, pn.Dag({v.name: () for v in scope}), tables))
     assert [(e.possibility, e.ties) for e in engine.most_possible_k(3)] == [(0.0, 1), (0.0, 2), (0.0, 2)]
+
+
+def test_a_wide_network_has_its_best_configurations_without_its_tree() -> None:
+    """Fifteen variables, each the parents of all that follow: no table of a tree fits, but nothing of it is needed unless it is observed."""
+    scope = [pn.Variable(f"x{k}", ("a", "b")) for k in range(15)]
+    dag = pn.Dag({v.name: tuple(other.name for other in scope[:k]) for k, v in enumerate(scope)})
+    tables = {v.name: np.broadcast_to([1.0, 0.5], (2,) * (k + 1)) for k, v in enumerate(scope)}
+    net = pn.Network(scope, dag, tables)
+    best = pn.Inference(net, limit=1 << 16, max_seconds=0.0).most_possible_k(17)
+    assert [e.possibility for e in best] == [1.0] + [0.5] * 15 + [0.25]
+    assert best[0].configuration == {v.name: "a" for v in scope}

@@ -256,7 +256,7 @@ def best_in_turn(
             value = float(semiring.combine(constant, tree.collect()))
             if value == semiring.zero:
                 continue
-            margin = tie_margin(tree)
+            margin = tie_margin(semiring, tree.collect(), len(tree.plan.sizes))
             room = margin * (1.0 if semiring.is_logarithmic else max(value, top))
             if value > top + room:
                 ties, top = 0, value

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 from itertools import pairwise
-from math import sqrt
+from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +27,16 @@ from possnet.inference.exclusive_calls import ExclusiveCalls, exclusive
 from possnet.inference.factor_graph import FactorGraph, to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.most_possible import Explanation, best_configurations, count_ties, tie_margin
+from possnet.inference.pruned_best import best_pruned
 from possnet.inference.pruning import query_pruned
 from possnet.inference.row_queries import RowQueries
-from possnet.inference.semirings import MAX_SUM, ROUNDING, Semiring, condition_degrees
+from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, Semiring, condition_degrees
 from possnet.inference.tree_layout import TreeLayout, layout_of_structure
 from possnet.possibility import Possibility
+
+_SMALL_A_VARIABLE = (
+    1000  # entries for each variable up to which a tree is calibrated in less time than a new one is planned
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -502,27 +507,45 @@ class Inference(ExclusiveCalls):
 
     def _find_best(self, k: int, evidence: Evidence | None) -> tuple[list[Explanation], Callable[[], int]]:
         """The k best configurations, and how to count those that reach the best degree."""
-        if self.plan.fits_lean(self._limit):
-            known, tree = self._collect_evidence(evidence)
+        known = read_evidence(evidence, self.network.variables)
+        semiring = self._graph.choose_semiring(known)
+        tree = self._trees.get(semiring.name)
+        is_ready = tree is not None and not tree.changed_evidence(_evidence_in(known, semiring))
+        if is_ready or (known and self.plan.entries <= _SMALL_A_VARIABLE * len(self._graph.sizes)):
+            tree = self._collect_evidence(evidence)[1]
             with np.errstate(divide="ignore", invalid="ignore"):
-                best = best_configurations(tree, k)
-            return self._explain_best(best, known, tree), partial(_count_quietly, tree)
-        known, semiring, conditioned = self._condition_tree(evidence, passes=4 if k == 1 else 2)
+                best: list[tuple[float, dict[int, int]]] | None = best_configurations(tree, k)
+        else:
+            best = best_pruned(self._graph, known, semiring, k, self._limit)
+        if best is not None:
+            self._require_possible(best[0][0] if best else semiring.zero, semiring, evidence)
+            return self._explain_best(best, known, semiring), partial(self._count_best, evidence)
+        conditioned = self._condition_tree(evidence, passes=4 if k == 1 else 2)[2]
         best, ties = best_in_turn(conditioned, k, self._budget.progress)
         self._require_possible(best[0][0] if best else semiring.zero, semiring, evidence)
-        return self._explain_best(best, known, conditioned.tree), lambda: ties
+        return self._explain_best(best, known, semiring), lambda: ties
+
+    def _count_best(self, evidence: Evidence | None) -> int:
+        """How many configurations reach the best degree."""
+        if self.plan.fits_lean(self._limit):
+            tree = self._collect_evidence(evidence)[1]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return count_ties(tree)
+        conditioned = self._condition_tree(evidence, passes=4)[2]
+        return best_in_turn(conditioned, 1, self._budget.progress)[1]
 
     def _explain_best(
-        self, best: list[tuple[float, dict[int, int]]], known: dict[int, Floats], tree: JunctionTree
+        self, best: list[tuple[float, dict[int, int]]], known: dict[int, Floats], semiring: Semiring
     ) -> list[Explanation]:
-        margin = tie_margin(tree)
+        margin = tie_margin(semiring, best[0][0], len(self._graph.sizes))
         explanations = []
         for value, states in best:
             configuration = {v.name: v.states[states[n]] for n, v in enumerate(self.network.variables)}
-            degree = self.network.joint(configuration)
-            for number, degrees in known.items():
-                degree = float(self.network.conjunction.combine(degree, degrees[states[number]]))
-            scale = 1.0 if tree.semiring is MAX_SUM else value
+            families = zip(self._graph.scopes, self._graph.tables, strict=True)
+            degrees = [table.item(*[states[v] for v in scope]) for scope, table in families]
+            degrees += [given.item(states[number]) for number, given in known.items()]
+            degree = min(degrees) if semiring is MAX_MIN else prod(degrees)
+            scale = 1.0 if semiring is MAX_SUM else value
             ties = sum(abs(value - other) <= margin * scale for other, _ in best)
             explanations.append(Explanation(configuration, degree, ties))
         return explanations
@@ -552,11 +575,6 @@ class Inference(ExclusiveCalls):
                 f"the evidence ({describe_evidence(evidence)}) has possibility 0 in this network; nothing can be "
                 "concluded from it"
             )
-
-
-def _count_quietly(tree: JunctionTree) -> int:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return count_ties(tree)
 
 
 def _evidence_in(known: dict[int, Floats], semiring: Semiring) -> dict[int, Floats]:

@@ -96,8 +96,10 @@ class FactorGraph:
 
     def tables_in(self, semiring: Semiring) -> list[Floats]:
         """The tables as values of a semiring."""
-        if not semiring.is_logarithmic:
-            return self.tables
+        return self._logarithms if semiring.is_logarithmic else self.tables
+
+    @cached_property
+    def _logarithms(self) -> list[Floats]:
         with np.errstate(divide="ignore"):
             return [np.log(table) for table in self.tables]
 

@@ -9,7 +9,6 @@ the two passes make no decisions.
 from __future__ import annotations
 
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from possnet.inference.message_passing import Part
     from possnet.inference.plan import Plan
     from possnet.inference.semirings import Semiring
-
-_KEPT_ENTRIES = (
-    1 << 14
-)  # of a table that is kept for the next pass: larger ones are combined again in less time than read
 
 
 class JunctionTree:
@@ -179,21 +174,34 @@ class JunctionTree:
         table = self._tables[number]
         return self._combine_clique(number) if table is None else table
 
+    def separator_place(self, number: int, states: Mapping[int, int]) -> int:
+        """Where in the flattened separator of a clique its variables have some states."""
+        clique, place = self.plan.cliques[number], 0
+        for v, size in zip(clique.variables[clique.residual :], clique.shape[clique.residual :], strict=True):
+            place = place * size + states[v]
+        return place
+
+    def name_states(self, number: int, place: int) -> dict[int, int]:
+        """The states of the variables that leave in a clique, at a place in its flattened residual."""
+        clique, states = self.plan.cliques[number], {}
+        for axis in range(clique.residual - 1, -1, -1):
+            place, states[clique.variables[axis]] = divmod(place, clique.shape[axis])
+        return states
+
     def column(self, number: int, states: Mapping[int, int]) -> Floats:
         """The part of a clique's `table` where the variables of its separator have some states: flat, over the residual."""
+        layout, table = self._layouts[number], self._tables[number]
+        if table is not None:
+            return table.reshape(layout.residual, layout.separator)[:, self.separator_place(number, states)]
         clique = self.plan.cliques[number]
-        table = self._tables[number]
-        parts = self._clique_parts(number) if table is None else [(clique.shape, table)]
-        shape = clique.shape[: clique.residual]
+        inner = clique.residual
+        values = [states[v] for v in clique.separator]
         sliced = []
-        for inside, part in parts:
-            where: list[slice | int] = [slice(None)] * clique.residual
-            where += [
-                states[v] if size > 1 else 0
-                for v, size in zip(clique.separator, inside[clique.residual :], strict=True)
-            ]
-            sliced.append((inside[: clique.residual], part.reshape(inside)[tuple(where)]))
-        return combine_parts(sliced, shape, prod(shape), self.semiring).reshape(-1)
+        for inside, part in self._clique_parts(number):
+            where: list[slice | int] = [slice(None)] * inner
+            where += [s if size > 1 else 0 for s, size in zip(values, inside[inner:], strict=True)]
+            sliced.append((inside[:inner], part[tuple(where)]))
+        return combine_parts(sliced, clique.shape[:inner], layout.residual, self.semiring).reshape(-1)
 
     def root_value(self, number: int) -> float:
         """Value of a component, after `collect`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +14,66 @@ from possnet.inference.plan import make_plan
 from possnet.inference.semirings import MAX_MIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from possnet.aliases import Floats
     from possnet.inference.factor_graph import Factor, FactorGraph
     from possnet.inference.semirings import Semiring
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedFactors:
+    """What is left of a network for some question: factors in a semiring, and the value of those that are wholly known.
+
+    Attributes
+    ----------
+    left
+        States that are still possible of every known variable but the targets; tables and ``sizes`` hold these alone.
+    hard
+        The state of those with a single one, which are gone from all scopes.
+    relevant
+        Numbers of the factors that are not barren.
+    absent
+        Variables that no factor holds any more, as bits.
+    """
+
+    value: float
+    sizes: tuple[int, ...]
+    scopes: list[tuple[int, ...]]
+    tables: list[Floats]
+    left: dict[int, NDArray[np.intp]]
+    hard: dict[int, int]
+    relevant: list[int]
+    absent: int
+
+
+def prune_factors(
+    graph: FactorGraph, targets: Sequence[int], known: Mapping[int, Floats], semiring: Semiring
+) -> PrunedFactors:
+    """Leave out what cannot matter for some targets, given degrees of the states of observed variables."""
+    relevant = graph.relevant_factors((*targets, *known))
+    left = {v: np.flatnonzero(d) for v, d in known.items() if v not in targets}
+    hard = {v: int(states[0]) for v, states in left.items() if len(states) == 1 and known[v][states[0]] == 1.0}
+    sizes = tuple([len(left[v]) if v in left else size for v, size in enumerate(graph.sizes)])
+    all_tables = graph.tables_in(semiring)
+    kept = [slice_factor(graph.scopes[k], all_tables[k], hard, left) for k in relevant]
+    soft = {v: to_semiring(d[left[v]] if v in left else d, semiring) for v, d in known.items() if v not in hard}
+    kept += [((v,), table) for v, table in soft.items()]
+    if semiring is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
+        kept = _keep_connected(kept, targets, semiring)
+    value = semiring.one
+    scopes, tables = [], []
+    for scope, table in kept:
+        if scope:
+            scopes.append(scope)
+            tables.append(table)
+        else:
+            value = float(semiring.combine(value, float(table)))
+    present = {v for scope in scopes for v in scope} | set(targets)
+    absent = sum(1 << v for v in range(len(sizes)) if v not in present)
+    return PrunedFactors(value, sizes, scopes, tables, left, hard, relevant, absent)
 
 
 def query_pruned(
@@ -31,35 +85,20 @@ def query_pruned(
     """
     if not all(degrees.any() for degrees in known.values()):
         return semiring.zero, None
-    relevant = graph.relevant_factors((*targets, *known))
-    left = {v: np.flatnonzero(d) for v, d in known.items() if v not in targets}  # the states that are still possible
-    hard = {v: int(states[0]) for v, states in left.items() if len(states) == 1 and known[v][states[0]] == 1.0}
-    sizes = [len(left[v]) if v in left else size for v, size in enumerate(graph.sizes)]
-    kept = [_slice_factor(graph.scopes[k], graph.tables[k], hard, left) for k in relevant]
-    kept += [((v,), d[left[v]] if v in left else d) for v, d in known.items() if v not in hard]
-    if semiring is not MAX_MIN and targets and known:  # conditioning divides by what lies apart
-        kept = _keep_connected(kept, targets)
-    value = semiring.one
-    scopes, tables = [], []
-    for scope, degrees in kept:
-        table = to_semiring(degrees, semiring)
-        if scope:
-            scopes.append(scope)
-            tables.append(table)
-        else:
-            value = float(semiring.combine(value, float(table)))
-    present = {v for scope in scopes for v in scope} | set(targets)
-    absent = sum(1 << v for v in range(len(sizes)) if v not in present)
-    plan = make_plan(sizes, scopes, dropped=absent, last=sum(1 << target for target in targets), together=targets)
+    left = prune_factors(graph, targets, known, semiring)
+    last = sum(1 << target for target in targets)
+    plan = make_plan(left.sizes, left.scopes, dropped=left.absent, last=last, together=targets)
     if not plan.cliques:
-        return value, None
+        return left.value, None
     if not plan.fits_lean(budget.limit, collect=True):
-        cutset = require_cutset(sizes, scopes, graph.names, budget, plan, dropped=absent, targets=targets)
-        return _query_in_turn(ConditionedTree(cutset, scopes, tables, semiring), targets, value, budget)
-    tree = JunctionTree(plan, scopes, tables, semiring)
+        cutset = require_cutset(
+            left.sizes, left.scopes, graph.names, budget, plan, dropped=left.absent, targets=targets
+        )
+        return _query_in_turn(ConditionedTree(cutset, left.scopes, left.tables, semiring), targets, left.value, budget)
+    tree = JunctionTree(plan, left.scopes, left.tables, semiring)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total = float(semiring.combine(value, tree.collect(keep=False)))
-        return total, read_targets(tree, targets, value) if targets else None
+        total = float(semiring.combine(left.value, tree.collect(keep=False)))
+        return total, read_targets(tree, targets, left.value) if targets else None
 
 
 def _query_in_turn(
@@ -79,7 +118,7 @@ def _query_in_turn(
     return best, table
 
 
-def _slice_factor(
+def slice_factor(
     scope: tuple[int, ...], table: Floats, hard: dict[int, int], left: dict[int, NDArray[np.intp]]
 ) -> Factor:
     """A factor with the known variables fixed, and without the states that the evidence excludes."""
@@ -92,10 +131,11 @@ def _slice_factor(
     return tuple([v for v in scope if v not in hard]), np.asarray(cut)
 
 
-def _keep_connected(factors: list[Factor], targets: list[int]) -> list[Factor]:
+def _keep_connected(factors: list[Factor], targets: Sequence[int], semiring: Semiring) -> list[Factor]:
     """Factors connected with the targets, and those that might make the evidence impossible (they have zeros)."""
     kept = find_connected([scope for scope, _ in factors], targets)
-    if any(scope and k not in kept and not table.all() for k, (scope, table) in enumerate(factors)):
+    apart = (table for k, (scope, table) in enumerate(factors) if scope and k not in kept)
+    if any((table == semiring.zero).any() for table in apart):
         return factors
     return [factor for k, factor in enumerate(factors) if k in kept or not factor[0]]
 

@@ -118,6 +118,6 @@ class MarginalReads:
 
 
 @lru_cache(maxsize=_KEPT)
-def layout_of_structure(sizes: tuple[int, ...], scopes: tuple[tuple[int, ...], ...]) -> TreeLayout:
-    """The layout of all factors of a network, kept for the next network of the same structure."""
-    return TreeLayout(make_plan(sizes, scopes), scopes)
+def layout_of_structure(sizes: tuple[int, ...], scopes: tuple[tuple[int, ...], ...], dropped: int = 0) -> TreeLayout:
+    """The layout of some factors, kept for the next ones of the same structure; ``dropped`` as in `make_plan`."""
+    return TreeLayout(make_plan(sizes, scopes, dropped=dropped), scopes)
