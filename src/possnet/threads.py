@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["cores", "in_order", "run_beside", "use_one_thread", "uses_threads"]
+__all__ = ["cores", "in_order", "one_ahead", "run_beside", "use_one_thread", "uses_threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -88,3 +88,19 @@ def in_order(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterat
             done = waiting.popleft().result()
             waiting.extend(pool.submit(work, item) for item in islice(left, 1))
             yield done
+
+
+def one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """The same items, none of them None, each made by a thread while the one before is in use.
+
+    >>> list(one_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    if not uses_threads():
+        yield from items
+        return
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="possnet-ahead") as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item

@@ -3,6 +3,7 @@
 from possnet.arrow.arrow_loading import require_arrow
 from possnet.arrow.arrow_tables import (
     Reader,
+    category_lists,
     columns_of_table,
     first_line,
     list_array,
@@ -60,6 +61,7 @@ __all__ = [
     "Reader",
     "ReadingNote",
     "TextColumn",
+    "category_lists",
     "columns_of_table",
     "describe_misfit",
     "discount_column",

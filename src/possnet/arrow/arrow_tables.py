@@ -357,8 +357,7 @@ def table_of_columns(columns: Iterable[TextColumn | GradedColumn], *, as_lists: 
             pairs = [None if c is None else list(column.degrees[k].items()) for k, c in enumerate(column.sets.cells)]
             arrays[column.name] = pa.array(pairs, type=kind).take(pa.array(column.sets.codes))
         elif as_lists or any(cell is not None and len(cell) > 1 for cell in column.cells):
-            distinct = pa.array([None if c is None else list(c) for c in column.cells], type=pa.list_(pa.string()))
-            arrays[column.name] = distinct.take(pa.array(column.codes))
+            arrays[column.name] = category_lists(column).cast(pa.list_(pa.string()))
         else:
             states = column.states or ()
             place = {state: k for k, state in enumerate(states)}
@@ -368,6 +367,23 @@ def table_of_columns(columns: Iterable[TextColumn | GradedColumn], *, as_lists: 
                 pa.array(indices, mask=indices < 0), pa.array(states, type=pa.string()), ordered=column.ordered
             )
     return pa.table(arrays)
+
+
+def category_lists(column: TextColumn) -> pa.Array:
+    """Arrow array of lists of categories, null where a cell is unknown.
+
+    >>> category_lists(TextColumn("x", np.array([1, 0, 2]), [("b",), ("a", "b"), None], ("a", "b"))).to_pylist()
+    [['a', 'b'], ['b'], None]
+    """
+    import pyarrow as pa
+
+    states = column.states or tuple(dict.fromkeys(state for cell in column.cells for state in cell or ()))
+    place = {state: k for k, state in enumerate(states)}
+    numbers = [None if cell is None else [place[state] for state in cell] for cell in column.cells]
+    lists = pa.array(numbers, type=pa.list_(pa.int32())).take(pa.array(column.codes))
+    values = pa.DictionaryArray.from_arrays(lists.values, pa.array(states, type=pa.string()))
+    unknown = lists.is_null() if lists.null_count else None
+    return pa.ListArray.from_arrays(lists.offsets, values, mask=unknown)
 
 
 def list_array(

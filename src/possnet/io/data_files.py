@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from possnet.io.passthrough_columns import PlainColumns
 from possnet.io.special_files import require_plain
 from possnet.io.stream_parts import split_sources
 from possnet.measurements import Binning
-from possnet.threads import in_order, uses_threads
+from possnet.threads import in_order, one_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -345,7 +344,7 @@ class DataStream:
 
     def __iter__(self) -> Iterator[Dataset]:
         wanted = {variable.name for variable in self._variables}
-        return _prefetch(
+        return one_ahead(
             batch
             for source in self._sources
             for batch in _to_datasets(source, source.read_batches(wanted), self._variables)
@@ -559,15 +558,3 @@ def _to_bitmaps(
 ) -> tuple[str, int, ReadCells]:
     column = read()
     return column.name, column.rows, read_cells(column, domains[column.name], report)
-
-
-def _prefetch(batches: Iterator[Dataset]) -> Iterator[Dataset]:
-    """The same batches, each read by a thread while the one before is in use."""
-    if not uses_threads():
-        yield from batches
-        return
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="possnet-prefetch") as pool:
-        coming = pool.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, batches, None)
-            yield batch

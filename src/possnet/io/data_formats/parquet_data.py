@@ -10,6 +10,7 @@ A file is read one row group and one column at a time, so that memory holds litt
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, first_line, require_distinct
+from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, category_lists, first_line, require_distinct
 from possnet.dataset import variables_of
 from possnet.errors import InputError, PossnetError, TooLarge, listing, require_known
 from possnet.io.atomic_files import replace_file
@@ -32,6 +33,7 @@ from possnet.io.json_files import decode_variables, encode_variables
 from possnet.io.parquet_seal import FileIdentity, ParquetBytes, SealingFile
 from possnet.kernels import bitmaps
 from possnet.limits import describe_shortage, refuse_above, require_free
+from possnet.threads import one_ahead
 from possnet.variables import check_text
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ Layout = Literal["masks", "lists"]
 _KEY = b"possnet"
 _NAME = "possnet-data"
 _GROUP = 1 << 18  # rows of a row group: streams read these one at a time
+_LIST_GROUP = 1 << 16  # the same for lists, which take some hundred bytes a row while they are written
 _INDEX_PREFIX = "__index_level_"
 
 
@@ -353,13 +356,15 @@ def write_parquet(
 ) -> None:
     """Write rows in a layout, with plain columns of other files beside them if there are any."""
     require_known(layout, get_args(Layout), f"{path}: layout")
-    groups = (batch[start : start + _GROUP] for batch in batches for start in range(0, len(batch), _GROUP))
+    most = _GROUP if layout == "masks" else _LIST_GROUP
+    groups = (batch[start : start + most] for batch in batches for start in range(0, len(batch), most))
     first = list(islice(groups, 1))  # it says whether weights have fractions, and which cells carry degrees
     whole = not first or explicit_weights(first[0]).dtype.kind == "i"
     graded = [v.name for v in variables if first and first[0].graded_cells(v.name) is not None]
     schema = _layout_schema(variables, weight_column, layout, plain, whole=whole, graded=graded)
-    tables = (_layout_table(group, schema, layout, weight_column, plain) for group in chain(first, groups))
-    write_parquet_tables(tables, schema, path)
+    written = schema if layout == "masks" else _with_categories(schema, variables)
+    tables = (_layout_table(group, written, layout, weight_column, plain) for group in chain(first, groups))
+    write_parquet_tables(one_ahead(tables), written, path, stored=schema)
 
 
 def _name_degrees(name: str, taken: Collection[str]) -> str:
@@ -409,14 +414,31 @@ def _write_weights(data: Dataset, kind: Any) -> pa.Array:
     return weights.cast(kind)
 
 
-def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path) -> None:
-    """Write Arrow tables of plain values, such as results; each becomes a row group."""
+def _with_categories(schema: Any, variables: Sequence[Variable]) -> Any:
+    """A schema with lists of categories for the variables, which are written in less time than lists of strings."""
+    import pyarrow as pa
+
+    kind = pa.list_(pa.dictionary(pa.int32(), pa.string()))
+    for variable in variables:
+        schema = schema.set(schema.get_field_index(variable.name), pa.field(variable.name, kind))
+    return schema
+
+
+def write_parquet_tables(tables: Iterable[Any], schema: Any, path: Path, *, stored: Any = None) -> None:
+    """Write Arrow tables of plain values, such as results; each becomes a row group.
+
+    ``stored`` is the schema that readers are told of, if it is another one: the same columns, with categories as text.
+    """
     import pyarrow.parquet as pq
 
     options = {"compression": "zstd", "write_page_checksum": True}
+    is_other = stored is not None and not stored.equals(schema)
     with replace_file(path) as out:
         sealed = SealingFile(out)
-        with pq.ParquetWriter(sealed, schema, **options) as writer:
+        with pq.ParquetWriter(sealed, schema, store_schema=not is_other, **options) as writer:
+            if is_other:
+                encoded = base64.b64encode(stored.serialize().to_pybytes())
+                writer.add_key_value_metadata({b"ARROW:schema": encoded, **(stored.metadata or {})})
             for table in tables:
                 writer.write_table(table)
             sealed.hold_back()  # all that follows is the footer
@@ -466,8 +488,11 @@ def _layout_table(
         columns = {v.name: _write_masks(data, v.name) for v in data.variables}
         columns |= _write_degrees(data, schema)
     else:
-        lists = data.to_arrow(lists=True)
-        columns = {name: lists.column(name).combine_chunks() for name in lists.column_names}
+        coded = (data.column(v.name) for v in data.variables)
+        columns = {
+            c.variable.name: category_lists(TextColumn(c.variable.name, c.codes, c.cells, c.variable.states))
+            for c in coded
+        }
     if weight_column:
         columns[weight_column] = _write_weights(data, schema.field(weight_column).type)
     if plain is not None:
