@@ -34,14 +34,16 @@ def run_section(section: Section, seconds: float, seed: int | None) -> Record:
     if not failing and (record.done or (section.wanted and record.tried >= section.wanted)):
         sys.stdout.write(f"{section.name}: all {record.tried:,} are tried; --seed {record.next_seed} tries more\n")
         return record
+    waiting = set(failing)
     for number, chunk, took in run_chunks(section, failing, record.next_seed, seconds):
+        waiting.discard(number)
         if chunk is None:
             record = update_ledger(section.name, _end_section)[section.name]
             break
         record = update_ledger(section.name, partial(_count_chunk, number, chunk, took))[section.name]
         for failure in chunk.failures:
             sys.stdout.write(f"{section.name}, seed {number}: {failure}\n")
-        if seed is None and section.wanted and record.tried >= section.wanted and not record.failing:
+        if seed is None and section.wanted and record.tried >= section.wanted and not waiting:
             break
     sys.stdout.write(f"{section.name}: {record.tried:,} tried, {record.failed} failed, {record.mended} mended\n")
     return record
