@@ -181,6 +181,8 @@ def _guess_quote(text: str) -> str:
 
 def _encloses_fields(quote: str, lines: str) -> bool:
     """Whether some fields begin with a quote, and each of them ends with one."""
+    if quote not in lines:
+        return False
     # an apostrophe at the start of a line is likelier than a field of several lines in single quotes
     inside = '[^"]' if quote == '"' else "[^'\\r\\n]"
     closed = rf"(?:^|[,;\t]){quote}(?:{inside}|{quote}{quote})*{quote}(?=[,;\t]|\r?$)"
@@ -192,7 +194,7 @@ def _guess_delimiter(text: str, quote: str) -> str:
     """The sign that parts the first line, and the next ones into as many fields."""
     lines = text if len(text) < _HEAD // 4 else text.rpartition("\n")[0] or text
     best, best_score = ",", (0.0, 0)
-    for sign in _DELIMITERS:
+    for sign in (sign for sign in _DELIMITERS if sign in lines):
         try:
             rows = [row for row in CsvDialect(sign, quote).read_fields(io.StringIO(lines, newline="")) if row]
         except csv.Error:

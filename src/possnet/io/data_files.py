@@ -29,7 +29,7 @@ from possnet.io.passthrough_columns import PlainColumns
 from possnet.io.special_files import require_plain
 from possnet.io.stream_parts import split_sources
 from possnet.measurements import Binning
-from possnet.threads import in_order, one_ahead
+from possnet.threads import one_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -506,8 +506,9 @@ def _pack_batches(source: DataSource, batches: Iterable[ColumnBatch]) -> Iterato
     """The same batches with their columns read once and kept, packed if their cells do not need the domain to be read."""
     report = ProblemReport(source.owner)
     for batch in batches:
-        columns = list(in_order(partial(_pack_column, source=source, report=report), batch.columns, 2))
-        yield ColumnBatch([partial(lambda column: column, column) for column in columns], batch.weights)
+        columns = batch.run_columns(partial(_pack_column, source=source, report=report))
+        kept = [partial(lambda column: column, column) for column in columns]
+        yield ColumnBatch(kept, batch.weights, is_small=batch.is_small)
         report.first_row += columns[0].rows
     report.raise_if_any()
 
@@ -527,7 +528,7 @@ def _to_datasets(
     domains = {variable.name: variable for variable in variables}
     report = ProblemReport(source.owner, warned=source.warned)
     for batch in batches:
-        columns = list(in_order(partial(_to_bitmaps, domains=domains, report=report), batch.columns, 2))
+        columns = batch.run_columns(partial(_to_bitmaps, domains=domains, report=report))
         if not at_once:
             report.raise_if_any()
         rows = _require_length(source.owner, [size for _, size, _ in columns], batch)

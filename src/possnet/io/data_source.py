@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from possnet.dataset import weights_of_column
 from possnet.errors import InputError, among
 from possnet.limits import refuse_above
 from possnet.measurements import measured_column, refuse_values
+from possnet.threads import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -32,16 +33,27 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
+T = TypeVar("T")
+
+SMALL = 20_000  # rows of a batch whose columns are read one after the other
 _REMEMBERED = 100_000
 ARROW_NEEDS = 24 << 20  # bytes that Arrow takes to start its threads and for small objects, measured
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnBatch:
-    """Rows of a file: for every column a function that reads it, in any thread, and weights if there are any."""
+    """Rows of a file: for every column a function that reads it, in any thread, and weights if there are any.
+
+    ``is_small`` says that threads cost more than they save.
+    """
 
     columns: Sequence[Callable[[], RawColumn]]
     weights: Weights | None = None
+    is_small: bool = False
+
+    def run_columns(self, work: Callable[[Callable[[], RawColumn]], T]) -> list[T]:
+        """The results of some work on every column, in their order."""
+        return list(in_order(work, self.columns, 1 if self.is_small else 2))
 
 
 class Block(NamedTuple):
@@ -136,7 +148,8 @@ class DataSource(ABC):
         first_row = 0
         for table in self.read_tables(list(dict.fromkeys(included))):
             weights = self.read_weights(table, first_row)
-            yield ColumnBatch([partial(self.read_column, name, table, first_row) for name in names], weights)
+            columns = [partial(self.read_column, name, table, first_row) for name in names]
+            yield ColumnBatch(columns, weights, is_small=table.num_rows < SMALL)
             first_row += table.num_rows
 
     def read_column(self, name: str, table: Any, first_row: int) -> RawColumn:

@@ -26,7 +26,7 @@ from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, categ
 from possnet.dataset import variables_of
 from possnet.errors import InputError, PossnetError, TooLarge, listing, require_known
 from possnet.io.atomic_files import replace_file
-from possnet.io.data_source import ARROW_NEEDS, Block, ColumnBatch, DataSource, explicit_weights
+from possnet.io.data_source import ARROW_NEEDS, SMALL, Block, ColumnBatch, DataSource, explicit_weights
 from possnet.io.file_access import file_error, prefix_errors
 from possnet.io.formats import DataFormat
 from possnet.io.json_files import decode_variables, encode_variables
@@ -160,9 +160,8 @@ class ParquetSource(DataSource):
                 weights = None
                 if self.weight_column:
                     weights = self.read_weights(self._read_group(handle(), group, [self.weight_column]), first_row)
-                yield ColumnBatch(
-                    [partial(self._read_column, handle, group, name, first_row) for name in names], weights
-                )
+                columns = [partial(self._read_column, handle, group, name, first_row) for name in names]
+                yield ColumnBatch(columns, weights, is_small=self._group_rows[group] < SMALL)
                 first_row += self._group_rows[group]
                 pa.default_memory_pool().release_unused()  # so that memory stays flat, however many groups follow
             if not self._groups:
