@@ -348,6 +348,11 @@ def test_a_categorical_law_draws_what_its_probabilities_say(weights: list[list[i
     outcomes = Outcomes(sets, np.arange(size), sets, starts, ids, probabilities)
     contexts = np.random.default_rng(seed).integers(0, len(rows), 3000, dtype=np.int32)
     found = Categorical(outcomes).draw_outcomes(contexts, RandomBits(seed, 0, 0), 3000, BLOCK)
+    if size <= 8:  # each outcome a cell and a signal of its own: looked up by the slot, and by the outcome
+        own = Outcomes(np.eye(size, dtype=bool), np.arange(size)[::-1].copy(), sets, starts, ids, probabilities)
+        cells, signals = Categorical(own).draw_cells(contexts, RandomBits(seed, 0, 0), 3000, BLOCK)
+        assert (cells == 1 << found).all()
+        assert (signals == size - 1 - found).all()
     octets = RandomBits(seed, 0, 0).draw_bytes(BLOCK)[:3000]
     bounds = [np.cumsum([0.0, *probabilities[first:last]]).tolist() for first, last in pairwise(starts)]
     for context, octet, outcome in zip(contexts.tolist(), octets.tolist(), found.tolist(), strict=True):

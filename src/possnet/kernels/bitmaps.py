@@ -119,7 +119,7 @@ def encode_cells(codes: Codes, cells: Bools) -> Words:
     array([[7], [6]], dtype=uint64)
     """
     octets = np.packbits(cells, axis=1, bitorder="little")
-    return _spread_octets((np.take(octet, codes, mode="clip") for octet in octets.T), cells.shape[1], len(codes))
+    return spread_octets((np.take(octet, codes, mode="clip") for octet in octets.T), cells.shape[1], len(codes))
 
 
 def encode_codes(codes: Codes, size: int) -> Words:
@@ -142,10 +142,10 @@ def encode_masks(masks: NDArray[np.unsignedinteger], states: int) -> Words:
     array([[7], [6]], dtype=uint64)
     """
     octets = masks.view(np.uint8).reshape(len(masks), masks[:1].nbytes or 1)
-    return _spread_octets((np.ascontiguousarray(octet) for octet in octets.T), states, len(masks))
+    return spread_octets((np.ascontiguousarray(octet) for octet in octets.T), states, len(masks))
 
 
-def _spread_octets(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Words:
+def spread_octets(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Words:
     """Bitmaps of the bits of octets (rows), eight states each."""
     bitmaps = np.empty((states, _count_words(rows)), dtype=WORD)
     for start, octet in zip(range(0, states, 8), octets, strict=False):

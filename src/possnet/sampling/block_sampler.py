@@ -66,6 +66,10 @@ class _LookupSampler:
 
     def draw_variable(self, parents: list[Signals], bits: RandomBits, drawn: int, rows: int) -> tuple[Signals, Words]:
         contexts = number_contexts(parents, self._weights)
+        if self._categorical.has_bytes:
+            octets, codes = self._categorical.draw_cells(contexts, bits, drawn, BLOCK)
+            cells = bitmaps.spread_octets([octets[:rows]], self.outcomes.cells.shape[1], rows)
+            return Signals(codes, self.outcomes.alphabet), cells
         outcomes = self._categorical.draw_outcomes(contexts, bits, drawn, BLOCK)
         codes = outcomes if self._same else np.take(self._signals, outcomes, mode="clip")
         return Signals(codes, self.outcomes.alphabet), bitmaps.encode_cells(outcomes[:rows], self.outcomes.cells)

@@ -6,6 +6,7 @@ divided is resolved by 53 further random bits and a bisection. The result is exa
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -24,8 +25,6 @@ _GUIDE: Final = 1 << 18  # entries of the guide at most: beyond, look-ups miss t
 class Categorical:
     """Draws outcomes, given contexts."""
 
-    __slots__ = ("_bounds", "_divided", "_guide", "_ids", "_slots", "_starts", "_steps")
-
     def __init__(self, outcomes: Outcomes) -> None:
         self._starts, self._ids = outcomes.starts, outcomes.ids
         self._bounds = _upper_bounds(outcomes)
@@ -35,19 +34,57 @@ class Categorical:
         self._divided = len(outcomes.cells)
         self._guide = self._build_guide()
         self._steps = int(np.diff(self._starts).max()).bit_length()
+        self._signals = outcomes.signals.astype(np.int32)
+        self.has_bytes = outcomes.cells.shape[1] <= 8
+        self._cells = np.packbits(outcomes.cells, axis=1, bitorder="little")[:, 0]
 
     def draw_outcomes(self, contexts: Codes | int, bits: RandomBits, rows: int, block: int) -> Codes:
         """Outcome of every row; the random bytes are those of a whole block, so that a prefix stays a prefix."""
+        octets, places = self._draw_places(contexts, bits, rows, block)
+        outcomes = np.take(self._guide, places, mode="clip")
+        divided = np.flatnonzero(outcomes == self._divided)
+        if len(divided):
+            outcomes[divided] = self._resolve(contexts, octets, divided, bits)
+        return outcomes.astype(np.int32)
+
+    def draw_cells(
+        self, contexts: Codes | int, bits: RandomBits, rows: int, block: int
+    ) -> tuple[NDArray[np.uint8], Codes]:
+        """The cell of every row as the bits of a byte, and its signal; the same draws as `draw_outcomes`.
+
+        What these are is looked up by the slot itself; a byte of 0, which no cell has, is a slot that is divided.
+        """
+        octets, places = self._draw_places(contexts, bits, rows, block)
+        cell_guide, signal_guide = self._guides_of_cells
+        cells, signals = np.take(cell_guide, places, mode="clip"), np.take(signal_guide, places, mode="clip")
+        divided = np.flatnonzero(cells == 0)
+        if len(divided):
+            outcomes = self._resolve(contexts, octets, divided, bits)
+            cells[divided], signals[divided] = self._cells[outcomes], self._signals[outcomes]
+        return cells, signals
+
+    def _draw_places(
+        self, contexts: Codes | int, bits: RandomBits, rows: int, block: int
+    ) -> tuple[NDArray[np.uint8], Ints]:
+        """A random byte of every row, and its place in the guide."""
         octets = bits.draw_bytes(block)[:rows]
         if self._slots < 256:
             octets = octets & np.uint8(self._slots - 1)
-        outcomes = np.take(self._guide, contexts * np.int32(self._slots) + octets, mode="clip")
-        divided = np.flatnonzero(outcomes == self._divided)
-        if len(divided):
-            rows_contexts = np.broadcast_to(contexts, rows)[divided]
-            levels = (octets[divided] + bits.draw_uniforms(len(divided))) / self._slots
-            outcomes[divided] = self._ids[self._find_entries(rows_contexts, levels)]
-        return outcomes.astype(np.int32)
+        return octets, (contexts * np.int32(self._slots) + octets).astype(np.intp)
+
+    def _resolve(
+        self, contexts: Codes | int, octets: NDArray[np.uint8], divided: Ints, bits: RandomBits
+    ) -> NDArray[np.integer]:
+        """The outcomes of rows whose slots are divided."""
+        rows_contexts = np.broadcast_to(contexts, len(octets))[divided]
+        levels = (octets[divided] + bits.draw_uniforms(len(divided))) / self._slots
+        found: NDArray[np.integer] = self._ids[self._find_entries(rows_contexts, levels)]
+        return found
+
+    @cached_property
+    def _guides_of_cells(self) -> tuple[NDArray[np.uint8], Codes]:
+        """For every context and slot the cell as a byte, 0 where the slot is divided, and the signal."""
+        return np.append(self._cells, np.uint8(0))[self._guide], np.append(self._signals, np.int32(0))[self._guide]
 
     def _build_guide(self) -> NDArray[np.unsignedinteger]:
         """For every context and slot the outcome, or the number of outcomes where the slot is divided."""
