@@ -52,11 +52,15 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         patch.setattr(row_components, "_MOST_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
         patch.setattr(row_components, "_FEW_ROWS", data.draw(st.sampled_from([0, 2, 1000])))
         patch.setattr(row_components, "_SAMPLE", data.draw(st.sampled_from([1, 1000])))
+        tiny, few = data.draw(st.sampled_from([(0, 0), (200, 4), (1 << 16, 1 << 5)]))  # with trees, mixed, without
+        patch.setattr(row_components, "_TINY", tiny)
+        patch.setattr(row_components, "_VERY_FEW", few)
         if way != "cheapest":
             patch.setattr(row_queries, "_FEW_VARIABLES", 0)
             patch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
             patch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
             patch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
+            patch.setattr(row_components, "_SECONDS_A_TINY_ONE", 1.0)
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))
@@ -185,6 +189,7 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
     monkeypatch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
     monkeypatch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
     monkeypatch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
+    monkeypatch.setattr(row_components, "_SECONDS_A_TINY_ONE", 1.0)
     for name, degrees in pn.Inference(net).marginals_many(rows).items():
         assert degrees == pytest.approx(expected[name])
 

@@ -44,8 +44,12 @@ _SAMPLE = 64  # rows from which the number of components is estimated
 _MOST_ROWS = 1 << 15  # of a block
 _FEW_ROWS = 3  # below, a tree for each row is faster than the passes for rows together
 # Measured on one machine; compared with the estimate of `RowInference`.
+_TINY = 1 << 16  # products of a table of all variables of a component that take less time than planning a tree
+_VERY_FEW = 1 << 5  # entries of a table that need no tree, however many rows there are
 _SECONDS_A_GROUP = 3e-4
 _SECONDS_A_VARIABLE = 7e-5
+_SECONDS_A_TINY_ONE = 5e-5
+_SECONDS_A_FACTOR = 1.5e-5
 _ALL_BITS = np.uint64(2**64 - 1)
 
 
@@ -147,9 +151,15 @@ class ComponentInference:
         sample = np.linspace(0, rows - 1, min(rows, _SAMPLE, max(self._most_rows // 4, 8))).astype(np.int64)
         components = self._find_components(self._observe(columns, sample, wanted))
         of_half = sum(bool((c.rows % 2 == 0).any()) for c in components)
-        seconds = sum(_SECONDS_A_GROUP + len(c.variables) * _SECONDS_A_VARIABLE for c in components)
+        seconds = sum(self._estimate_component(component, columns) for component in components)
         growth = log2(max(len(components), 1) / max(of_half, 1))  # Heaps' law: a power of the number of rows
         return float(seconds * (rows / len(sample)) ** growth + 1e-7 * rows * len(self._sizes))
+
+    def _estimate_component(self, component: RowComponent, columns: Mapping[int, CodedColumn]) -> float:
+        evidence = sum(v in columns for v in component.variables)
+        if self._is_tiny(component, evidence):
+            return _SECONDS_A_TINY_ONE + (len(component.families) + evidence) * _SECONDS_A_FACTOR
+        return _SECONDS_A_GROUP + len(component.variables) * _SECONDS_A_VARIABLE
 
     def _observe(self, columns: Mapping[int, CodedColumn], rows: Ints, wanted: Mapping[int, Bools]) -> _ObservedRows:
         """The observed state, and the open and barren variables, of some rows."""
@@ -248,10 +258,18 @@ class ComponentInference:
         tables: Mapping[int, Floats],
         total: Floats,
     ) -> None:
-        """Both passes for a component: combine its value with the rows' and fill in the tables of its wanted variables."""
+        """Combine a component's value with the rows' and fill in the tables of its wanted variables."""
         place = {v: k for k, v in enumerate(component.variables)}
         wanted = [v for v in component.variables if v in tables and observed.wanted[v][component.rows].any()]
         evidence = [v for v in component.variables if v in columns]
+        if self._is_tiny(component, len(evidence)):
+            value, joint = self._combine_directly(component, place, evidence, columns, observed)
+            rows, last = component.rows, len(place)
+            total[rows] = self.semiring.combine(total[rows], value)
+            for v in wanted:
+                others = tuple(k for k in range(last) if k != place[v])
+                tables[v][rows] = (self.semiring.project.reduce(joint, axis=others) if others else joint).T
+            return
         scopes = [tuple([place[v] for v in self._scopes[f] if v in place]) for f in component.families]
         scopes += [(place[v],) for v in evidence]
         sizes = [self._sizes[v] for v in component.variables]
@@ -265,6 +283,46 @@ class ComponentInference:
             for k, table in marginals.items():
                 tables[component.variables[k]][rows] = table
 
+    def _is_tiny(self, component: RowComponent, n_evidence: int) -> bool:
+        """Whether a table of all its variables takes less time than a tree is planned in."""
+        entries = prod([self._sizes[v] for v in component.variables])
+        factors = len(component.families) + n_evidence
+        return entries * (len(component.rows) * factors + 1) <= _TINY or entries <= _VERY_FEW
+
+    def _combine_directly(
+        self,
+        component: RowComponent,
+        place: Mapping[int, int],
+        evidence: list[int],
+        columns: Mapping[int, CodedColumn],
+        observed: _ObservedRows,
+    ) -> tuple[Floats, Floats]:
+        """The value of every row, and the table of a component's variables, rows along the last axis."""
+        rows, sizes = component.rows, [self._sizes[v] for v in component.variables]
+        states = observed.states[:, rows]
+        parts = []
+        for family in component.families:
+            scope = self._scopes[family]
+            inside = sorted((axis for axis, v in enumerate(scope) if v in place), key=lambda axis: place[scope[axis]])
+            outside = [axis for axis, v in enumerate(scope) if v not in place]
+            codes = self._code_observed(family, place, states)
+            table = self._tables[family].transpose(*inside, *outside)
+            shape = [1] * len(sizes)
+            for axis in inside:
+                shape[place[scope[axis]]] = self._sizes[scope[axis]]
+            flat = table.reshape(prod(shape), -1)
+            parts.append(np.take(flat, codes, axis=1, mode="clip").reshape(*shape, len(rows)))
+        for v in evidence:
+            degrees = to_semiring(columns[v].degrees[observed.codes[v][rows]].T, self.semiring)
+            parts.append(degrees.reshape(*(1,) * place[v], sizes[place[v]], *(1,) * (len(sizes) - place[v] - 1), -1))
+        parts.sort(key=lambda part: part.size)
+        joint = parts[0]
+        for part in parts[1:]:
+            joint = self.semiring.combine(joint, part)
+        joint = np.broadcast_to(joint, (*sizes, len(rows)))
+        value: Floats = self.semiring.project.reduce(joint, axis=tuple(range(len(sizes))))
+        return value, joint
+
     def _run_rows_together(self, job: _ComponentJob, observed: _ObservedRows) -> Iterator[_RowResult]:
         """Some rows at a time, the value of each and the marginals (rows, states) of the wanted variables."""
         plan, semiring, families = job.plan, self.semiring, job.component.families
@@ -275,7 +333,7 @@ class ComponentInference:
         most = max(self._budget // (16 * sum(layout.separator for layout in layouts)), 1)
         for start in range(0, len(job.component.rows), most):
             rows = job.component.rows[start : start + most]
-            codes = [self._code_observed(f, job, observed.states[:, rows]) for f in families]
+            codes = [self._code_observed(f, job.place, observed.states[:, rows]) for f in families]
             codes += [observed.codes[v][rows] for v in job.evidence]
             schedule = RowSchedule(plan, layouts, job.scopes, codes, n_codes, len(rows))
             passes = RowPasses(schedule, potentials, values, semiring)
@@ -315,11 +373,11 @@ class ComponentInference:
         table = order_axes(job.plan, [job.place[scope[axis]] for axis in inside], table)
         return table.reshape(prod(table.shape[: len(inside)]), -1)
 
-    def _code_observed(self, family: int, job: _ComponentJob, states: NDArray[np.int64]) -> Ints:
+    def _code_observed(self, family: int, place: Mapping[int, int], states: NDArray[np.int64]) -> Ints:
         """Every row's configuration of the observed variables of a family."""
         codes = np.zeros(states.shape[1], dtype=np.int64)
         for v in self._scopes[family]:
-            if v not in job.place:
+            if v not in place:
                 codes = codes * self._sizes[v] + states[v]
         return codes
 
