@@ -35,6 +35,7 @@ QUICK = {
     "start": "Starting, and what a call costs",
 }
 WHOLE = {
+    "gold_questions": "Rows and configurations of gold-standard networks",
     "wide_structures": "Structures of many variables",
     "commands": "Every command on a million rows",
     "explorer": "The explorer",
