@@ -51,7 +51,6 @@ Layout = Literal["masks", "lists"]
 _KEY = b"possnet"
 _NAME = "possnet-data"
 _GROUP = 1 << 18  # rows of a row group: streams read these one at a time
-_LIST_GROUP = 1 << 16  # the same for lists, which take some hundred bytes a row while they are written
 _INDEX_PREFIX = "__index_level_"
 
 
@@ -355,8 +354,7 @@ def write_parquet(
 ) -> None:
     """Write rows in a layout, with plain columns of other files beside them if there are any."""
     require_known(layout, get_args(Layout), f"{path}: layout")
-    most = _GROUP if layout == "masks" else _LIST_GROUP
-    groups = (batch[start : start + most] for batch in batches for start in range(0, len(batch), most))
+    groups = (batch[start : start + _GROUP] for batch in batches for start in range(0, len(batch), _GROUP))
     first = list(islice(groups, 1))  # it says whether weights have fractions, and which cells carry degrees
     whole = not first or explicit_weights(first[0]).dtype.kind == "i"
     graded = [v.name for v in variables if first and first[0].graded_cells(v.name) is not None]
