@@ -58,7 +58,7 @@ class _Choices:
         self.gains: list[float] = gains.tolist()
 
 
-class Step(Protocol):
+class ChoiceStep(Protocol):
     """One choice on the way to a configuration, given the states chosen before: what it can reach, and what it says."""
 
     def place(self, states: dict[int, int]) -> int:
@@ -122,20 +122,20 @@ class _BestFirstSearch:
     in each step on the way becomes a branch of its own.
     """
 
-    def __init__(self, steps: Sequence[Step], semiring: Semiring) -> None:
+    def __init__(self, steps: Sequence[ChoiceStep], semiring: Semiring) -> None:
         self.steps, self.semiring = steps, semiring
         self.heap: list[tuple[float, int, float, int, int, dict[int, int]]] = []
         self.pushed = 0
         self.known: dict[tuple[int, int], _Choices] = {}
 
     def choices(self, depth: int, states: dict[int, int]) -> _Choices:
-        """The choices of a step, found once for all that it depends on."""
+        """The choices of a step, ranked once for all that it depends on."""
         step = self.steps[depth]
         place = step.place(states)
-        found = self.known.get((depth, place))
-        if found is None:
-            found = self.known[depth, place] = _Choices(step.column(states), self.semiring)
-        return found
+        choices = self.known.get((depth, place))
+        if choices is None:
+            choices = self.known[depth, place] = _Choices(step.column(states), self.semiring)
+        return choices
 
     def push(self, bound: float, depth: int, rank: int, states: dict[int, int], gains: list[float]) -> None:
         """Queue a choice; ``bound`` is the value before it is made."""
@@ -168,7 +168,7 @@ def best_configurations(
     ``families`` are those of further variables, parents before children, which the tree does not hold.
     """
     top, semiring = tree.collect(), tree.semiring
-    steps: list[Step] = [_CliqueStep(tree, number) for number in range(len(tree.plan.cliques) - 1, -1, -1)]
+    steps: list[ChoiceStep] = [_CliqueStep(tree, number) for number in range(len(tree.plan.cliques) - 1, -1, -1)]
     steps += families
     if top == semiring.zero:
         return []

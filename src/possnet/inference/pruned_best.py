@@ -40,10 +40,10 @@ def best_pruned(
     families = [FamilyStep(*slice_factor(graph.scopes[v], tables[v], pruned.hard, pruned.left)) for v in barren]
     with np.errstate(divide="ignore", invalid="ignore"):
         tree = JunctionTree(layout.plan, pruned.scopes, pruned.tables, semiring, layout=layout)
-        found = best_configurations(tree, k, families)
+        best = best_configurations(tree, k, families)
         return [
             (float(semiring.combine(pruned.value, value)), _in_all_states(states, pruned.left))
-            for value, states in found
+            for value, states in best
         ]
 
 

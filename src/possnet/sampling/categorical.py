@@ -78,8 +78,8 @@ class Categorical:
         """The outcomes of rows whose slots are divided."""
         rows_contexts = np.broadcast_to(contexts, len(octets))[divided]
         levels = (octets[divided] + bits.draw_uniforms(len(divided))) / self._slots
-        found: NDArray[np.integer] = self._ids[self._find_entries(rows_contexts, levels)]
-        return found
+        outcomes: NDArray[np.integer] = self._ids[self._find_entries(rows_contexts, levels)]
+        return outcomes
 
     @cached_property
     def _guides_of_cells(self) -> tuple[NDArray[np.uint8], Codes]:
