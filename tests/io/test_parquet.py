@@ -193,3 +193,15 @@ def test_damaged_parquet_never_escapes_as_another_error(seed: int) -> None:
             pn.read_data(path)
         except pn.InputError as error:
             assert str(path) in str(error)
+
+
+def test_lists_are_lists_of_plain_text_for_everybody(tmp_path: Path) -> None:
+    """They are written as categories, and others are told of strings; unknown cells are null."""
+    fever = pn.Variable("fever", ("none", "mild", "high"))
+    data = pn.Dataset.from_rows([fever], [("mild",), ({"mild", "high"},), (None,)])
+    path = tmp_path / "rows.parquet"
+    pn.write_data(data, path, layout="lists")
+    table = pq.read_table(path)
+    assert table.schema.field("fever").type.value_type == pa.string()
+    assert table.column("fever").to_pylist() == [["mild"], ["mild", "high"], None]
+    assert pn.read_data(path) == data
