@@ -34,10 +34,6 @@ from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, Semiring, co
 from possnet.inference.tree_layout import TreeLayout, layout_of_structure
 from possnet.possibility import Possibility
 
-_SMALL_A_VARIABLE = (
-    1000  # entries for each variable up to which a tree is calibrated in less time than a new one is planned
-)
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -48,6 +44,10 @@ if TYPE_CHECKING:
     from possnet.inference.plan import Plan
     from possnet.inference.possibility_bounds import PossibilityBounds
     from possnet.network import Network
+
+# A tree of the whole network is calibrated in less time than one of what the evidence leaves is planned, if it is small: so
+# many entries a variable. Networks of more variables than this are not planned just to know that.
+_SMALL_A_VARIABLE, _FEW_VARIABLES = 1000, 80
 
 
 class Inference(ExclusiveCalls):
@@ -511,7 +511,7 @@ class Inference(ExclusiveCalls):
         semiring = self._graph.choose_semiring(known)
         tree = self._trees.get(semiring.name)
         is_ready = tree is not None and not tree.changed_evidence(_evidence_in(known, semiring))
-        if is_ready or (known and self.plan.entries <= _SMALL_A_VARIABLE * len(self._graph.sizes)):
+        if is_ready or (known and self._has_small_tree()):
             tree = self._collect_evidence(evidence)[1]
             with np.errstate(divide="ignore", invalid="ignore"):
                 best: list[tuple[float, dict[int, int]]] | None = best_configurations(tree, k)
@@ -524,6 +524,10 @@ class Inference(ExclusiveCalls):
         best, ties = best_in_turn(conditioned, k, self._budget.progress)
         self._require_possible(best[0][0] if best else semiring.zero, semiring, evidence)
         return self._explain_best(best, known, semiring), lambda: ties
+
+    def _has_small_tree(self) -> bool:
+        variables = len(self._graph.sizes)
+        return variables <= _FEW_VARIABLES and self.plan.entries <= _SMALL_A_VARIABLE * variables
 
     def _count_best(self, evidence: Evidence | None) -> int:
         """How many configurations reach the best degree."""
