@@ -137,3 +137,11 @@ def test_tables_that_the_evidence_does_not_touch_are_kept() -> None:
         node = tree.plan.cliques[node].parent
     assert 0 < len(path) < len(before) / 2
     assert {k for k, table in enumerate(before) if tree.table(k) is not table} == path
+
+
+def test_a_projection_that_drops_axes_of_length_one_is_no_view() -> None:
+    """The table may be a buffer that the next clique is written into."""
+    table = np.arange(1024.0)
+    projected = message_passing.Projection((1, 1024), (1,), (0, 1))(table, MAX_PRODUCT)
+    assert not np.shares_memory(projected, table)
+    assert projected.reshape(-1).tolist() == table.tolist()

@@ -68,7 +68,10 @@ class Projection:
         if table.size <= _SMALL:
             small: Floats = semiring.project.reduce(table.reshape(self.shape), axis=self.axes)
             return small
-        for outer, dropped, inner in self.plan_steps():
+        steps = self.plan_steps()
+        if not steps:  # all dropped axes have length 1
+            return table.copy()
+        for outer, dropped, inner in steps:
             cube = table.reshape(outer, dropped, inner)
             if inner >= 16 or dropped > 24:
                 table = semiring.project.reduce(cube, axis=1)
