@@ -15,10 +15,12 @@ from possnet.inference import (
     row_passes,
     row_queries,
     row_schedule,
+    sliced_rows,
 )
 from possnet.inference.elimination_steps import run_steps, schedule_elimination
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 from tests.inference.brute_force import questions
+from tests.inference.row_ways import ROW_WAYS, force
 
 
 @st.composite
@@ -31,7 +33,7 @@ def evidence_cells(draw: st.DrawFn, variable: pn.Variable) -> Any:
     return {draw(states)} if kind == "precise" else draw(st.sets(states, min_size=1))
 
 
-@given(questions(), st.sampled_from(["tree", "components", "cheapest"]), st.data())
+@given(questions(), st.sampled_from(ROW_WAYS), st.data())
 def test_rows_of_a_data_set_are_answered_as_one_by_one(
     question: tuple[pn.Network, dict[str, Any]], way: str, data: st.DataObject
 ) -> None:
@@ -55,12 +57,12 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         tiny, few = data.draw(st.sampled_from([(0, 0), (200, 4), (1 << 16, 1 << 5)]))  # with trees, mixed, without
         patch.setattr(row_components, "_TINY", tiny)
         patch.setattr(row_components, "_VERY_FEW", few)
-        if way != "cheapest":
-            patch.setattr(row_queries, "_FEW_VARIABLES", 0)
-            patch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
-            patch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
-            patch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
-            patch.setattr(row_components, "_SECONDS_A_TINY_ONE", 1.0)
+        patch.setattr(sliced_rows, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
+        patch.setattr(sliced_rows, "_FEW_PATTERNS", data.draw(st.sampled_from([0, 1, 16])))
+        patch.setattr(sliced_rows, "_FEWER", data.draw(st.sampled_from([0, 2])))  # 0: patterns are always merged
+        patch.setattr(sliced_rows, "_SMALL", data.draw(st.sampled_from([0, 1 << 14])))
+        patch.setattr(sliced_rows, "_KEY_LIMIT", data.draw(st.sampled_from([8, 1 << 62])))
+        force(way, patch)
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)
     assert found.shape == (len(rows), len(net.variable(target)))
@@ -121,15 +123,16 @@ def mixed_rows(net: pn.Network, rows: int, seed: int, shares: tuple[float, float
 @pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN], ids=["product", "min"])
 @pytest.mark.parametrize("shares", [(0.9, 0.05, 0.05), (0.5, 0.2, 0.3), (1.0, 0.0, 0.0)])
 @pytest.mark.parametrize("zeros", [0.0, 0.1])
-def test_components_of_many_variables_give_the_answers_of_single_questions(
-    conjunction: pn.Conjunction, shares: tuple[float, float, float], zeros: float
+@pytest.mark.parametrize("way", ["slices", "components"])
+def test_rows_of_many_variables_have_the_answers_of_single_questions(
+    conjunction: pn.Conjunction, shares: tuple[float, float, float], zeros: float, way: str
 ) -> None:
     """More variables than a word has bits; with zeros most rows are impossible."""
     net = pn.random_network(70, max_parents=2, states=(2, 3), zeros=zeros, conjunction=conjunction, rng=4)
     engine = pn.Inference(net)
     data = mixed_rows(net, 12, 1, shares)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_queries, "_PLANNING_SECONDS", np.inf)
+        force(way, patch)
         answers = {name: engine.query_many(name, data) for name in ("x05", "x33", "x70")}
         every = engine.marginals_many(data)
     for r in range(len(data)):
@@ -177,7 +180,7 @@ def test_rows_of_a_long_chain_are_answered_without_recursion() -> None:
         assert every[name] == pytest.approx(np.array([pi.degrees for pi in expected]), abs=1e-9)
 
 
-@pytest.mark.parametrize("way", ["tree", "components"])
+@pytest.mark.parametrize("way", ["tree", "slices", "components"])
 def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,11 +188,7 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
     rows = pn.sample(net, 9, imprecision=0.5, process="traced", rng=4)
     expected = pn.Inference(net).marginals_many(rows)
     monkeypatch.setattr(row_queries, "_BATCH_BYTES", 8)
-    monkeypatch.setattr(row_queries, "_FEW_VARIABLES", 0)
-    monkeypatch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
-    monkeypatch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
-    monkeypatch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
-    monkeypatch.setattr(row_components, "_SECONDS_A_TINY_ONE", 1.0)
+    force(way, monkeypatch)
     for name, degrees in pn.Inference(net).marginals_many(rows).items():
         assert degrees == pytest.approx(expected[name])
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.inference import row_queries
 from tests import strategies
+from tests.inference.row_ways import ROW_WAYS, force
 
 
 @st.composite
@@ -36,12 +36,11 @@ def expected_degrees(net: pn.Network, name: str, evidence: dict[str, Any]) -> li
 
 
 @settings(max_examples=30)
-@given(networks_and_rows(), st.booleans())
-def test_marginals_of_rows_are_those_of_virtual_evidence(case: tuple[pn.Network, pn.Dataset], components: bool) -> None:
+@given(networks_and_rows(), st.sampled_from(ROW_WAYS))
+def test_marginals_of_rows_are_those_of_virtual_evidence(case: tuple[pn.Network, pn.Dataset], way: str) -> None:
     net, data = case
     with pytest.MonkeyPatch.context() as patch:
-        if components:
-            patch.setattr(row_queries, "_FEW_VARIABLES", 0)
+        force(way, patch)
         marginals = pn.Inference(net).marginals_many(data)
         target = net.variables[0].name
         answers = pn.Inference(net).query_many(target, data)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import possnet as pn
-from possnet.inference import batched, possibility_bounds, row_components, row_queries
+from possnet.inference import possibility_bounds
+from tests.inference.row_ways import ROW_WAYS, force
 
 NAMES = ("a", "b", "c", "d")
 
@@ -31,15 +32,12 @@ def test_evidence_that_is_impossible_elsewhere_is_impossible_for_every_target(co
     assert engine.possibility_of({"b": "no", "d": "yes"}) == 0.0
 
 
-@pytest.mark.parametrize("way", ["tree", "components"])
+@pytest.mark.parametrize("way", ROW_WAYS)
 @pytest.mark.parametrize("conjunction", [pn.PRODUCT, pn.MIN])
 def test_rows_that_are_impossible_elsewhere_have_no_degrees(
     monkeypatch: pytest.MonkeyPatch, conjunction: pn.Conjunction, way: str
 ) -> None:
-    monkeypatch.setattr(row_queries, "_FEW_VARIABLES", 0)
-    monkeypatch.setattr(row_queries, "_PLANNING_SECONDS", 0.0 if way == "tree" else np.inf)
-    monkeypatch.setattr(batched, "_SECONDS_AN_ENTRY", 0.0)
-    monkeypatch.setattr(row_components, "_SECONDS_A_GROUP", 1.0)
+    force(way, monkeypatch)
     net = two_parts(conjunction)
     rows = pn.Dataset.from_rows(net.variables[1:], [("no", None, "yes"), ("yes", None, "yes"), (None, None, "yes")])
     degrees = pn.Inference(net).query_many("a", rows)

@@ -19,11 +19,11 @@ import numpy as np
 from possnet.inference.factor_graph import to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.message_passing import CliqueLayout, Potential, order_axes
+from possnet.inference.observed_rows import RowObserver
 from possnet.inference.plan import make_plan
 from possnet.inference.pruning import read_targets
 from possnet.inference.row_passes import RowPasses
 from possnet.inference.row_schedule import RowSchedule
-from possnet.inference.semirings import MAX_MIN
 from possnet.kernels.grouping import group_rows
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from possnet.dataset import CodedColumn
     from possnet.inference.batched import RowBlock
     from possnet.inference.factor_graph import FactorGraph
+    from possnet.inference.observed_rows import ObservedRows
     from possnet.inference.plan import Plan
     from possnet.inference.semirings import Semiring
 
@@ -60,31 +61,6 @@ class RowComponent:
     variables: tuple[int, ...]
     families: tuple[int, ...]
     rows: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class _ObservedRows:
-    """The observed and open variables of some rows; all arrays are (variables, rows).
-
-    Attributes
-    ----------
-    states
-        The state of every precise cell.
-    is_open
-        Whether the cell is not precise and the variable not barren.
-    is_kept
-        Whether the variable's family matters: it is not barren.
-    codes
-        Variable -> number of every row's cell.
-    wanted
-        Variable -> whether it is wanted in a row.
-    """
-
-    states: NDArray[np.int64]
-    is_open: Bools
-    is_kept: Bools
-    codes: dict[int, Ints]
-    wanted: dict[int, Bools]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +91,7 @@ class ComponentInference:
     def __init__(self, graph: FactorGraph, semiring: Semiring, limit: int | None, budget: int) -> None:
         self.semiring, self._graph, self._limit, self._budget = semiring, graph, limit, budget
         self._sizes, self._scopes, self._tables = graph.sizes, graph.scopes, graph.tables_in(self.semiring)
-        self._children: list[list[int]] = [[] for _ in self._sizes]
-        for family, scope in enumerate(self._scopes):
-            for parent in scope[:-1]:
-                self._children[parent].append(family)
-        # A family without zeros cannot make evidence impossible; for the minimum every family bounds the possibility.
-        self._counts = [self.semiring is MAX_MIN or bool((table == self.semiring.zero).any()) for table in self._tables]
+        self._observer = RowObserver(graph, semiring)
         self._words = -(-len(self._sizes) // 64)
         self._most_rows = max(min(budget // (64 * len(self._sizes) * self._words), _MOST_ROWS), 1)
 
@@ -133,8 +104,8 @@ class ComponentInference:
         """
         for start in range(0, rows, self._most_rows):
             block = slice(start, min(start + self._most_rows, rows))
-            observed = self._observe(columns, np.arange(start, block.stop), wanted)
-            total = self._combine_observed(observed)
+            observed = self._observer.observe(columns, np.arange(start, block.stop), wanted)
+            total = self._observer.combine_precise(observed)
             tables = {v: np.full((len(total), self._sizes[v]), self.semiring.zero) for v in wanted}
             for v, table in tables.items():
                 (precise,) = np.nonzero(~observed.is_open[v])
@@ -149,7 +120,7 @@ class ComponentInference:
         if not rows:
             return 0.0
         sample = np.linspace(0, rows - 1, min(rows, _SAMPLE, max(self._most_rows // 4, 8))).astype(np.int64)
-        components = self._find_components(self._observe(columns, sample, wanted))
+        components = self._find_components(self._observer.observe(columns, sample, wanted))
         of_half = sum(bool((c.rows % 2 == 0).any()) for c in components)
         seconds = sum(self._estimate_component(component, columns) for component in components)
         growth = log2(max(len(components), 1) / max(of_half, 1))  # Heaps' law: a power of the number of rows
@@ -161,39 +132,7 @@ class ComponentInference:
             return _SECONDS_A_TINY_ONE + (len(component.families) + evidence) * _SECONDS_A_FACTOR
         return _SECONDS_A_GROUP + len(component.variables) * _SECONDS_A_VARIABLE
 
-    def _observe(self, columns: Mapping[int, CodedColumn], rows: Ints, wanted: Mapping[int, Bools]) -> _ObservedRows:
-        """The observed state, and the open and barren variables, of some rows."""
-        codes = {v: np.asarray(column.codes[rows], dtype=np.int64) for v, column in columns.items()}
-        chosen = {v: mask[rows] for v, mask in wanted.items()}
-        shape = len(self._sizes), len(rows)
-        states = np.zeros(shape, dtype=np.int64)
-        is_open, is_vacuous, is_kept = (np.ones(shape, dtype=np.bool_) for _ in range(3))
-        for v, column in columns.items():
-            states[v] = column.first_states[codes[v]]
-            is_open[v] = (column.cell_sizes != 1)[codes[v]]
-            is_vacuous[v] = column.is_whole[codes[v]]
-        for v in reversed(self._graph.order):
-            if self._graph.has_peaks[v]:
-                barren = is_vacuous[v] & is_open[v]
-                for child in self._children[v]:
-                    barren &= ~is_kept[child]
-                if v in chosen:
-                    barren &= ~chosen[v]
-                is_kept[v] = ~barren
-        is_open &= is_kept
-        return _ObservedRows(states, is_open, is_kept, codes, chosen)
-
-    def _combine_observed(self, observed: _ObservedRows) -> Floats:
-        """The value of every row's families that are observed precisely as a whole."""
-        total = np.full(observed.is_open.shape[1], self.semiring.one)
-        for family, scope in enumerate(self._scopes):
-            if self._counts[family]:
-                (rows,) = np.nonzero(observed.is_kept[family] & ~observed.is_open[list(scope)].any(axis=0))
-                entries = self._tables[family][tuple(observed.states[v, rows] for v in scope)]
-                total[rows] = self.semiring.combine(total[rows], entries)
-        return total
-
-    def _spread_bits(self, observed: _ObservedRows) -> Words:
+    def _spread_bits(self, observed: ObservedRows) -> Words:
         """For every variable and row the bits of its component: first those of variables, then those of families."""
         words = self._words
         is_open = np.where(observed.is_open, _ALL_BITS, np.uint64(0))
@@ -222,14 +161,14 @@ class ComponentInference:
             linking.reverse()  # forth and back, so that the ends of a chain meet in two sweeps
         return spread
 
-    def _find_components(self, observed: _ObservedRows) -> list[RowComponent]:
+    def _find_components(self, observed: ObservedRows) -> list[RowComponent]:
         """The components of some rows that matter: those of wanted variables, and those that bound the possibility."""
         spread, words = self._spread_bits(observed), self._words
         counts = np.zeros((words, 1), dtype=np.uint64)
         wanted = np.zeros((words, spread.shape[2]), dtype=np.uint64)
         for k in range(len(self._sizes)):
             bit = np.uint64(1 << k % 64)
-            if self._counts[k]:
+            if self._observer.bounds[k]:
                 counts[k // 64] |= bit
             if k in observed.wanted:
                 wanted[k // 64] |= np.where(observed.wanted[k], bit, np.uint64(0))
@@ -254,7 +193,7 @@ class ComponentInference:
         self,
         component: RowComponent,
         columns: Mapping[int, CodedColumn],
-        observed: _ObservedRows,
+        observed: ObservedRows,
         tables: Mapping[int, Floats],
         total: Floats,
     ) -> None:
@@ -295,7 +234,7 @@ class ComponentInference:
         place: Mapping[int, int],
         evidence: list[int],
         columns: Mapping[int, CodedColumn],
-        observed: _ObservedRows,
+        observed: ObservedRows,
     ) -> tuple[Floats, Floats]:
         """The value of every row, and the table of a component's variables, rows along the last axis."""
         rows, sizes = component.rows, [self._sizes[v] for v in component.variables]
@@ -323,7 +262,7 @@ class ComponentInference:
         value: Floats = self.semiring.project.reduce(joint, axis=tuple(range(len(sizes))))
         return value, joint
 
-    def _run_rows_together(self, job: _ComponentJob, observed: _ObservedRows) -> Iterator[_RowResult]:
+    def _run_rows_together(self, job: _ComponentJob, observed: ObservedRows) -> Iterator[_RowResult]:
         """Some rows at a time, the value of each and the marginals (rows, states) of the wanted variables."""
         plan, semiring, families = job.plan, self.semiring, job.component.families
         layouts = [CliqueLayout(plan, clique) for clique in plan.cliques]
@@ -344,7 +283,7 @@ class ComponentInference:
                 value, every = passes.collect()[:, 0], np.arange(len(rows))
                 yield rows, value, passes.read_marginals(dict.fromkeys(job.wanted, every)) if job.wanted else {}
 
-    def _run_row_by_row(self, job: _ComponentJob, observed: _ObservedRows) -> Iterator[_RowResult]:
+    def _run_row_by_row(self, job: _ComponentJob, observed: ObservedRows) -> Iterator[_RowResult]:
         """The same by a tree for each row, which is twice as fast where there are only one or two."""
         plan, semiring = job.plan, self.semiring
         for row in job.component.rows:

@@ -113,7 +113,7 @@ class RowPasses:
         kept = shape[eliminated:]
         message = np.empty((*kept, up.count))
         widest = max(prod(step.shape) for step in steps)
-        most = min(_rows_at_a_time(widest), up.count)
+        most = min(rows_at_a_time(widest), up.count)
         if self._buffer.size < widest * most:
             self._buffer = np.empty(widest * most)
         for start in range(0, up.count, most):
@@ -207,7 +207,7 @@ class RowPasses:
         dense = self._combine_dense(number, combinations, base, parts)
         looked_up = [parts[part] for part in combinations.order[combinations.n_dense :]]
         members = combinations.members[len(combinations.members) - len(looked_up) :]
-        most = _rows_at_a_time(entries)
+        most = rows_at_a_time(entries)
         is_long = logs is not None and len(logs) > 0 and len(looked_up) > _SCALE_EVERY
         together = _SCALE_EVERY if is_long else max(len(looked_up), 1)
         shapes, merges, rest = [inside for inside, _ in looked_up], [], []
@@ -243,7 +243,7 @@ class RowPasses:
             yield chosen, table
 
 
-def _rows_at_a_time(entries: int) -> int:
+def rows_at_a_time(entries: int) -> int:
     """How many tables of some entries are worked on together."""
     return max(_PIECE_BYTES // (8 * entries), min(_WIDTH, _MOST_BYTES // (8 * entries)), 1)
 

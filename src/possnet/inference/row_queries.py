@@ -1,4 +1,4 @@
-"""Marginals given rows of evidence: by one junction tree for all rows, or each by the components of what it leaves open.
+"""Marginals given rows of evidence: by one junction tree for all rows, slices of it, or components of what is left open.
 
 `RowQueries` answers for `possnet.Inference`, by maxima; `PosteriorQueries` reads the tables as probabilities and answers by
 sums: a degree is a posterior probability divided by the largest.
@@ -13,9 +13,10 @@ import numpy as np
 from possnet.dataset import align_rows
 from possnet.errors import InputError, among, describe_value
 from possnet.inference.batched import RowInference, condition_rows
-from possnet.inference.factor_graph import FactorGraph, to_semiring
-from possnet.inference.plan import make_plan
+from possnet.inference.factor_graph import FactorGraph
 from possnet.inference.row_components import ComponentInference
+from possnet.inference.slice_layout import tree_of_structure
+from possnet.inference.sliced_rows import SlicedInference
 from possnet.possibility import PRODUCT
 
 if TYPE_CHECKING:
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
     from possnet.inference.semirings import Semiring
     from possnet.network import Network
 
+    _Trees: TypeAlias = tuple[RowInference, SlicedInference | None]
+
 Reading: TypeAlias = Literal["auto", "possibility", "probability"]
 
 _BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
+_MANY_VARIABLES = 200  # of which a plan is not made before components are estimated to take longer
 _PLANNING_SECONDS = 1e-4  # a variable
-_FEW_VARIABLES = 24  # a tree over so few is planned in less time than components are estimated, about 2 ms
-_QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate of components
+_WORTH_A_TRY = 2.0  # times the least that slices take
+_QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate
 
 
 class RowQueries:
@@ -47,8 +51,8 @@ class RowQueries:
         self.network = graph.network
         self._graph, self._limit = graph, limit
         self._budget = min(limit or _BATCH_BYTES, _BATCH_BYTES)
-        self._row_trees: dict[tuple[frozenset[int], frozenset[int], int | None, str], RowInference] = {}
         self._components: dict[str, ComponentInference] = {}
+        self._trees: dict[tuple[frozenset[int], frozenset[int], int | None, str], _Trees | None] = {}
 
     def query_many(self, target: str, data: Dataset) -> Floats:
         """Degrees of a variable given every row, (rows, states); see `possnet.Inference.query_many`."""
@@ -111,42 +115,55 @@ class RowQueries:
     ) -> Iterator[tuple[slice, dict[int, Floats], Floats]]:
         """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
 
-        Rows are answered by one junction tree for all, or each by the components of what it does not observe, whichever is
-        estimated to be faster.
+        Rows are answered by one junction tree for all or by slices of its tables, whichever is estimated to be faster. If
+        it does not fit in memory, or takes longer to plan than they take to answer, each is answered by the components of
+        what it does not observe.
         """
+        if not rows:
+            return
         n = len(self._graph.sizes)
         components = self._find_components(semiring)
-        tree = self._tree_for_rows(wanted, columns, target, semiring) if n <= _FEW_VARIABLES else None
-        if tree is None or tree.bound_seconds(rows) >= _QUICK_SECONDS:
-            seconds = components.estimate_seconds(columns, rows, wanted)
-            if tree is None and seconds > _PLANNING_SECONDS * n:
-                tree = self._tree_for_rows(wanted, columns, target, semiring)
-            if tree is not None and tree.estimate_seconds(columns, rows) >= seconds:
-                tree = None
-        engine = components if tree is None else tree
-        yield from engine.run_blocks(columns, rows, wanted)
+        if n > _MANY_VARIABLES and components.estimate_seconds(columns, rows, wanted) < _PLANNING_SECONDS * n:
+            yield from components.run_blocks(columns, rows, wanted)
+            return
+        trees = self._trees_for_rows(wanted, columns, target, semiring)
+        if trees is None:
+            yield from components.run_blocks(columns, rows, wanted)
+            return
+        tree, sliced = trees
+        if sliced is not None and tree.bound_seconds(rows) > _QUICK_SECONDS:
+            seconds = tree.estimate_seconds(columns, rows)
+            if seconds > _WORTH_A_TRY * sliced.least_seconds(rows):
+                first = sliced.schedule(columns, rows, wanted)
+                if first.seconds < seconds:
+                    yield from sliced.run_blocks(columns, rows, wanted, first)
+                    return
+        yield from tree.run_blocks(columns, rows, wanted)
 
     def _find_components(self, semiring: Semiring) -> ComponentInference:
         if semiring.name not in self._components:
             self._components[semiring.name] = ComponentInference(self._graph, semiring, self._limit, self._budget)
         return self._components[semiring.name]
 
-    def _tree_for_rows(
+    def _trees_for_rows(
         self, wanted: Iterable[int], observed: Iterable[int], target: int | None, semiring: Semiring
-    ) -> RowInference | None:
-        """The factors that matter for some variables under evidence on others, planned and combined; None if too large."""
+    ) -> _Trees | None:
+        """The tree of the factors that matter for some variables under evidence on others; None if too large."""
         graph = self._graph
         key = frozenset(wanted), frozenset(observed), target, semiring.name
-        if key not in self._row_trees:  # one is kept: batches of a stream have the same columns
-            relevant = graph.relevant_factors(key[0] | key[1])
-            scopes, dropped = [graph.scopes[k] for k in relevant], set(range(len(graph.sizes))).difference(relevant)
-            last = 0 if target is None else 1 << target
-            plan = make_plan(graph.sizes, scopes, dropped=sum(1 << k for k in dropped), last=last)
-            if not plan.fits_limit(self._limit):
-                return None
-            tables = [to_semiring(graph.tables[k], semiring) for k in relevant]
-            self._row_trees = {key: RowInference(plan, scopes, tables, semiring, target, self._budget)}
-        return self._row_trees[key]
+        if key not in self._trees:  # one is kept: batches of a stream have the same columns
+            relevant = set(graph.relevant_factors(key[0] | key[1]))
+            dropped = sum(1 << v for v in range(len(graph.sizes)) if v not in relevant)
+            slices = tree_of_structure(graph.sizes, graph.scopes, dropped, target)
+            trees = None
+            if slices.plan.fits_limit(self._limit):
+                tree = RowInference(
+                    slices.plan, graph.scopes, graph.tables_in(semiring), semiring, target, self._budget
+                )
+                one_state = min(graph.sizes) == 1  # then the bits of a clique's variables might outgrow a word
+                trees = tree, None if one_state else SlicedInference(slices, graph, semiring, self._budget)
+            self._trees = {key: trees}
+        return self._trees[key]
 
     def _align_rows(self, data: Dataset, owner: str, ignored: str = "") -> Dataset:
         """The rows over the network's variables, an ignored column left as it is; columns that it lacks are refused."""

@@ -1,0 +1,25 @@
+"""The ways in which rows of evidence are answered, each of which tests can ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from possnet.inference import batched, row_queries
+
+if TYPE_CHECKING:
+    import pytest
+
+ROW_WAYS = ["tree", "slices", "components", "cheapest"]
+
+
+def force(way: str, patch: pytest.MonkeyPatch) -> None:
+    """Have rows answered in one way, whatever is estimated."""
+    if way == "components":
+        patch.setattr(row_queries, "_MANY_VARIABLES", 0)
+        patch.setattr(row_queries, "_PLANNING_SECONDS", np.inf)
+    elif way != "cheapest":
+        patch.setattr(row_queries, "_QUICK_SECONDS", np.inf if way == "tree" else -1.0)
+        patch.setattr(row_queries, "_WORTH_A_TRY", -1.0)
+        patch.setattr(batched, "_SECONDS_A_CLIQUE", 1e9)  # slices are faster
