@@ -13,17 +13,22 @@ import possnet as pn
 from possnet.inference import PosteriorQueries
 from possnet.io.network_formats.json_network import decode_network, encode_network
 from tests.commands import run
+from tests.inference.row_ways import ROW_WAYS, force
 from tests.oracles import completed_posterior
 from tests.strategies import cells, networks
 
 
-@given(networks(max_variables=4), st.data())
-def test_completion_by_probabilities_is_its_definition_by_enumeration(net: pn.Network, draw: st.DataObject) -> None:
+@given(networks(max_variables=4), st.sampled_from(ROW_WAYS), st.data())
+def test_completion_by_probabilities_is_its_definition_by_enumeration(
+    net: pn.Network, way: str, draw: st.DataObject
+) -> None:
     """Over some of the variables, with sets and unknown cells; the conjunction plays no part."""
     scope = draw.draw(st.permutations(net.variables))[: draw.draw(st.integers(1, len(net.variables)))]
     rows = draw.draw(st.lists(st.tuples(*(cells(v) for v in scope)), max_size=6))
     data = pn.Dataset.from_rows(scope, rows)
-    completion = pn.complete(net, data, reading="probability")
+    with pytest.MonkeyPatch.context() as patch:
+        force(way, patch)
+        completion = pn.complete(net, data, reading="probability")
     impossible = set()
     for number in range(len(data)):
         row = data.row(number)
@@ -37,13 +42,15 @@ def test_completion_by_probabilities_is_its_definition_by_enumeration(net: pn.Ne
     assert set(completion.impossible.tolist()) == impossible
 
 
-@given(networks(max_variables=4), st.data())
-def test_hidden_targets_get_their_posterior(net: pn.Network, draw: st.DataObject) -> None:
+@given(networks(max_variables=4), st.sampled_from(ROW_WAYS), st.data())
+def test_hidden_targets_get_their_posterior(net: pn.Network, way: str, draw: st.DataObject) -> None:
     """The target's own cell is ignored, and every row peaks at 1."""
     target = draw.draw(st.sampled_from(net.variables))
     rows = draw.draw(st.lists(st.tuples(*(cells(v) for v in net.variables)), min_size=1, max_size=5))
     data = pn.Dataset.from_rows(net.variables, rows)
-    answers = PosteriorQueries(net).query_many(target.name, data)
+    with pytest.MonkeyPatch.context() as patch:
+        force(way, patch)
+        answers = PosteriorQueries(net).query_many(target.name, data)
     for number, answer in enumerate(answers):
         row = data.row(number) | {target.name: frozenset(target.states)}
         expected = completed_posterior(net, row, target.name)

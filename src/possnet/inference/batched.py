@@ -115,8 +115,9 @@ class RowInference:
             )
         growth = log2(max(entries[1], 1) / max(entries[0], 1))  # Heaps' law: a power of the number of rows
         entries_of_all = float(entries[1] * (rows / len(sample)) ** growth)
-        seconds = _SECONDS_AN_ENTRY * entries_of_all + len(self._layouts) * (_SECONDS_A_CLIQUE + _SECONDS_A_CODE * rows)
-        return seconds * (1 if self._target is not None else 3)
+        passes = 1 if self._target is not None else 3
+        overhead = len(self._layouts) * (_SECONDS_A_CLIQUE + _SECONDS_A_CODE * rows)
+        return passes * _SECONDS_AN_ENTRY * entries_of_all + overhead
 
 
 def condition_rows(table: Floats, total: Floats, semiring: Semiring, n_factors: int) -> Floats:

@@ -34,7 +34,7 @@ Reading: TypeAlias = Literal["auto", "possibility", "probability"]
 _BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
 _MANY_VARIABLES = 200  # of which a plan is not made before components are estimated to take longer
 _PLANNING_SECONDS = 1e-4  # a variable
-_WORTH_A_TRY = 2.0  # times the least that slices take
+_WORTH_A_TRY = 3.0  # times the least that slices take
 _QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate
 
 

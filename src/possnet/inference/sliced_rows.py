@@ -441,17 +441,21 @@ class SlicePasses:
                         marginal[:, begin:end] = layout.project_on((v,)).project_rows(belief, semiring)
                 for part, child, bits, _, _ in layout.children:
                     if child in sent:
-                        places, pieces, widths = sent[child]
-                        scope = tuple([v for v in self._tree.nodes[child].separator if v in layout.variables])
-                        projected = layout.project_on(scope).project_rows(belief, semiring)
-                        if semiring.divide is not None:  # the minimum need not: it is idempotent
-                            codes = work.codes[part][of_combination[begin:end]]
-                            own = self._sent[child].tables[bits].take(codes, axis=1, mode="clip")
-                            projected = np.fmax(semiring.divide(projected, own), semiring.zero)
-                        width = widths.get(bits, 0)
-                        places[begin:end] = np.arange(width, width + end - begin)
-                        widths[bits] = width + end - begin
-                        pieces.setdefault(bits, []).append(projected)
+                        codes = work.codes[part][of_combination[begin:end]]
+                        (some,) = np.nonzero(codes)  # the others need no answer
+                        if len(some):
+                            scope = tuple([v for v in self._tree.nodes[child].separator if v in layout.variables])
+                            projected = layout.project_on(scope).project_rows(belief, semiring)
+                            if len(some) < len(codes):
+                                projected, codes = projected[:, some], codes[some]
+                            if semiring.divide is not None:  # the minimum need not: it is idempotent
+                                own = self._sent[child].tables[bits].take(codes, axis=1, mode="clip")
+                                projected = np.fmax(semiring.divide(projected, own), semiring.zero)
+                            places, pieces, widths = sent[child]
+                            width = widths.get(bits, 0)
+                            places[begin + some] = np.arange(width, width + len(some))
+                            widths[bits] = width + len(some)
+                            pieces.setdefault(bits, []).append(projected)
         for v, marginal in marginals.items():
             (opened,) = np.nonzero(self._is_open[v, work.rows])
             tables[v][work.rows[opened]] = marginal[:, keys[opened]].T
@@ -536,7 +540,7 @@ class SlicedInference:
             for v, table in tables.items():
                 (precise,) = np.nonzero(~observed.is_open[v])
                 table[precise, observed.states[v, precise]] = semiring.one
-            block.passes.distribute(tables.keys(), tables)
+            block.passes.distribute([v for v in tables if observed.wanted[v].any()], tables)
         return block.rows, {v: table[observed.wanted[v]] for v, table in tables.items()}, total
 
     def _prepare(self, columns: Mapping[int, CodedColumn], observed: ObservedRows) -> SlicePasses:
