@@ -422,9 +422,7 @@ class SlicePasses:
         keys, first = _number([(work.keys, work.count), (columns, received.count if received is not None else 1)])
         of_combination, columns = work.keys[first], columns[first]
         marginals = {v: np.empty((self._tree.sizes[v], len(first))) for v in tables}
-        sent: dict[int, tuple[Ints, dict[int, list[Floats]], dict[int, int]]] = {
-            k: (np.zeros(len(first), dtype=np.int64), {}, {}) for k in below
-        }
+        sent = {k: _Answers(len(first)) for k in below}
         for group in work.groups:
             layout = self._tree.lay_out(number, group.pattern, work.vectors, work.children)
             start, stop = np.searchsorted(of_combination, [group.begin, group.end]).tolist()
@@ -442,29 +440,52 @@ class SlicePasses:
                 for part, child, bits, _, _ in layout.children:
                     if child in sent:
                         codes = work.codes[part][of_combination[begin:end]]
-                        (some,) = np.nonzero(codes)  # the others need no answer
+                        (some,) = np.nonzero(codes)  # the others wait for no answer
                         if len(some):
-                            scope = tuple([v for v in self._tree.nodes[child].separator if v in layout.variables])
-                            projected = layout.project_on(scope).project_rows(belief, semiring)
-                            if len(some) < len(codes):
-                                projected, codes = projected[:, some], codes[some]
-                            if semiring.divide is not None:  # the minimum need not: it is idempotent
-                                own = self._sent[child].tables[bits].take(codes, axis=1, mode="clip")
-                                projected = np.fmax(semiring.divide(projected, own), semiring.zero)
-                            places, pieces, widths = sent[child]
-                            width = widths.get(bits, 0)
-                            places[begin + some] = np.arange(width, width + len(some))
-                            widths[bits] = width + len(some)
-                            pieces.setdefault(bits, []).append(projected)
+                            answer = self._answer(layout, belief, child, bits, codes, some)
+                            sent[child].append(bits, begin + some, answer)
         for v, marginal in marginals.items():
             (opened,) = np.nonzero(self._is_open[v, work.rows])
             tables[v][work.rows[opened]] = marginal[:, keys[opened]].T
-        for k, (places, pieces, widths) in sent.items():
-            if widths:
-                all_columns = np.zeros(self._n_rows, dtype=np.int64)
-                all_columns[work.rows] = places[keys]
-                joined = {bits: np.concatenate(tables, axis=1) for bits, tables in pieces.items()}
-                above[k] = _Messages(all_columns, all_columns, widths, joined)
+        for k, answers in sent.items():
+            if answers.widths:
+                above[k] = answers.join(work.rows, keys, self._n_rows)
+
+    def _answer(self, layout: SliceLayout, belief: Floats, child: int, bits: int, codes: Ints, some: Ints) -> Floats:
+        """The messages to a child, for some of the combinations of a belief: what it sent is taken out again."""
+        semiring = self._semiring
+        scope = tuple([v for v in self._tree.nodes[child].separator if v in layout.variables])
+        projected = layout.project_on(scope).project_rows(belief, semiring)
+        if len(some) < len(codes):
+            projected, codes = projected[:, some], codes[some]
+        if semiring.divide is None:  # the minimum need not: it is idempotent
+            return projected
+        sent = self._sent[child].tables[bits].take(codes, axis=1, mode="clip")
+        answer: Floats = np.fmax(semiring.divide(projected, sent), semiring.zero)
+        return answer
+
+
+class _Answers:
+    """Messages to a node below, collected pattern by pattern."""
+
+    def __init__(self, count: int) -> None:
+        self._columns = np.zeros(count, dtype=np.int64)
+        self._pieces: dict[int, list[Floats]] = {}
+        self.widths: dict[int, int] = {}
+
+    def append(self, bits: int, places: Ints, messages: Floats) -> None:
+        """Take up the messages of some combinations."""
+        width = self.widths.get(bits, 0)
+        self.widths[bits] = width + len(places)
+        self._columns[places] = np.arange(width, width + len(places))
+        self._pieces.setdefault(bits, []).append(messages)
+
+    def join(self, rows: Ints, keys: Ints, n_rows: int) -> _Messages:
+        """All of them, for rows whose combinations are given as keys."""
+        columns = np.zeros(n_rows, dtype=np.int64)
+        columns[rows] = self._columns[keys]
+        tables = {bits: np.concatenate(pieces, axis=1) for bits, pieces in self._pieces.items()}
+        return _Messages(columns, columns, self.widths, tables)
 
 
 class FlatTables:
