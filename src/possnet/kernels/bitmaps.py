@@ -148,9 +148,11 @@ def encode_masks(masks: NDArray[np.unsignedinteger], states: int) -> Words:
 def spread_octets(octets: Iterable[NDArray[np.uint8]], states: int, rows: int) -> Words:
     """Bitmaps of the bits of octets (rows), eight states each."""
     bitmaps = np.empty((states, _count_words(rows)), dtype=WORD)
+    bitmaps[:, -1:] = 0
+    as_bytes, filled = bitmaps.view(np.uint8), -(-rows // 8)
     for start, octet in zip(range(0, states, 8), octets, strict=False):
         for state in range(start, min(start + 8, states)):
-            bitmaps[state] = pack(octet & np.uint8(1 << state % 8))
+            as_bytes[state, :filled] = np.packbits(octet & np.uint8(1 << state % 8), bitorder="little")
     return bitmaps
 
 

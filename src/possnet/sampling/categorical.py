@@ -1,15 +1,18 @@
 """Categorical laws, one for every context: one random byte and one look-up a row.
 
 The unit interval is cut into up to 256 slots. A slot that lies inside one outcome's share names it; a slot that is
-divided is resolved by 53 further random bits and a bisection. The result is exact to those bits.
+divided is resolved by 53 further random bits, from the first outcome that it holds on. The result is exact to those bits.
 """
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from possnet.sampling.random_bits import BLOCK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +23,16 @@ if TYPE_CHECKING:
     from possnet.sampling.random_bits import RandomBits
 
 _GUIDE: Final = 1 << 18  # entries of the guide at most: beyond, look-ups miss the cache
+
+
+class _Scratch(threading.local):
+    """Memory of a thread that every variable of a block uses again: new pages cost more than what is written there."""
+
+    def __init__(self) -> None:
+        self.slots, self.places = np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK, dtype=np.intp)
+
+
+_SCRATCH: Final = _Scratch()
 
 
 class Categorical:
@@ -33,7 +46,6 @@ class Categorical:
             self._slots //= 2
         self._divided = len(outcomes.cells)
         self._guide = self._build_guide()
-        self._steps = int(np.diff(self._starts).max()).bit_length()
         self._signals = outcomes.signals.astype(np.int32)
         self.has_bytes = outcomes.cells.shape[1] <= 8
         self._cells = np.packbits(outcomes.cells, axis=1, bitorder="little")[:, 0]
@@ -44,7 +56,7 @@ class Categorical:
         outcomes = np.take(self._guide, places, mode="clip")
         divided = np.flatnonzero(outcomes == self._divided)
         if len(divided):
-            outcomes[divided] = self._resolve(contexts, octets, divided, bits)
+            outcomes[divided] = self._resolve(octets, places, divided, bits)
         return outcomes.astype(np.int32)
 
     def draw_cells(
@@ -55,11 +67,11 @@ class Categorical:
         What these are is looked up by the slot itself; a byte of 0, which no cell has, is a slot that is divided.
         """
         octets, places = self._draw_places(contexts, bits, rows, block)
-        cell_guide, signal_guide = self._guides_of_cells
-        cells, signals = np.take(cell_guide, places, mode="clip"), np.take(signal_guide, places, mode="clip")
+        both = np.take(self._guide_of_cells, places, mode="clip", out=_SCRATCH.slots[:rows])
+        cells, signals = both.astype(np.uint8), both >> 8
         divided = np.flatnonzero(cells == 0)
         if len(divided):
-            outcomes = self._resolve(contexts, octets, divided, bits)
+            outcomes = self._resolve(octets, places, divided, bits)
             cells[divided], signals[divided] = self._cells[outcomes], self._signals[outcomes]
         return cells, signals
 
@@ -70,21 +82,25 @@ class Categorical:
         octets = bits.draw_bytes(block)[:rows]
         if self._slots < 256:
             octets = octets & np.uint8(self._slots - 1)
-        return octets, (contexts * np.int32(self._slots) + octets).astype(np.intp)
+        places = _SCRATCH.places[:rows]
+        np.add(np.multiply(contexts, self._slots, out=_SCRATCH.slots[:rows]), octets, out=places)
+        return octets, places
 
-    def _resolve(
-        self, contexts: Codes | int, octets: NDArray[np.uint8], divided: Ints, bits: RandomBits
-    ) -> NDArray[np.integer]:
-        """The outcomes of rows whose slots are divided."""
-        rows_contexts = np.broadcast_to(contexts, len(octets))[divided]
+    def _resolve(self, octets: NDArray[np.uint8], places: Ints, divided: Ints, bits: RandomBits) -> NDArray[np.integer]:
+        """The outcomes of rows whose slots are divided: the first entry whose upper bound lies above the level."""
         levels = (octets[divided] + bits.draw_uniforms(len(divided))) / self._slots
-        outcomes: NDArray[np.integer] = self._ids[self._find_entries(rows_contexts, levels)]
+        entries = self._first_entries[places[divided]]
+        while (below := self._bounds[entries] <= levels).any():
+            entries += below
+        outcomes: NDArray[np.integer] = self._ids[entries]
         return outcomes
 
     @cached_property
-    def _guides_of_cells(self) -> tuple[NDArray[np.uint8], Codes]:
-        """For every context and slot the cell as a byte, 0 where the slot is divided, and the signal."""
-        return np.append(self._cells, np.uint8(0))[self._guide], np.append(self._signals, np.int32(0))[self._guide]
+    def _guide_of_cells(self) -> NDArray[np.int32]:
+        """For every context and slot the cell as a byte, 0 where the slot is divided, and the signal above it."""
+        cells, signals = np.append(self._cells, np.uint8(0)), np.append(self._signals, np.int32(0))
+        guide: NDArray[np.int32] = (cells.astype(np.int32) | signals << 8)[self._guide]
+        return guide
 
     def _build_guide(self) -> NDArray[np.unsignedinteger]:
         """For every context and slot the outcome, or the number of outcomes where the slot is divided."""
@@ -97,20 +113,11 @@ class Categorical:
         ends = (np.ceil(scaled).astype(np.int64) + offset)[inner]
         passed = np.cumsum(np.bincount(ends, minlength=contexts * self._slots + 1)[: contexts * self._slots])
         entries = passed + np.repeat(np.arange(contexts), self._slots)  # one entry of each context is not inner
+        self._first_entries = entries
         guide = np.take(self._ids, entries).astype(np.min_scalar_type(self._divided))
         cut = inner & (scaled != np.floor(scaled))
         guide[(np.floor(scaled).astype(np.int64) + offset)[cut]] = self._divided
         return guide
-
-    def _find_entries(self, contexts: Codes, levels: Floats) -> Ints:
-        """The first entry of each context whose upper bound lies above the level."""
-        low, high = self._starts[contexts], self._starts[contexts + 1] - 1
-        for _ in range(self._steps):
-            middle = (low + high) >> 1
-            above = self._bounds[middle] > levels
-            high = np.where(above, middle, high)
-            low = np.where(above | (low == high), low, middle + 1)
-        return low
 
 
 def _upper_bounds(outcomes: Outcomes) -> Floats:
