@@ -29,11 +29,16 @@ _INDEX_COLUMN = re.compile(r"__index_level_\d+__")
 
 
 def columns_of_table(
-    frame: object, wanted: Iterable[str] | None = None, readers: Mapping[str, Reader] | None = None
+    frame: object,
+    wanted: Iterable[str] | None = None,
+    readers: Mapping[str, Reader] | None = None,
+    *,
+    is_sound: bool = False,
 ) -> list[RawColumn]:
     """Columns of anything that speaks Arrow, or of a mapping or frame of Python cells.
 
     ``readers`` make columns of their own from the values of some; from a reader that makes none they are columns of states.
+    ``is_sound`` says that Arrow itself has just made the arrays, so that they need no check.
 
     >>> columns_of_table({"rash": ["yes", {"yes", "no"}, None]})[0].rows
     3
@@ -47,14 +52,17 @@ def columns_of_table(
     for name in sorted(chosen.difference(names)):
         raise InputError(f"table: no column {name!r}{among(name, names)}")
     own = readers or {}
-    return [_decode_column(name, values, own.get(name)) for name, values in columns if name in chosen]
+    return [
+        _decode_column(name, values, own.get(name), is_sound=is_sound) for name, values in columns if name in chosen
+    ]
 
 
-def _decode_column(name: str, values: Any, reader: Reader | None) -> RawColumn:
+def _decode_column(name: str, values: Any, reader: Reader | None, *, is_sound: bool) -> RawColumn:
     """A column of an Arrow array, which is checked first, or of Python cells; by a reader of its own if that takes it."""
     if isinstance(values, list) or hasattr(values, "to_bitmaps"):
         return (reader(values) if reader is not None else None) or _to_raw_column(name, values)
-    require_sound_array(name, values)
+    if not is_sound:
+        require_sound_array(name, values)
     with decoding_errors(name):
         column = (reader(values) if reader is not None else None) or _to_raw_column(name, values)
     if column.rows != len(values):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import first_line, require_distinct
+from possnet.arrow import columns_of_table, first_line, require_distinct
 from possnet.cells import CellSyntax
 from possnet.errors import InputError, keep_findings, warn_user
 from possnet.io.atomic_files import replace_file
@@ -76,7 +76,8 @@ class CsvSource(DataSource):
 
     def decode_column(self, name: str, table: Any) -> RawColumn:
         """A column of texts; that they are dictionary-encoded declares nothing."""
-        return replace(super().decode_column(name, table), states=None, ordered=False)  # type: ignore[type-var]
+        (column,) = columns_of_table(table.select([name]), [name], is_sound=True)
+        return replace(column, states=None, ordered=False)  # type: ignore[type-var]
 
     def _settle_encoding(self) -> None:
         """Look through the whole file, once, whether it is the UTF-8 that its beginning is."""
@@ -179,9 +180,10 @@ class CsvSource(DataSource):
                     blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
                 self._require_memory(start, piece)
                 if piece is not None:
+                    columns.check_utf8 = not _is_ascii(piece)  # Arrow looks at every character, one by one
                     yield run_beside(partial(arrow_csv.read_csv, pa.BufferReader(piece), blocks, parse, columns))
                     continue
-                parse.newlines_in_values = True
+                parse.newlines_in_values = columns.check_utf8 = True
                 with self._open_rest(start) as rest:
                     if self.whole:
                         yield run_beside(partial(arrow_csv.read_csv, rest, blocks, parse, columns))
@@ -275,6 +277,10 @@ class CsvSource(DataSource):
                     if _is_undecodable(cell):
                         finding = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
                         yield f"{self.owner}, row {number}, column {name!r}: {finding}"
+
+
+def _is_ascii(piece: memoryview) -> bool:
+    return bool(np.frombuffer(piece, dtype=np.uint8).max() < 128)
 
 
 def _is_undecodable(text: str) -> bool:
