@@ -47,9 +47,11 @@ def merge_tallies(parts: Sequence[Tally], sizes: Sequence[int]) -> Tally:
     >>> merge_tallies([one, one], [2])
     Tally(contexts=array([[1]], dtype=int32), counts=array([[4, 6]]), totals=array([8]))
     """
-    number_type = np.result_type(*(part.totals for part in parts))
+    number_type = np.result_type(*{part.totals.dtype for part in parts})
     parts = [part for part in parts if len(part.contexts)] or parts[:1]
     first = parts[0]
+    if len(parts) == 1 and first.totals.dtype == number_type:
+        return first
     if all(np.array_equal(part.contexts, first.contexts) for part in parts[1:]):
         counts, totals = sum(p.counts for p in parts), sum(p.totals for p in parts)
         return Tally(first.contexts, *(np.asarray(numbers, dtype=number_type) for numbers in (counts, totals)))
