@@ -69,6 +69,22 @@ counts = pn.count(dag, pn.scan_data([sys.argv[2]] * int(sys.argv[3]), variables=
 print(json.dumps([time.perf_counter() - begin, counts.rows, PEAK]))
 """
 
+WRITE = """
+import json, sys, time
+import pyarrow, pyarrow.parquet
+import possnet as pn
+kind, folder = sys.argv[1], sys.argv[2]
+if kind == "pyarrow":
+    rows = pyarrow.parquet.read_table(folder + "/imprecise-lists.parquet")
+    work = lambda: pyarrow.parquet.write_table(rows, folder + "/written.parquet")
+else:
+    rows = pn.read_data(folder + "/imprecise-masks.parquet")
+    work = lambda: pn.write_data(rows, folder + "/written.parquet", layout="lists")
+work()
+begin = time.perf_counter(); work(); seconds = time.perf_counter() - begin
+print(json.dumps([seconds, PEAK]))
+"""
+
 KINDS = ("pyarrow", "read", "read with variables", "scan with variables")
 
 
@@ -97,6 +113,22 @@ def reading(folder: Path, rounds: int, *, quick: bool) -> tuple[str, list[Target
             Target(f"stream Parquet of {what}", str(ours), f"bare pyarrow {theirs}", ratio, share, "of its rate")
         )
     return table(f" file | size | {' | '.join(KINDS)} ", rows), targets
+
+
+def writing(folder: Path, rounds: int) -> tuple[str, list[Target]]:
+    """Lists of strings written, beside pyarrow's own writer, which gets them ready made."""
+    jobs = {
+        kind: lambda kind=kind: float(in_own_process(WRITE, kind, str(folder))[0]) for kind in ("pyarrow", "possnet")
+    }
+    found = interleaved(jobs, rounds)
+    ours, theirs = found["possnet"], found["pyarrow"]
+    text = (
+        f'Written as a Parquet file of lists of strings (`layout="lists"`): {ours}; pyarrow alone, from a table of lists in '
+        f"memory: {theirs}."
+    )
+    ratio = ours.best / theirs.best
+    job = f"write {ROWS:,} imprecise rows as lists"
+    return text, [Target(job, str(ours), f"bare pyarrow {theirs}", ratio, 2, "times the time", at_most=True)]
 
 
 def streaming(folder: Path, *, quick: bool) -> tuple[str, list[Target]]:
@@ -137,7 +169,8 @@ def measure(*, quick: bool) -> Section:
         folder = Path(name)
         in_own_process(MAKE, name, str(ROWS))
         read, targets = reading(folder, QUICK_ROUNDS if quick else ROUNDS, quick=quick)
+        written, own = writing(folder, QUICK_ROUNDS if quick else ROUNDS)
         streamed, more = streaming(folder, quick=quick)
     head = f"{ROWS:,} rows, {len(SIZES)} variables, {sum(SIZES)} states; time (ratio to pyarrow), peak memory."
-    parts = [head, read, streamed] if quick else [head, read, streamed, networks(3)]
-    return Section("\n\n".join(parts), [*targets, *more])
+    parts = [head, read, written, streamed] if quick else [head, read, written, streamed, networks(3)]
+    return Section("\n\n".join(parts), [*targets, *own, *more])

@@ -1,18 +1,22 @@
-"""How counting, drawing, EM and inference grow: with rows, states, parents, imprecision and the size of the network.
+"""How counting, drawing, EM, questions and files grow: with rows, states, parents, imprecision, and the network.
 
 Each curve is the best of some runs; the figure is docs/figures/growth.svg, the exponents are fitted to the upper half of
 each curve (1 is linear, 0 is constant).
 """
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from gold_questions import central_variable, possible_evidence
 from measure import ROOT, Section, Target, interleaved, say, table, timed
 from networks import load
 
 import possnet as pn
 from em import with_unknown
+from inference import evidence_rows
 from kernels import made
 
 GOLD = [
@@ -160,6 +164,38 @@ def network_curves() -> list[Curve]:
     return [by_size, by_cells]
 
 
+def question_curves() -> list[Curve]:
+    """Rows of evidence and completion by rows, half of the cells known; the most possible configurations by their number."""
+    rows, counts = [100, 300, 1_000, 3_000, 10_000, 30_000], [1, 3, 10, 30, 100, 300]
+    insurance, alarm = load("insurance"), load("alarm")
+    target = central_variable(insurance)
+    known = {net: evidence_rows(net, target, rows[-1], 0.5) for net in (insurance, alarm)}
+    ours = "rows of evidence, insurance"
+    evidence = possible_evidence(alarm, 0.1)
+    return [
+        curve("questions", ours, rows, lambda n: lambda: pn.Inference(insurance).query_many(target, known[insurance][:n]), 3, 1.1),
+        curve("questions", "complete, insurance", rows, lambda n: lambda: pn.complete(insurance, known[insurance][:n]), 2, 1.1),
+        curve("questions", "complete, alarm", rows, lambda n: lambda: pn.complete(alarm, known[alarm][:n]), 3, 1.1),
+        curve("best", "most possible, alarm", counts, lambda k: lambda: pn.Inference(alarm).most_possible_k(k, evidence), 3, 1.2),
+    ]  # fmt: skip
+
+
+def file_curves(alarm: pn.Network) -> list[Curve]:
+    """Reading, writing and structures by rows."""
+    rows = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+    precise = pn.sample(alarm, rows[-1], process="precise", rng=1)
+    imprecise = pn.sample(alarm, rows[-1], rng=1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for n in rows:
+            pn.write_data(precise[:n], folder / f"{n}.csv")
+        return [
+            curve("files", "CSV to network", rows, lambda n: lambda: pn.fit(alarm.dag, pn.scan_data(folder / f"{n}.csv", variables=alarm)), 3, 1.1),
+            curve("files", "lists written", rows, lambda n: lambda: pn.write_data(imprecise[:n], folder / "written.parquet", layout="lists"), 3, 1.1),
+            curve("files", "greedy structure by BIC", rows, lambda n: lambda: pn.learn_structure(precise[:n], "greedy", measure="bic"), 2, 1.1),
+        ]  # fmt: skip
+
+
 def marginals(net: pn.Network) -> Callable[[], object]:
     """Planning and calibration of a network."""
     return lambda: pn.Inference(net).marginals()
@@ -176,9 +212,10 @@ def draw(curves: Sequence[Curve]) -> None:
     titles = {
         "rows": "rows", "states": "states a variable, 262,144 rows", "parents": "parents, 262,144 rows",
         "imprecision": "imprecision θ, 262,144 rows", "variables": "variables", "cells": "cells of the plan",
+        "questions": "rows, half of their cells known", "files": "rows of a file", "best": "configurations asked for",
     }  # fmt: skip
-    figure = Figure(figsize=(13, 8.6), layout="constrained", facecolor="white")
-    for (panel, title), axis in zip(titles.items(), figure.subplots(2, 3).ravel(), strict=True):
+    figure = Figure(figsize=(13, 12.6), layout="constrained", facecolor="white")
+    for (panel, title), axis in zip(titles.items(), figure.subplots(3, 3).ravel(), strict=True):
         shown = [each for each in curves if each.panel == panel]
         for each, colour in zip(shown, colours, strict=False):
             axis.plot(each.sizes, each.seconds, marker="o", markersize=4, color=colour, label=each.label)
@@ -199,7 +236,9 @@ def draw(curves: Sequence[Curve]) -> None:
 
 def measure() -> Section:
     """The whole section."""
-    curves = [*rows_curves(load("alarm"), pn.load_example("clinic")), *shape_curves(), *network_curves()]
+    alarm = load("alarm")
+    curves = [*rows_curves(alarm, pn.load_example("clinic")), *shape_curves(), *network_curves()]
+    curves += [*question_curves(), *file_curves(alarm)]
     draw(curves)
     targets = [
         Target(f"growth of {each.label} with {each.panel}", f"exponent {each.exponent:.2f}", "linear", each.exponent, each.promised, "", at_most=True)

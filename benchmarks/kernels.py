@@ -121,12 +121,22 @@ def roofline() -> str:
     lines = []
     for job, what, size, kind, name in wanted:
         least, took = size / speed[kind], found[name]
-        lines.append([job, what, f"{size / 1e6:,.0f}", f"{least * 1e3:,.1f} ms", str(took), f"{took.best / least:.1f}"])
+        lines.append(
+            [
+                job,
+                what,
+                f"{size / 1e6:,.0f}",
+                f"{least * 1e3:,.1f} ms",
+                str(took),
+                f"{size / took.best / 1e9:.1f}",
+                f"{took.best / least:.1f}",
+            ]
+        )
     head = (
         f"One thread copies {speed['copy'] / 1e9:.1f} GB/s (read and written) outside the caches, and ANDs and counts bits at "
         f"{speed['and'] / 1e9:.1f} GB/s inside them."
     )
-    titles = " job | bytes that must be touched | MB | at that speed | possnet | times the bound "
+    titles = " job | bytes that must be touched | MB | at that speed | possnet | GB a second | times the bound "
     return f"{head}\n\n{table(titles, lines)}"
 
 

@@ -48,4 +48,4 @@ def measure(*, quick: bool) -> Section:
     process, theta = slowest.split("|")
     job = f"sample {ROWS:,} rows, slowest ({process}, theta {theta})"
     ratio = theirs.best / found[slowest].best
-    return Section(text, [Target(job, str(found[slowest]), f"pyAgrum {theirs}", ratio, 10)])
+    return Section(text, [Target(job, str(found[slowest]), f"pyAgrum {theirs}", ratio, 15)])
