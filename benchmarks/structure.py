@@ -164,7 +164,7 @@ def measure(*, quick: bool) -> Section:
     rows, times, gains = [], {}, {}
     with tempfile.TemporaryDirectory() as folder, Peer() as peer:
         for case in cases:
-            few = 2 if case[1] >= MANY else rounds
+            few = 1 if case[1] >= MANY else rounds
             cells, times[case], gains[case] = line(*case, Path(folder), few, peer, slow=not quick)
             rows.append(cells)
     found = times["alarm", 10_000]
