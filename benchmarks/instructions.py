@@ -96,8 +96,9 @@ def measure() -> Section:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     rows, ratios = [], {}
     for case, count in counted().items():
-        ratios[case] = count / kept[case]
-        rows.append([case, f"{count / 1e6:,.1f}", f"{kept[case] / 1e6:,.1f}", f"{ratios[case]:.3f}"])
+        before = kept.get(case, count)  # of a new kernel nothing is kept yet
+        ratios[case] = count / before
+        rows.append([case, f"{count / 1e6:,.1f}", f"{before / 1e6:,.1f}", f"{ratios[case]:.3f}"])
     worst = max(ratios, key=ratios.__getitem__)
     target = Target(
         "instructions of the hot kernels, the worst", worst, "counts kept", ratios[worst], MORE, "times", at_most=True
