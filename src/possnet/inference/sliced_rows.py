@@ -103,7 +103,7 @@ class SlicePasses:
     def __init__(
         self,
         tree: SliceTree,
-        tables: FlatTables,
+        tables: LineTables,
         vectors: Mapping[int, Floats],
         observed: ObservedRows,
         is_open: Bools,
@@ -488,7 +488,7 @@ class _Answers:
         return _Messages(columns, columns, self.widths, tables)
 
 
-class FlatTables:
+class LineTables:
     """The tables of all families, each in a line; and with as many ones behind it, for rows where it is of no account."""
 
     def __init__(self, tables: Sequence[Floats], one: float) -> None:
@@ -516,7 +516,7 @@ class SlicedInference:
     def __init__(self, tree: SliceTree, graph: FactorGraph, semiring: Semiring, budget: int) -> None:
         self._tree, self._target, self._graph, self._semiring = tree, tree.target, graph, semiring
         self._observer = RowObserver(graph, semiring)
-        self._tables = FlatTables(graph.tables_in(semiring), semiring.one)
+        self._tables = LineTables(graph.tables_in(semiring), semiring.one)
         self._budget = budget
 
     def least_seconds(self, rows: int) -> float:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _GUIDE: Final = 1 << 18  # entries of the guide at most: beyond, look-ups miss the cache
 
 
-class _Scratch(threading.local):
+class _SlotMemory(threading.local):
     """Memory of a thread that every variable of a block uses again: new pages cost more than what is written there."""
 
     def __init__(self) -> None:
         self.slots, self.places = np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK, dtype=np.intp)
 
 
-_SCRATCH: Final = _Scratch()
+_SLOTS: Final = _SlotMemory()
 
 
 class Categorical:
@@ -67,7 +67,7 @@ class Categorical:
         What these are is looked up by the slot itself; a byte of 0, which no cell has, is a slot that is divided.
         """
         octets, places = self._draw_places(contexts, bits, rows, block)
-        both = np.take(self._guide_of_cells, places, mode="clip", out=_SCRATCH.slots[:rows])
+        both = np.take(self._guide_of_cells, places, mode="clip", out=_SLOTS.slots[:rows])
         cells, signals = both.astype(np.uint8), both >> 8
         divided = np.flatnonzero(cells == 0)
         if len(divided):
@@ -82,8 +82,8 @@ class Categorical:
         octets = bits.draw_bytes(block)[:rows]
         if self._slots < 256:
             octets = octets & np.uint8(self._slots - 1)
-        places = _SCRATCH.places[:rows]
-        np.add(np.multiply(contexts, self._slots, out=_SCRATCH.slots[:rows]), octets, out=places)
+        places = _SLOTS.places[:rows]
+        np.add(np.multiply(contexts, self._slots, out=_SLOTS.slots[:rows]), octets, out=places)
         return octets, places
 
     def _resolve(self, octets: NDArray[np.uint8], places: Ints, divided: Ints, bits: RandomBits) -> NDArray[np.integer]:
