@@ -193,6 +193,26 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
         assert degrees == pytest.approx(expected[name])
 
 
+@pytest.mark.parametrize("way", ["tree", "slices", "components"])
+def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = pn.load_example("asia")
+    rows = pn.sample(net, 9, imprecision=0.5, process="traced", rng=4)
+    others = {
+        "tree": batched.RowInference,
+        "slices": sliced_rows.SlicedInference,
+        "components": row_components.ComponentInference,
+    }
+    del others[way]
+
+    def refuse(*_: Any) -> None:
+        pytest.fail("another way")
+
+    for other in others.values():
+        monkeypatch.setattr(other, "run_blocks", refuse)
+    force(way, monkeypatch)
+    assert set(pn.Inference(net).marginals_many(rows)) == {v.name for v in net.variables}
+
+
 def test_a_step_of_an_elimination_that_combines_nothing_has_one_entry() -> None:
     """Nothing holds the second axis: the memory of the widest step is asked for, and that of nothing is no division by zero."""
     steps = schedule_elimination([(2, 1, 3)], 2)
