@@ -11,10 +11,12 @@ from hypothesis import given, strategies as st
 import possnet as pn
 from possnet.inference import (
     batched,
+    code_columns,
     row_components,
     row_passes,
     row_queries,
     row_schedule,
+    shared_columns,
     sliced_rows,
 )
 from possnet.inference.elimination_steps import run_steps, schedule_elimination
@@ -31,6 +33,15 @@ def evidence_cells(draw: st.DrawFn, variable: pn.Variable) -> Any:
         return None
     states = st.sampled_from(variable.states)
     return {draw(states)} if kind == "precise" else draw(st.sets(states, min_size=1))
+
+
+def share_always(patch: pytest.MonkeyPatch, data: st.DataObject) -> None:
+    """Have slices compute once what rows share, whatever it spares."""
+    patch.setattr(sliced_rows, "_LARGE", 0)
+    patch.setattr(sliced_rows, "_LONG_AXIS", 1)
+    patch.setattr(shared_columns, "_WORTH_SHARING", np.inf)
+    patch.setattr(shared_columns, "_ALONE", data.draw(st.sampled_from([0, 1 << 11])))
+    patch.setattr(shared_columns, "_PIECE", data.draw(st.sampled_from([1, 1 << 19])))
 
 
 @given(questions(), st.sampled_from(ROW_WAYS), st.data())
@@ -61,7 +72,9 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         patch.setattr(sliced_rows, "_FEW_PATTERNS", data.draw(st.sampled_from([0, 1, 16])))
         patch.setattr(sliced_rows, "_FEWER", data.draw(st.sampled_from([0, 2])))  # 0: patterns are always merged
         patch.setattr(sliced_rows, "_SMALL", data.draw(st.sampled_from([0, 1 << 14])))
-        patch.setattr(sliced_rows, "_KEY_LIMIT", data.draw(st.sampled_from([8, 1 << 62])))
+        patch.setattr(code_columns, "_KEY_LIMIT", data.draw(st.sampled_from([8, 1 << 62])))
+        if data.draw(st.booleans()):
+            share_always(patch, data)
         force(way, patch)
         found = engine.query_many(target, table)
         every = engine.marginals_many(table)

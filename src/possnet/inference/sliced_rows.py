@@ -10,15 +10,18 @@ a family or a message that is of no account in some of them is 1 there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.inference.code_columns import mix_codes, number_combinations
 from possnet.inference.elimination_steps import run_steps
 from possnet.inference.factor_graph import to_semiring
 from possnet.inference.observed_rows import RowObserver
 from possnet.inference.row_passes import rows_at_a_time
+from possnet.inference.shared_columns import Scratch, SharedTable, order_for_sharing, run_sharing_steps, share_codes
 from possnet.inference.slice_layout import bits_of, open_variables
 
 if TYPE_CHECKING:
@@ -27,19 +30,18 @@ if TYPE_CHECKING:
     from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import CodedColumn
     from possnet.inference.batched import RowBlock
+    from possnet.inference.code_columns import CodeColumn
     from possnet.inference.factor_graph import FactorGraph
     from possnet.inference.observed_rows import ObservedRows
     from possnet.inference.semirings import Semiring
     from possnet.inference.slice_layout import Pattern, SliceLayout, SliceTree
 
-    _Column: TypeAlias = tuple[Ints, int]
-    """A code of every row, and the number of codes."""
-
 _ROWS = 1 << 15  # of a block, at most
 _FEW_PATTERNS = 16  # that are not worth merging
 _FEWER = 2  # times as few patterns are worth a product with 1
+_LARGE = 1 << 20  # entries of all rows; below, what rows share is not looked for
+_LONG_AXIS = 16  # entries along which a table of its own is computed as fast as those of many rows
 _SMALL = 1 << 14  # entries of all rows; below, steps of an elimination cost more than they save
-_KEY_LIMIT = 1 << 62
 # Measured on one machine; compared with the estimates of the other ways.
 _SECONDS_A_NODE = 2e-4
 _SECONDS_A_SLICE = 4e-5
@@ -128,6 +130,7 @@ class SlicePasses:
             self._bits.append(bits)
         self._works: dict[int, _NodeWork] = {}
         self._sent: dict[int, _Messages] = {}
+        self._scratch = Scratch()
         self._buffer = np.empty(0)  # used again and again, so that it stays in the cache
 
     def schedule(self) -> None:
@@ -165,12 +168,12 @@ class SlicePasses:
         tree, node = self._tree, self._tree.nodes[number]
         children = [k for k in node.children if k in self._sent]
         vectors = tuple([v for v in node.variables[: node.residual] if v in self._vectors])
-        patterns: list[_Column] = [(self._bits[f], 1 << len(tree.scopes[f])) for f in node.factors]
+        patterns: list[CodeColumn] = [(self._bits[f], 1 << len(tree.scopes[f])) for f in node.factors]
         patterns += [(self._opens[v], 2) for v in vectors]
         patterns += [(self._sent[k].bits, 1 << len(tree.nodes[k].separator)) for k in children]
         if not patterns:
             return None
-        codes: list[_Column] = [(self._bases[f], len(self._tables.flat[f])) for f in node.factors]
+        codes: list[CodeColumn] = [(self._bases[f], len(self._tables.flat[f])) for f in node.factors]
         codes += [(self._codes[v] * self._opens[v], self._vectors[v].shape[1]) for v in vectors]
         codes += [(self._sent[k].columns, self._sent[k].count) for k in children]
         matters = patterns[0][0] > 0
@@ -184,8 +187,8 @@ class SlicePasses:
             patterns = [(column[rows], size) for column, size in patterns]
             codes = [(column[rows], size) for column, size in codes]
         merged, opened = self._merge_patterns(number, rows, patterns, codes)
-        pattern = merged if opened is not None else _mix(patterns)
-        keys, first = _number([pattern, *codes])
+        pattern = merged if opened is not None else mix_codes(patterns)
+        keys, first = number_combinations([pattern, *codes])
         numbers = pattern[0][first]
         starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
         if opened is None:
@@ -241,8 +244,8 @@ class SlicePasses:
         return bits
 
     def _merge_patterns(
-        self, number: int, rows: Ints, patterns: list[_Column], codes: list[_Column]
-    ) -> tuple[_Column, list[int] | None]:
+        self, number: int, rows: Ints, patterns: list[CodeColumn], codes: list[CodeColumn]
+    ) -> tuple[CodeColumn, list[int] | None]:
         """Where patterns are too many, a number for every row by its open variables alone, and these as bits; else None.
 
         Families that are of no account in a row get the code of a table of ones, then.
@@ -251,7 +254,7 @@ class SlicePasses:
         if not node.is_joint:
             if prod(size for _, size in patterns) <= _FEW_PATTERNS:
                 return patterns[0], None
-            mixed, _ = _mix(patterns)
+            mixed, _ = mix_codes(patterns)
             count = len(np.unique(mixed))
             if count <= _FEW_PATTERNS:
                 return patterns[0], None
@@ -311,64 +314,72 @@ class SlicePasses:
     def _eliminate(self, number: int, work: _NodeWork, group: _Slices) -> Iterator[tuple[int, int, Floats]]:
         """Some combinations at a time, (begin, end, message (entries, combinations)) of the slices of one pattern."""
         layout, semiring = self._tree.lay_out(number, group.pattern, work.vectors, work.children), self._semiring
-        eliminated = layout.eliminated
+        eliminated, count = layout.eliminated, group.end - group.begin
         if self._tree.nodes[number].is_joint:
             yield group.begin, group.end, self._combine_joint(work, group, layout)
             return
-        if not eliminated or layout.entries * (group.end - group.begin) <= _SMALL:
+        codes = [work.codes[part][group.begin : group.end] for part in layout.parts]
+        if not eliminated or layout.entries * count <= _SMALL:
             most = rows_at_a_time(layout.entries)
-            for begin in range(group.begin, group.end, most):
-                end = min(begin + most, group.end)
-                table = self._combine(self._take_parts(work, layout, begin, end), layout)
+            for begin in range(0, count, most):
+                end = min(begin + most, count)
+                parts = self._take_parts(layout, [column[begin:end] for column in codes], is_merged=work.is_merged)
+                table = self._combine(parts, layout)
                 if eliminated:
                     table = semiring.project.reduce(table.reshape(prod(layout.shape[:eliminated]), -1), axis=0)
-                yield begin, end, table.reshape(-1, end - begin)
+                yield group.begin + begin, group.begin + end, table.reshape(-1, end - begin)
             return
-        varies = tuple([self._is_mixed(work.codes[part][group.begin : group.end]) for part in layout.parts])
+        if layout.shape[-1] >= _LONG_AXIS and layout.entries * count > _LARGE:
+            messages = self._eliminate_shared(layout, codes, is_merged=work.is_merged)
+            if messages is not None:
+                yield group.begin, group.end, messages
+                return
+        varies = tuple([bool((column != column[0]).any()) for column in codes])
         steps = layout.steps(varies)
         widest = max(prod(step.shape[:-1]) for step in steps)
-        most = min(rows_at_a_time(widest), group.end - group.begin)
+        most = min(rows_at_a_time(widest), count)
         if self._buffer.size < widest * most:
             self._buffer = np.empty(widest * most)
-        for begin in range(group.begin, group.end, most):
-            end = min(begin + most, group.end)
-            parts = self._take_parts(work, layout, begin, end, varies)
+        for begin in range(0, count, most):
+            end = min(begin + most, count)
+            taken = [column[begin : end if moves else begin + 1] for column, moves in zip(codes, varies, strict=True)]
+            parts = self._take_parts(layout, taken, is_merged=work.is_merged)
             left = run_steps(steps, parts, layout.shape, semiring, self._buffer)
             whole = np.broadcast_to(left.reshape(left.shape[eliminated:]), (*layout.kept, end - begin))
-            yield begin, end, whole.reshape(-1, end - begin)
+            yield group.begin + begin, group.begin + end, whole.reshape(-1, end - begin)
 
-    @staticmethod
-    def _is_mixed(codes: Ints) -> bool:
-        return bool((codes != codes[0]).any())
+    def _eliminate_shared(self, layout: SliceLayout, codes: Sequence[Ints], *, is_merged: bool) -> Floats | None:
+        """The messages (entries, combinations) of slices whose parts are shared by many combinations; None if by few."""
+        distinct, places = zip(*[share_codes(column) for column in codes], strict=True)
+        steps = layout.steps(tuple([column is not None for column in places]))
+        order = order_for_sharing(steps, places)
+        if order is None:
+            return None
+        parts = [
+            np.ascontiguousarray(np.moveaxis(part, -1, 0))
+            for part in self._take_parts(layout, distinct, is_merged=is_merged)
+        ]
+        messages = np.empty((prod(layout.kept), len(order.rows)))
+        for begin, end in pairwise(order.ends):
+            rows = order.rows[begin:end]
+            shared = [SharedTable(part, column).choose(rows) for part, column in zip(parts, places, strict=True)]
+            result = run_sharing_steps(steps, shared, layout.shape, self._semiring, self._scratch)
+            left = result.values.reshape(len(result.values), *result.values.shape[1 + layout.eliminated :])
+            whole = np.broadcast_to(left, (len(left), *layout.kept)).reshape(len(left), -1)
+            messages[:, rows] = (whole if result.codes is None else whole[result.codes]).T
+        return messages
 
-    def _take_parts(
-        self,
-        work: _NodeWork,
-        layout: SliceLayout,
-        begin: int,
-        end: int,
-        varies: tuple[bool, ...] = (),
-        chosen: Ints | None = None,
-    ) -> list[Floats]:
-        """The slices of all parts for some combinations, which are the last axis; of length 1 where a part does not vary.
-
-        ``chosen`` are the combinations if they are not all from ``begin`` to ``end``.
-        """
+    def _take_parts(self, layout: SliceLayout, codes: Sequence[Ints], *, is_merged: bool) -> list[Floats]:
+        """The slices of all parts for some codes of each, which are the last axis."""
         taken: list[Floats] = []
-
-        def codes_of(part: int) -> Ints:
-            codes = work.codes[part]
-            if varies and not varies[len(taken)]:
-                return codes[begin : begin + 1]
-            return codes[begin:end] if chosen is None else codes[chosen]
-
-        for part, family, shape, offsets in layout.families:
-            table = self._tables.with_ones(family) if work.is_merged else self._tables.flat[family]
-            taken.append(table.take(codes_of(part) + offsets, mode="clip").reshape(*shape, -1))
-        for part, v, shape in layout.vectors:
-            taken.append(self._vectors[v].take(codes_of(part), axis=1, mode="clip").reshape(*shape, -1))
-        for part, child, bits, shape, turn in layout.children:
-            message = self._sent[child].tables[bits].take(codes_of(part), axis=1, mode="clip")
+        left = iter(codes)
+        for _, family, shape, offsets in layout.families:
+            table = self._tables.with_ones(family) if is_merged else self._tables.flat[family]
+            taken.append(table.take(next(left) + offsets, mode="clip").reshape(*shape, -1))
+        for _, v, shape in layout.vectors:
+            taken.append(self._vectors[v].take(next(left), axis=1, mode="clip").reshape(*shape, -1))
+        for _, child, bits, shape, turn in layout.children:
+            message = self._sent[child].tables[bits].take(next(left), axis=1, mode="clip")
             if turn is not None:
                 message = message.reshape(*turn[0], -1).transpose(*turn[1], len(turn[1]))
             taken.append(message.reshape(*shape, -1))
@@ -419,7 +430,9 @@ class SlicePasses:
         """The beliefs of a node: marginals of its variables, and messages to the nodes below."""
         work, received, semiring = self._works[number], above.pop(number, None), self._semiring
         columns = received.columns[work.rows] if received is not None else np.zeros(len(work.rows), dtype=np.int64)
-        keys, first = _number([(work.keys, work.count), (columns, received.count if received is not None else 1)])
+        keys, first = number_combinations(
+            [(work.keys, work.count), (columns, received.count if received is not None else 1)]
+        )
         of_combination, columns = work.keys[first], columns[first]
         marginals = {v: np.empty((self._tree.sizes[v], len(first))) for v in tables}
         sent = {k: _Answers(len(first)) for k in below}
@@ -429,7 +442,9 @@ class SlicePasses:
             most = rows_at_a_time(layout.entries)
             for begin in range(start, stop, most):
                 end = min(begin + most, stop)
-                parts = self._take_parts(work, layout, 0, 0, (), of_combination[begin:end])
+                chosen = of_combination[begin:end]
+                codes = [work.codes[part][chosen] for part in layout.parts]
+                parts = self._take_parts(layout, codes, is_merged=work.is_merged)
                 if received is not None and group.pattern[0]:
                     message = received.tables[group.pattern[0]].take(columns[begin:end], axis=1, mode="clip")
                     parts.append(message.reshape(*(1,) * layout.eliminated, *layout.kept, -1))
@@ -439,10 +454,10 @@ class SlicePasses:
                         marginal[:, begin:end] = layout.project_on((v,)).project_rows(belief, semiring)
                 for part, child, bits, _, _ in layout.children:
                     if child in sent:
-                        codes = work.codes[part][of_combination[begin:end]]
-                        (some,) = np.nonzero(codes)  # the others wait for no answer
+                        asking = work.codes[part][chosen]
+                        (some,) = np.nonzero(asking)  # the others wait for no answer
                         if len(some):
-                            answer = self._answer(layout, belief, child, bits, codes, some)
+                            answer = self._answer(layout, belief, child, bits, asking, some)
                             sent[child].append(bits, begin + some, answer)
         for v, marginal in marginals.items():
             (opened,) = np.nonzero(self._is_open[v, work.rows])
@@ -583,35 +598,3 @@ class SlicedBlock:
     observed: ObservedRows
     passes: SlicePasses
     seconds: float
-
-
-def _mix(columns: Sequence[_Column]) -> _Column:
-    """Codes of several columns as one number for every row, the first column first.
-
-    >>> _mix([(np.array([1, 0]), 2), (np.array([2, 1]), 3)])
-    (array([5, 1]), 6)
-    """
-    keys, limit = columns[0]
-    for column, size in columns[1:]:
-        if limit * size >= _KEY_LIMIT:
-            distinct, keys = np.unique(keys, return_inverse=True)
-            limit = len(distinct)
-        keys = keys * size + column
-        limit *= size
-    return keys, limit
-
-
-def _number(columns: Sequence[_Column]) -> tuple[Ints, Ints]:
-    """The number of every row's combination of codes, in lexicographic order, and the first row of every combination.
-
-    >>> _number([(np.array([1, 0, 1]), 2), (np.array([2, 1, 2]), 3)])
-    (array([1, 0, 1]), array([1, 0]))
-    """
-    keys, _ = _mix(columns)
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    is_first = np.ones(len(order), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    numbers = np.empty(len(order), dtype=np.int64)
-    numbers[order] = np.cumsum(is_first) - 1
-    return numbers, order[is_first]
