@@ -172,18 +172,20 @@ def change(file: str, threads: int, variable: int, times: int) -> dict[str, obje
 
 
 def rows(file: str, rows: str, target: int, threads: int) -> dict[str, object]:
-    """One target given many rows of evidence (a list of pairs [variable, state] each): seconds a row."""
+    """One target, or all that a row does not observe (-1), given rows of evidence (pairs [variable, state]): seconds a row."""
     net = network(file)
     given = [dict(map(tuple, row)) for row in json.loads(Path(rows).read_text(encoding="utf-8"))]
     engine = engine_of(net, threads)
-    engine.setTargets({target})
+    if target >= 0:
+        engine.setTargets({target})
 
     def work() -> None:
         for row in given:
             try:
                 engine.setEvidence(row)
                 engine.makeInference()
-                engine.posterior(target)
+                for wanted in [target] if target >= 0 else net.nodes() - row.keys():
+                    engine.posterior(wanted)
             except gum.IncompatibleEvidence:
                 continue
 

@@ -17,6 +17,7 @@ from possnet.inference import (
     row_queries,
     row_schedule,
     shared_columns,
+    slice_passes,
     sliced_rows,
 )
 from possnet.inference.elimination_steps import run_steps, schedule_elimination
@@ -37,8 +38,8 @@ def evidence_cells(draw: st.DrawFn, variable: pn.Variable) -> Any:
 
 def share_always(patch: pytest.MonkeyPatch, data: st.DataObject) -> None:
     """Have slices compute once what rows share, whatever it spares."""
-    patch.setattr(sliced_rows, "_LARGE", 0)
-    patch.setattr(sliced_rows, "_LONG_AXIS", 1)
+    patch.setattr(slice_passes, "_LARGE", 0)
+    patch.setattr(slice_passes, "_LONG_AXIS", 1)
     patch.setattr(shared_columns, "_WORTH_SHARING", np.inf)
     patch.setattr(shared_columns, "_ALONE", data.draw(st.sampled_from([0, 1 << 11])))
     patch.setattr(shared_columns, "_PIECE", data.draw(st.sampled_from([1, 1 << 19])))
@@ -69,9 +70,9 @@ def test_rows_of_a_data_set_are_answered_as_one_by_one(
         patch.setattr(row_components, "_TINY", tiny)
         patch.setattr(row_components, "_VERY_FEW", few)
         patch.setattr(sliced_rows, "_ROWS", data.draw(st.sampled_from([1, 3, 1 << 15])))
-        patch.setattr(sliced_rows, "_FEW_PATTERNS", data.draw(st.sampled_from([0, 1, 16])))
-        patch.setattr(sliced_rows, "_FEWER", data.draw(st.sampled_from([0, 2])))  # 0: patterns are always merged
-        patch.setattr(sliced_rows, "_SMALL", data.draw(st.sampled_from([0, 1 << 14])))
+        patch.setattr(slice_passes, "_FEW_PATTERNS", data.draw(st.sampled_from([0, 1, 16])))
+        patch.setattr(slice_passes, "_FEWER", data.draw(st.sampled_from([0, 2])))  # 0: patterns are always merged
+        patch.setattr(slice_passes, "_SMALL", data.draw(st.sampled_from([0, 1 << 14])))
         patch.setattr(code_columns, "_KEY_LIMIT", data.draw(st.sampled_from([8, 1 << 62])))
         if data.draw(st.booleans()):
             share_always(patch, data)

@@ -8,13 +8,13 @@ from hypothesis import given, strategies as st
 
 from possnet.inference import shared_columns
 from possnet.inference.elimination_steps import run_steps, schedule_elimination
-from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, SUM_PRODUCT
-from possnet.inference.shared_columns import Scratch, SharedTable, order_for_sharing, run_sharing_steps
+from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, SUM_PRODUCT, Semiring
+from possnet.inference.shared_columns import KeptMemory, SharedTable, order_for_sharing, run_sharing_steps
 
 
 @pytest.mark.parametrize("semiring", [MAX_PRODUCT, MAX_MIN, SUM_PRODUCT], ids=lambda semiring: semiring.name)
 @given(st.data())
-def test_what_rows_share_is_computed_once(semiring, data):
+def test_what_rows_share_is_computed_once(semiring: Semiring, data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4)))
     eliminated = data.draw(st.integers(0, len(shape)))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
@@ -44,18 +44,18 @@ def test_what_rows_share_is_computed_once(semiring, data):
         assert order.ends[0] == 0
         assert order.ends[-1] == rows
         assert sorted(order.rows.tolist()) == list(range(rows))
-        scratch = Scratch()
+        memory = KeptMemory()
         for begin, end in zip(order.ends, order.ends[1:], strict=False):
             assert begin < end
             chosen = order.rows[begin:end]
-            result = run_sharing_steps(steps, [part.choose(chosen) for part in parts], shape, semiring, scratch)
+            result = run_sharing_steps(steps, [part.choose(chosen) for part in parts], shape, semiring, memory)
             found = np.broadcast_to(result.values[0], expected[chosen].shape)
             if result.codes is not None:
                 found = result.values[result.codes]
             np.testing.assert_allclose(found, expected[chosen], rtol=1e-12)
 
 
-def test_rows_that_agree_in_the_first_step_are_neighbours_and_computed_once():
+def test_rows_that_agree_in_the_first_step_are_neighbours_and_computed_once() -> None:
     # The first variable leaves with part 0, which has two columns; part 1 is a column of its own for every row.
     steps = schedule_elimination([(3, 2, 64), (1, 2, 64)], 1)
     first = np.array([0, 1] * 8)

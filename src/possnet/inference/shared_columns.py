@@ -73,7 +73,7 @@ class SharedTable:
 _NOTHING = SharedTable(np.empty(0), None)
 
 
-class Scratch:
+class KeptMemory:
     """Memory for the results of a run's operations, used again by the next run: new pages cost more than the numbers."""
 
     def __init__(self) -> None:
@@ -110,23 +110,23 @@ def order_for_sharing(steps: Sequence[EliminationStep], codes: Sequence[Ints | N
     ``codes`` are those of every row in every part; None if all rows have one.
     """
     keys: list[Ints | None] = list(codes)
-    found: list[tuple[Ints, int]] = []  # the key of every step, and the entries of its table
+    step_keys: list[tuple[Ints, int]] = []  # the key of every step, and the entries of its table
     for step in steps:
         for first, second in step.merges:
             keys.append(_number_together([keys[first], keys[second]]))
         key = _number_together([keys[number] for number in step.rest])
         keys.append(key)
         if key is not None:
-            found.append((key, prod(step.shape[:-1])))
-    if not found:
+            step_keys.append((key, prod(step.shape[:-1])))
+    if not step_keys:
         return None
-    length = len(found[0][0])
-    work = sum(size * (int(key.max()) + 1) for key, size in found)
-    if work > _WORTH_SHARING * length * sum(size for _, size in found):
+    length = len(step_keys[0][0])
+    work = sum(size * (int(key.max()) + 1) for key, size in step_keys)
+    if work > _WORTH_SHARING * length * sum(size for _, size in step_keys):
         return None
-    rows = np.lexsort([key for key, _ in reversed(found)])
+    rows = np.lexsort([key for key, _ in reversed(step_keys)])
     seen = []
-    for key, size in found:
+    for key, size in step_keys:
         ordered = key[rows]
         seen.append((np.cumsum(np.concatenate([[True], ordered[1:] != ordered[:-1]])), max(_PIECE // size, 1)))
     ends = [0]
@@ -137,7 +137,7 @@ def order_for_sharing(steps: Sequence[EliminationStep], codes: Sequence[Ints | N
 
 
 def run_sharing_steps(
-    steps: Sequence[EliminationStep], parts: Sequence[SharedTable], shape: Shape, semiring: Semiring, scratch: Scratch
+    steps: Sequence[EliminationStep], parts: Sequence[SharedTable], shape: Shape, semiring: Semiring, memory: KeptMemory
 ) -> SharedTable:
     """`possnet.inference.elimination_steps.run_steps` for parts whose columns, here the first axis, rows share.
 
@@ -147,12 +147,12 @@ def run_sharing_steps(
     ...     SharedTable(np.array([[1.0, 2.0]]), None),
     ...     SharedTable(np.array([[1.0, 1.0], [3.0, 4.0]]), np.array([1, 0, 1])),
     ... ]
-    >>> result = run_sharing_steps(schedule_elimination([(2, 1), (2, 64)], 1), parts, (2,), SUM_PRODUCT, Scratch())
+    >>> result = run_sharing_steps(schedule_elimination([(2, 1), (2, 64)], 1), parts, (2,), SUM_PRODUCT, KeptMemory())
     >>> result.values.tolist(), result.codes.tolist()
     ([[3.0], [11.0]], [1, 0, 1])
     """
     values = list(parts)
-    scratch.start()
+    memory.start()
     last = len(steps) - 1
     axis = 0
     while axis <= last:
@@ -161,20 +161,20 @@ def run_sharing_steps(
         if merges and rest == [len(values) + len(merges) - 1]:  # what is left is the last merge
             merges, rest = merges[:-1], list(merges[-1])
         for first, second in merges:
-            values.append(_combine(values[first], values[second], semiring, scratch))
+            values.append(_combine(values[first], values[second], semiring, memory))
         if len(merges) < len(step.merges):
             values.append(_NOTHING)  # for no one else
         stop = axis if axis == last else axis + 1
         while stop < last and not steps[stop].merges and steps[stop].rest == [len(values) + stop - axis - 1]:
             stop += 1  # nothing comes in: the next axis leaves with this one
-        result = _project([values[number] for number in rest], (axis, stop), shape, semiring, scratch)
+        result = _project([values[number] for number in rest], (axis, stop), shape, semiring, memory)
         values += [result] * max(stop - axis, 1)
         axis = max(stop, axis + 1)
     return values[-1]
 
 
 def _project(
-    tables: Sequence[SharedTable], axes: tuple[int, int], shape: Shape, semiring: Semiring, scratch: Scratch
+    tables: Sequence[SharedTable], axes: tuple[int, int], shape: Shape, semiring: Semiring, memory: KeptMemory
 ) -> SharedTable:
     """The combination of tables with the axes from the first to before the last projected out, each then of length 1."""
     if not tables:  # nothing holds the variables: their states are all alike
@@ -182,9 +182,9 @@ def _project(
         return SharedTable(np.full((1,) * (len(shape) + 1), alike), None)
     table = tables[0]
     for other in tables[1:-1]:
-        table = _combine(table, other, semiring, scratch)
+        table = _combine(table, other, semiring, memory)
     if len(tables) > 1:
-        return _combine(table, tables[-1], semiring, scratch, axes)
+        return _combine(table, tables[-1], semiring, memory, axes)
     return SharedTable(_reduce(table.take(None), axes, semiring), table.codes)
 
 
@@ -197,7 +197,7 @@ def _reduce(values: Floats, axes: tuple[int, int], semiring: Semiring) -> Floats
 
 
 def _combine(
-    first: SharedTable, second: SharedTable, semiring: Semiring, scratch: Scratch, axes: tuple[int, int] | None = None
+    first: SharedTable, second: SharedTable, semiring: Semiring, memory: KeptMemory, axes: tuple[int, int] | None = None
 ) -> SharedTable:
     """The combination of two tables for the combinations of columns that occur, some axes projected out if given."""
     codes, rows = _join(first, second)
@@ -208,9 +208,9 @@ def _combine(
     count = len(rows) if rows is not None else max(first.count, second.count)
     columns = [_pick(table, rows, count) for table in (first, second)]
     pairs = zip(*columns, strict=True)
-    buffer = scratch.take(shape)
+    buffer = memory.take(shape)
     left = shape if axes is None else ((1,) * axes[1] + shape[axes[1] :])
-    result = scratch.take((count, *left))
+    result = memory.take((count, *left))
     if axes is None:
         for (one, other), out in zip(pairs, result, strict=True):
             semiring.combine(one, other, out=out)
