@@ -179,6 +179,13 @@ def tidy_axes(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
+def place_absent_labels(axes: Axes) -> None:
+    """Give the labels that axes do not have a place, which matplotlib would look for whenever it draws."""
+    for axis in (axes.xaxis, axes.yaxis):
+        if not axis.get_label_text():
+            axis.set_label_coords(0.5, 0.5, transform=axes.transAxes)
+
+
 @check_arguments
 def svg_text(figure: Figure, title: str, *, prefix: str = "") -> Picture:
     """A figure as SVG text without outside references; its colours are CSS variables with the light colours behind them.
@@ -267,9 +274,9 @@ def _slim_fonts() -> tuple[str, ...]:
             file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
             slim, content = _fonts_folder() / f"{weight}.ttf", io.BytesIO()
             with TTFont(file, recalcTimestamp=False, lazy=True) as font:
-                for table in {"GSUB", "GPOS", "GDEF", "FFTM"} & set(font.keys()):
+                for table in _NEEDLESS & set(font.keys()):
                     del font[table]
-                smaller = Subsetter(Options(name_IDs=["*"], glyph_names=True, notdef_outline=True))
+                smaller = Subsetter(Options(name_IDs=["*"], glyph_names=True, notdef_outline=True, hinting=False))
                 smaller.populate(unicodes=[sign for first, end in _SIGNS for sign in range(first, end)])
                 smaller.subset(font)
                 for record in font["name"].names:
@@ -294,6 +301,7 @@ def _fonts_folder() -> Path:
 
 
 _SLIM: Final = "possnet Sans"
+_NEEDLESS: Final = frozenset({"GSUB", "GPOS", "GDEF", "FFTM", "MATH", "gasp"})
 _SIGNS: Final = ((0x20, 0x180), (0x370, 0x400), (0x2010, 0x20A0), (0x2190, 0x2300), (0x25A0, 0x2600))
 """Latin, Greek, punctuation, arrows, mathematics and shapes: from, and up to."""
 

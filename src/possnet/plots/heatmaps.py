@@ -13,7 +13,7 @@ from possnet.drawing import clip_text, measure_text
 from possnet.errors import require_known
 from possnet.learners import label_learner
 from possnet.plots.context_labels import label_contexts
-from possnet.plots.figure_style import COLOURS, HEAT, WIDTHS, Columns, NothingToShow, new_figure
+from possnet.plots.figure_style import COLOURS, HEAT, WIDTHS, Columns, NothingToShow, new_figure, place_absent_labels
 from possnet.sampling import is_imprecise, label_process
 
 if TYPE_CHECKING:
@@ -224,6 +224,7 @@ def _label_mesh(
         )
     axes.set_yticks(np.arange(len(labels)) + 0.5 if labels else [], labels)
     axes.tick_params(length=0, labelsize=8, pad=2)
+    place_absent_labels(axes)
 
 
 def _draw_mesh(axes: Axes, panel: Floats, top: float) -> QuadMesh:

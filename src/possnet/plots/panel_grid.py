@@ -14,7 +14,17 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from possnet.drawing import measure_text
-from possnet.plots.figure_style import COLOURS, PANEL, WIDTHS, Columns, LineStyle, hover_id, new_figure, tidy_axes
+from possnet.plots.figure_style import (
+    COLOURS,
+    PANEL,
+    WIDTHS,
+    Columns,
+    LineStyle,
+    hover_id,
+    new_figure,
+    place_absent_labels,
+    tidy_axes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -293,6 +303,7 @@ def _label_axes(axes: Axes, ylabel: str, *, first: bool, last: bool, height: flo
         axes.set_xticks(axes.get_xticks(), thin_out(texts, (places * width).tolist(), width + 0.12))
     if not last:
         axes.tick_params(labelbottom=False)
+    place_absent_labels(axes)
 
 
 def thin_out(texts: Sequence[str], places: Sequence[float], width: float) -> list[str]:
