@@ -53,12 +53,12 @@ def draw_no_figures() -> None:
 
 def draw_one_figure() -> None:
     """Write reports with one figure, in its four forms."""
-    from possnet.plots import figure_style
+    from possnet.plots import svg_and_pdf
     from possnet.report import report_files
 
     every = getattr(report_files, "list_pictures")  # noqa: B009 - not exported
     setattr(report_files, "list_pictures", lambda *given: list(every(*given))[:1])  # noqa: B010
-    setattr(figure_style, "_slim_fonts", lambda: ())  # noqa: B010
+    setattr(svg_and_pdf, "_slim_fonts", lambda: ())  # noqa: B010
 
 
 WRITERS = (

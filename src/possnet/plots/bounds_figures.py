@@ -13,13 +13,21 @@ from possnet.drawing import clip_text, measure_text
 from possnet.errors import InputError
 from possnet.network import Network, align_network
 from possnet.plots.context_labels import label_contexts
-from possnet.plots.figure_style import COLOURS, WIDTHS, Columns, NothingToShow, add_legend, new_figure
+from possnet.plots.figure_style import (
+    COLOURS,
+    WIDTHS,
+    Columns,
+    NothingToShow,
+    add_legend,
+    new_figure,
+    place_absent_labels,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
     from possnet.aliases import Floats
     from possnet.cuts import AutoResult, CutResult, IdentifiedDegrees
@@ -28,7 +36,10 @@ _MOST: Final = 120
 _COLUMNS: Final = 3
 _SAME: Final = 1e-9
 _LINE: Final = 0.165
-_HEAD: Final = 3.0
+_HEAD: Final = 3.0  # lines for a title and the numbers below
+_TITLE: Final = 0.24  # inches of these above a panel
+_RIGHT: Final = 0.06  # inches beside a panel
+_MARKER: Final = 0.045  # inches from the middle of a marker to its side
 
 
 class _VariableBounds(NamedTuple):
@@ -102,18 +113,16 @@ def bounds_figure(
         for name in names
     ]
     stacks = _balance_columns(panels, WIDTHS[columns])
-    widths = [_column_width(stack) for stack in stacks]
     tallest = max(sum(panel.size + _HEAD for panel in stack) for stack in stacks)
     heading = wrap("; ".join(filter(None, (title, remark))), 100 if columns == 2 else 46)
-    with new_figure(WIDTHS[columns], _LINE * tallest + 0.6 + 0.15 * len(heading)) as figure:
-        parts: Any = figure.subfigures(1, len(stacks), width_ratios=widths, squeeze=False)
-        for part, stack in zip(parts[0], stacks, strict=True):
-            _draw_column(part, stack, tallest)
+    with new_figure(WIDTHS[columns], _LINE * tallest + 0.35 + 0.15 * len(heading), placed=True) as figure:
+        drawn = [[_draw_entries(figure.add_axes((0, 0, 1, 1)), panel) for panel in stack] for stack in stacks]
         add_legend(figure)
         if heading:
             bold: Any = {"weight": "bold", "size": 8}
             figure.legends[0].set_title("\n".join(heading), prop=bold)
             figure.legends[0].set_alignment("left")
+        _place_panels(figure, stacks, drawn, _LINE * tallest)
         return figure
 
 
@@ -182,25 +191,39 @@ def _balance_columns(panels: Sequence[_VariableBounds], widest: float) -> list[l
     return chosen
 
 
+def _label_width(column: Sequence[_VariableBounds]) -> float:
+    """Inches for the widest label and the gap beside it."""
+    return max(measure_text(label, 8.0) for panel in column for label in panel.labels()) / 72.0 * 1.08 + 0.1
+
+
 def _column_width(column: Sequence[_VariableBounds]) -> float:
     """Inches for the widest label and the degrees."""
-    return max(measure_text(label, 8.0) for panel in column for label in panel.labels()) / 72.0 + 1.35
+    return _label_width(column) + 1.25
 
 
-def _draw_column(part: SubFigure, column: Sequence[_VariableBounds], tallest: float) -> None:
-    """Panels under each other, lines of the same height in all columns."""
-    heights = [panel.size + _HEAD for panel in column]
-    rest = tallest - sum(heights)
-    ratios = [*heights, rest] if rest > 0.5 else heights
-    grid = part.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios)[:, 0]
-    for axes, panel in zip(grid, column, strict=False):
-        _draw_entries(axes, panel)
-    if len(ratios) > len(column):
-        grid[-1].remove()
+def _place_panels(
+    figure: Figure, stacks: Sequence[Sequence[_VariableBounds]], drawn: Sequence[Sequence[Axes]], height: float
+) -> None:
+    """Put panels under each other, in columns, into the lowest ``height`` inches: lines have the same height in all."""
+    wide, total = figure.get_size_inches()
+    spare = (wide - sum(map(_column_width, stacks))) / len(stacks)
+    right = 0.0
+    for stack, column in zip(stacks, drawn, strict=True):
+        left, right = right + _label_width(stack), right + _column_width(stack) + spare
+        bottom = height
+        for panel, axes in zip(stack, column, strict=True):
+            bottom -= _TITLE + _LINE * panel.size
+            width = max(right - left - _RIGHT, 0.5)
+            axes.set_position((left / wide, bottom / total, width / wide, _LINE * panel.size / total))
+            beside = _MARKER / (width - 2 * _MARKER)
+            axes.set_xlim(-beside, 1.0 + beside)
+            bottom -= _LINE * _HEAD - _TITLE
 
 
-def _draw_entries(axes: Axes, panel: _VariableBounds) -> None:
-    """A line for each entry, contexts set apart by shades."""
+def _draw_entries(axes: Axes, panel: _VariableBounds) -> Axes:
+    """A line for each entry, contexts set apart by shades; gives the axes."""
+    axes.tick_params(length=0, labelsize=8)  # before there are many ticks, each of which would be changed
+    axes.grid(visible=True, axis="x", color=COLOURS["rule"][0], lw=0.7)
     width, rows = len(panel.states), np.arange(panel.size)
     for k in range(0, len(panel.contexts), 2):
         axes.axhspan(k * width - 0.5, (k + 1) * width - 0.5, color=COLOURS["rule"][0], alpha=0.45, lw=0, zorder=0.1)
@@ -226,13 +249,12 @@ def _draw_entries(axes: Axes, panel: _VariableBounds) -> None:
         _draw_truth(axes, np.ravel(panel.truth), (low - 3 * error - _SAME, high + 3 * error + _SAME))
     axes.set_yticks(rows, panel.labels())
     axes.set_ylim(panel.size - 0.5, -0.5)
-    axes.set_xlim(-0.03, 1.03)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
-    axes.tick_params(length=0, labelsize=8)
-    axes.grid(visible=True, axis="x", color=COLOURS["rule"][0], lw=0.7)
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)
     axes.set_title(clip_text(panel.name, 40))
+    place_absent_labels(axes)
+    return axes
 
 
 def _draw_truth(axes: Axes, truth: Floats, ends: tuple[Floats, Floats]) -> None:

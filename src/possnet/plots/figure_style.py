@@ -6,18 +6,14 @@ marker of its own. In SVG text the colours become CSS variables, so that a figur
 
 from __future__ import annotations
 
-import atexit
 import io
 import re
 import warnings
 from collections import Counter
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
-
-import numpy as np
 
 from possnet.doors import check_arguments
 from possnet.drawing import Picture, escape_markup, measure_text, replace_forbidden
@@ -216,94 +212,14 @@ def save_figure(figure: Figure, stem: Path, title: str = "figure", *, prefix: st
     ['measles.pdf', 'measles.svg']
     """
     from possnet.io import write_bytes, write_text
+    from possnet.plots.svg_and_pdf import draw_svg_and_pdf
 
-    text = _plain_svg(figure)
+    with _styled():
+        text, page = draw_svg_and_pdf(figure)
+    text = _tidy_svg(text)
     write_text(stem.parent / f"{stem.name}.svg", text.replace("<svg ", '<svg style="background:white" ', 1))
-    import matplotlib as mpl
-
-    fonts: Any = {"font.sans-serif": [*_slim_fonts(), "DejaVu Sans"]}
-    page = io.BytesIO()
-    with _styled(), mpl.rc_context(fonts), _rounded_numbers():
-        figure.savefig(page, format="pdf", metadata={"CreationDate": None, "Creator": None}, facecolor="white")
-    write_bytes(stem.parent / f"{stem.name}.pdf", page.getvalue())
+    write_bytes(stem.parent / f"{stem.name}.pdf", page)
     return _follow_page(text, title, prefix)
-
-
-@contextmanager
-def _rounded_numbers() -> Iterator[None]:
-    """Write numbers of a PDF with four decimals, far finer than any printer.
-
-    matplotlib writes ten; the last of them hangs on how sums are rounded, which differs from run to run, and with it the
-    bytes of the file.
-    """
-    from matplotlib.backends import backend_pdf
-
-    represent: Any = backend_pdf.pdfRepr
-
-    def represent_rounded(value: object) -> bytes:
-        given = round(float(value), _DECIMALS) if isinstance(value, float | np.floating) else value
-        written: bytes = represent(given)
-        return written
-
-    backend_pdf.pdfRepr = represent_rounded
-    try:
-        yield
-    finally:
-        backend_pdf.pdfRepr = represent
-
-
-_DECIMALS: Final = 4
-
-
-@cache
-def _slim_fonts() -> tuple[str, ...]:
-    """The family of copies of the figures' font with common signs alone, registered with matplotlib.
-
-    A PDF has the used part of its fonts. To find it, fontTools reads the whole font anew for every figure, which took most
-    of the time of writing one. Other signs, and all where copies cannot be made, are taken from the font itself.
-    """
-    from matplotlib import font_manager
-
-    from possnet.io import write_bytes
-
-    try:
-        from fontTools.subset import Options, Subsetter
-        from fontTools.ttLib import TTFont
-
-        for weight in ("normal", "bold"):
-            file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
-            slim, content = _fonts_folder() / f"{weight}.ttf", io.BytesIO()
-            with TTFont(file, recalcTimestamp=False, lazy=True) as font:
-                for table in _NEEDLESS & set(font.keys()):
-                    del font[table]
-                smaller = Subsetter(Options(name_IDs=["*"], glyph_names=True, notdef_outline=True, hinting=False))
-                smaller.populate(unicodes=[sign for first, end in _SIGNS for sign in range(first, end)])
-                smaller.subset(font)
-                for record in font["name"].names:
-                    if record.nameID in {1, 4, 6, 16}:  # family, full name, PostScript name, typographic family
-                        record.string = _SLIM if record.nameID in {1, 16} else f"{_SLIM.replace(' ', '')}-{weight}"
-                font.save(content)
-            write_bytes(slim, content.getvalue(), durable=False)
-            font_manager.fontManager.addfont(slim)
-    except (ImportError, OSError, KeyError, ValueError):
-        return ()
-    return (_SLIM,)
-
-
-@cache
-def _fonts_folder() -> Path:
-    """A folder that goes when the program ends."""
-    from possnet.io import temporary_folder
-
-    stack = ExitStack()
-    atexit.register(stack.close)
-    return stack.enter_context(temporary_folder())
-
-
-_SLIM: Final = "possnet Sans"
-_NEEDLESS: Final = frozenset({"GSUB", "GPOS", "GDEF", "FFTM", "MATH", "gasp"})
-_SIGNS: Final = ((0x20, 0x180), (0x370, 0x400), (0x2010, 0x20A0), (0x2190, 0x2300), (0x25A0, 0x2600))
-"""Latin, Greek, punctuation, arrows, mathematics and shapes: from, and up to."""
 
 
 def hover_id(texts: Sequence[str]) -> str:
@@ -319,11 +235,15 @@ _HOVER: Final = "hover:"
 
 
 def _plain_svg(figure: Figure) -> str:
-    """SVG text as matplotlib writes it, without its preface, metadata and needless names, with values for the pointer."""
+    """A figure as SVG text."""
     stream = io.StringIO()
     with _styled():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = stream.getvalue()
+    return _tidy_svg(stream.getvalue())
+
+
+def _tidy_svg(text: str) -> str:
+    """SVG text as matplotlib writes it, without its preface, metadata and needless names, with values for the pointer."""
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r' (?:d|x|y|transform|points)="[^"]*"', _round_numbers, text)
     text = _add_hover(replace_forbidden(re.sub(r"\n\s*", "\n", text).strip()))

@@ -211,6 +211,7 @@ def _label_mesh(
     axes: Axes, settings: Sequence[_HeatmapColumn], labels: Sequence[str], title: Sequence[str], *, short: bool
 ) -> None:
     """Learner, kinds of rows and imprecisions above a panel, and what its lines are beside it."""
+    axes.tick_params(length=0, labelsize=8, pad=2)  # before there are many ticks, each of which would be changed
     kinds = list(dict.fromkeys(setting.process for setting in settings))
     axes.set_title("\n".join(title), pad=_BAND * 72 - 5, weight="bold")
     thetas = [f"{s.imprecision:g}".removeprefix("0") or "0" if is_imprecise(s.process) else "" for s in settings]
@@ -223,7 +224,6 @@ def _label_mesh(
             text, (first, 1), (0, 15), xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=8
         )
     axes.set_yticks(np.arange(len(labels)) + 0.5 if labels else [], labels)
-    axes.tick_params(length=0, labelsize=8, pad=2)
     place_absent_labels(axes)
 
 

@@ -207,6 +207,7 @@ def _height_limits(rows: Sequence[Sequence[Panel]], axis: Axis, truth: float | N
 
 def _draw_panel(axes: Axes, panel: Panel, axis: Axis, limits: tuple[float, float], width: float) -> None:
     """Draw the curves of a panel that is ``width`` inches wide."""
+    tidy_axes(axes)  # before there are many ticks, each of which would be changed
     learned = [curve for curve in panel.curves if curve.style.marker and curve.label]
     for curve in panel.curves:
         if curve not in learned:
@@ -231,7 +232,6 @@ def _draw_panel(axes: Axes, panel: Panel, axis: Axis, limits: tuple[float, float
         _set_log_heights(axes, limits)
     axes.set_ylim(*limits)
     axes.set_title(panel.title, pad=3.5)
-    tidy_axes(axes)
 
 
 def _set_log_heights(axes: Axes, limits: tuple[float, float]) -> None:
