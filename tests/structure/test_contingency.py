@@ -50,6 +50,56 @@ def test_state_tables_are_counts(
     np.testing.assert_array_equal(counted, np.moveaxis(expected, range(len(names)), places))
 
 
+@pytest.mark.parametrize(("row_price", "keys", "small"), [(1e9, 1 << 20, 0), (0, 0, 0), (0, 1 << 20, 0), (0, 0, 1 << 16), (0, 1 << 20, 1 << 16)])  # fmt: skip
+@given(given_data=strategies.counted(), draw=st.data())
+def test_cell_tables_are_counts(
+    given_data: tuple[pn.Dag, pn.Dataset], row_price: float, keys: int, small: int, draw: st.DataObject
+) -> None:
+    """By bitmaps; by histograms, one for each column or one for all, of combinations that occur or of all."""
+    _, data = given_data
+    rows = CodedRows(data)
+    if len(rows.variables) < 2 or not rows.n_rows:
+        return
+    child, *others = draw.draw(st.permutations(range(len(rows.variables))))
+    above = tuple(sorted(others[: draw.draw(st.integers(0, len(others) - 1))]))
+    candidates = [k for k in sorted(others) if k not in above]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_ROW", row_price), ("_KEYS", keys), ("_SMALL", small)):
+            patch.setattr(contingency, name, value)
+        (table,) = ContingencyTables(rows).count_cells(above, child, candidates)
+    assert table.candidates == candidates
+    for candidate, counts in zip(candidates, table.split_tables(), strict=True):
+        flat = counts[counts.sum(axis=(1, 2)) > 0].ravel()
+        assert flat[flat > 0].tolist() == _count_rows(rows, (*above, child, candidate))  # in the order of the codes
+        assert counts.sum(axis=0).shape == (rows.n_cells[child], rows.n_cells[candidate])
+        pairs = counts.sum(axis=0)
+        for cell, other in np.argwhere(pairs).tolist():
+            same = (rows.codes[child] == cell) & (rows.codes[candidate] == other)
+            assert pairs[cell, other] == (same.sum() if rows.weights is None else rows.weights[same].sum())
+
+
+@given(strategies.counted())
+def test_all_pairs_at_once_are_pairs_one_by_one(given_data: tuple[pn.Dag, pn.Dataset]) -> None:
+    rows = CodedRows(given_data[1])
+    tables = ContingencyTables(rows)
+    everything = list(range(len(rows.variables)))
+    at_once = list(tables.count_pairs())
+    if rows.n_rows and rows.total < 1 << 52:
+        assert len(at_once) == len(everything)
+    for child, found in enumerate(at_once):
+        (slow,) = tables.count_cells((), child, everything)
+        np.testing.assert_array_equal(found.counts, slow.counts)
+
+
+def _count_rows(rows: CodedRows, chosen: tuple[int, ...]) -> list[int]:
+    """Rows of every combination of cells that occurs, in the order of the codes."""
+    counts: dict[tuple[int, ...], int] = {}
+    for r in range(rows.n_rows):
+        key = tuple(int(rows.codes[k][r]) for k in chosen)
+        counts[key] = counts.get(key, 0) + (1 if rows.weights is None else int(rows.weights[r]))
+    return [counts[key] for key in sorted(counts)]
+
+
 @settings(max_examples=100)
 @given(strategies.counted(), st.integers(1, 5), st.sampled_from([3, 1 << 20]))
 def test_columns_of_a_stream_are_those_of_its_rows(

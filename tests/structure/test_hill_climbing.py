@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import possnet as pn
-from possnet.structure.search_graph import SearchGraph
+from possnet.structure import contingency
+from possnet.structure.hill_climbing import _FamilyClimber
+from possnet.structure.search_graph import SearchGraph, parents_of
 from tests import oracles, strategies
-from tests.structure.cases import family_score, free, oracle, score_of, without
+from tests.structure.cases import SmallBatches, family_score, free, oracle, score_of, without
 
 
 @settings(max_examples=30)
@@ -64,11 +66,89 @@ def test_moves_of_a_graph_keep_it_acyclic() -> None:
         assert graph.edges.sum(axis=0).max() <= 3
 
 
+@settings(max_examples=40)
+@given(strategies.seeds, st.integers(1, 3), st.sampled_from(["bic", "random-set-bic", "bdeu"]))
+def test_the_gain_of_a_move_is_what_the_score_gains(seed: int, most: int, name: Any) -> None:
+    """Of all moves: additions, deletions and reversals that keep the graph acyclic and within the bounds, and no others."""
+    rng = np.random.default_rng(seed)
+    data = pn.sample(pn.random_network(5, max_parents=2, states=(2, 3), rng=seed), 200, process="precise", rng=seed)
+    constraints = free(5, most)
+    order = rng.permutation(5)
+    for place, child in enumerate(order):
+        constraints.required[order[:place], child] = rng.random(place) < 0.15
+    constraints.required[:, constraints.required.sum(axis=0) > most] = False
+    score = family_score(data, name)
+    climber = _FamilyClimber(score, SearchGraph(constraints))
+    for _ in range(8):
+        gains = climber.move_gains()
+        nodes = [str(k) for k in range(5)]
+        for action, parent, child in product(range(3), range(5), range(5)):
+            edges = climber.graph.edges.copy()
+            present = bool(edges[parent, child])
+            edges[parent, child] = action == 0
+            edges[child, parent] |= action == 2
+            possible = (
+                parent != child
+                and present == (action > 0)
+                and not (present and constraints.required[parent, child])
+                and edges.sum(axis=0).max() <= most
+                and _is_acyclic(edges, nodes)
+            )
+            gain = gains[action, parent, child]
+            if not possible:
+                assert gain == -np.inf
+                continue
+            after = sum(score.score_family(k, parents_of(edges, k)) for k in range(5))
+            if np.isfinite(gain):
+                assert gain == pytest.approx(after - climber.total, rel=1e-9, abs=1e-6)
+            else:  # ruled out by its price alone
+                assert after <= climber.total + 1e-6
+        found = climber.best_move((), climber.total, upward=False)
+        if found is None:
+            return
+        assert gains[found[0]] == pytest.approx(gains.max(), abs=2 * climber.margin)
+        moves = np.argwhere(np.isfinite(gains)).tolist()
+        action, parent, child = moves[rng.integers(len(moves))]
+        climber.apply_move((action, parent, child))
+
+
+def _is_acyclic(edges: np.ndarray, nodes: list[str]) -> bool:
+    try:
+        pn.Dag.from_edges([(nodes[p], nodes[c]) for p, c in np.argwhere(edges).tolist()], nodes=nodes)
+    except pn.InputError:
+        return False
+    return True
+
+
+@settings(max_examples=25)
+@given(strategies.seeds, st.sampled_from(["bic", "random-set-bic", "bdeu"]))
+def test_the_structure_does_not_depend_on_how_rows_are_counted_or_ordered(seed: int, name: Any) -> None:
+    net = pn.random_network(7, max_parents=2, states=(2, 4), rng=seed)
+    process: Any = "alpha-cut" if name == "random-set-bic" else "precise"
+    data = pn.sample(net, 150, process=process, imprecision=0.5, rng=seed)
+    learned = pn.learn_structure(data, "greedy", measure=name)
+    order = np.random.default_rng(seed).permutation(len(data))
+    others = [pn.learn_structure(data[order], "greedy", measure=name)]
+    if name != "bdeu":
+        passes = pn.Search(in_passes=True)
+        others.append(pn.learn_structure(SmallBatches(data, 40), "greedy", measure=name, search=passes))
+    for row_price in (0.0, 1e9):
+        with pytest.MonkeyPatch.context() as patch:  # each family, and each column of it, by itself
+            patch.setattr(contingency, "_ROW", row_price)
+            for constant in ("_KEYS", "_SMALL", "_MULTIPLIED"):
+                patch.setattr(contingency, constant, 0)
+            others.append(pn.learn_structure(data, "greedy", measure=name))
+    for other in others:
+        assert other.dag == learned.dag
+        assert other.score == pytest.approx(learned.score, rel=1e-9)
+        assert [step[:3] for step in other.trace] == [step[:3] for step in learned.trace]
+
+
 def test_max_steps_counts_the_moves_of_each_climb() -> None:
     data = pn.sample(pn.load_example("asia"), 3000, process="precise", rng=2)
     whole = pn.learn_structure(data, "greedy", measure="bic")
     short = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6))
-    again = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6, restarts=20), rng=1)
+    again = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6, restarts=40), rng=1)
     assert len(short.trace) == 6
     assert short.score < again.score == pytest.approx(whole.score)
     few = data[:500].select(["smoke", "lung", "bronc", "either", "dysp"])

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.structure.decomposable_scores import DecomposableScore
+from possnet.structure.set_sums import SetSums
 
 if TYPE_CHECKING:
     from possnet.aliases import Floats
@@ -50,7 +51,7 @@ class BdeuScore(DecomposableScore):
         self._sizes = [max(size, 1) for size in self._sizes]  # without rows nothing occurs
         self._sample_size = sample_size
         self._edge_price = log(max(self.size - 2, 1))
-        self._sums = {0: float(self._log_marginals(np.array([rows.total]), np.ones(1)).sum())}
+        self._sums = SetSums(self.size, float(self._log_marginals(np.array([rows.total]), np.ones(1)).sum()))
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:  # noqa: ARG002
         """What the edges of a family cost."""

@@ -36,7 +36,12 @@ _ENTRIES: Final = 1 << 22  # of tables side by side
 _WORDS: Final = 1 << 25  # of bitmaps kept
 _GROUPS: Final = 1 << 24  # numbers in groupings of rows kept
 _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
-_ROW: Final = 3.2  # a row in a histogram
+_PAIR: Final = 50.0  # the beginning of such a sum
+_ROW: Final = 3.2  # a row in a histogram of its own
+_JOINT: Final = 0.7  # of that, where one histogram is of several columns
+_KEYS: Final = 1 << 20  # numbers of the histograms of several columns at once
+_SMALL: Final = 1 << 16  # entries of tables for which occurring combinations are not looked for
+_MULTIPLIED: Final = 1 << 29  # multiplications by which all pairs are counted
 
 
 class CandidateTables(NamedTuple):
@@ -90,6 +95,8 @@ class ContingencyTables:
             _GROUPS, lambda groups: groups[0].size + groups[1].size
         )
         self._matrices: dict[bool, list[Floats]] = {}
+        self._side_by_side: dict[bool, Words] = {}
+        self._stacked: Ints | None = None
 
     def prefetch(self, queries: Sequence[FamilyQuery]) -> None:
         """Take note of tables that will be asked for; rows in memory need none."""
@@ -115,22 +122,41 @@ class ContingencyTables:
         if self._prefers_bitmaps(full, [self.n_cells[k] for k in candidates]):
             yield from self._count_bitmaps(parents, child, candidates, states=False)
             return
-        numbers, combinations = self.group_cells(parents)
         size = self.n_cells[child]
-        largest = 16 * len(combinations) * size * max((self.n_cells[k] for k in candidates), default=1)
-        if largest > DENSE:
-            refuse_over(
-                largest,
-                f"counting {size:,} distinct cells of {self.rows.variables[child].name!r} with those of a parent",
-                "use fewer rows, or bins or states that give fewer distinct cells",
-            )
-        base = numbers.astype(np.int64) * size + self.rows.codes[child]
-        contexts_count = len(combinations) * size
-        for block in self._split_candidates(contexts_count, candidates, self.n_cells):
+        if 0 < full * sum(self.n_cells[k] for k in candidates) <= min(_SMALL, DENSE):
+            base, contexts = self._number_cells((*parents, child)), full // size
+        else:
+            numbers, combinations = self.group_cells(parents)
+            contexts = len(combinations)
+            largest = 16 * contexts * size * max((self.n_cells[k] for k in candidates), default=1)
+            if largest > DENSE:
+                refuse_over(
+                    largest,
+                    f"counting {size:,} distinct cells of {self.rows.variables[child].name!r} with those of a parent",
+                    "use fewer rows, or bins or states that give fewer distinct cells",
+                )
+            base = numbers.astype(np.int64) * size + self.rows.codes[child]
+        for block in self._split_candidates(contexts * size, candidates, self.n_cells):
             sizes = [self.n_cells[k] for k in block]
-            columns = [self.rows.codes[k] for k in block]
-            counts = cross_counts.by_codes(base, contexts_count, columns, sizes, self.rows.weights)
-            yield CandidateTables(block, sizes, counts.reshape(len(combinations), size, sum(sizes)))
+            counts = self._count_codes(base, contexts * size, block, sizes)
+            yield CandidateTables(block, sizes, counts.reshape(contexts, size, sum(sizes)))
+
+    def count_pairs(self) -> Iterator[CandidateTables]:
+        """The tables of every variable as the child, without parents, with all variables as candidates.
+
+        One matrix product of cells with cells makes all of them, with itself too; nothing where that would be large.
+        """
+        size, rows, weights = sum(self.n_cells), self.rows.n_rows, self.rows.weights
+        whole = weights is None or (weights.dtype.kind != "f" and self.rows.total < 1 << 52)
+        if not rows or not whole or max(rows, size) * size > DENSE or rows * size * size > _MULTIPLIED:
+            return
+        starts = list(accumulate(self.n_cells[:-1], initial=0))
+        # floats of 32 bits add up to 2**24 exactly
+        inside = np.zeros((size, rows), dtype=np.float32 if weights is None else np.float64)
+        inside[self._stack_codes() + np.array(starts)[:, np.newaxis], np.arange(rows)] = 1.0
+        counts = ((inside if weights is None else inside * weights) @ inside.T).astype(np.int64)
+        for start, cells in zip(starts, self.n_cells, strict=True):
+            yield CandidateTables(list(range(len(starts))), self.n_cells, counts[np.newaxis, start : start + cells])
 
     def count_states(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int]
@@ -192,13 +218,56 @@ class ContingencyTables:
         above = [self.column_bitmaps(k, states=states) for k in (*parents, child)]
         contexts = bitmaps.cross_columns(above, bitmaps.ones(rows))
         for block in self._split_candidates(number, candidates, sizes):
-            words = np.concatenate([self.column_bitmaps(k, states=states) for k in block])
+            words = self._join_bitmaps(block, sizes, states=states)
             counts: Counted
             if self.rows.weights is None:
                 counts = cross_counts.by_bitmaps(contexts, words)
             else:
                 counts = cross_counts.by_weights(contexts, words, rows, self.rows.weights)
             yield CandidateTables(block, [sizes[k] for k in block], counts.reshape(number // size, size, len(words)))
+
+    def _join_bitmaps(self, chosen: list[int], sizes: list[int], *, states: bool) -> Words:
+        """Bitmaps of several columns, one after the other; those of all columns are kept where they are small."""
+        if sum(sizes) * -(-self.rows.n_rows // 64) > _KEYS:
+            return np.concatenate([self.column_bitmaps(k, states=states) for k in chosen])
+        if states not in self._side_by_side:
+            columns = [self.column_bitmaps(k, states=states) for k in range(len(sizes))]
+            self._side_by_side[states] = np.concatenate(columns)
+        words = self._side_by_side[states]
+        if len(chosen) == len(sizes):
+            return words
+        is_chosen = np.zeros(len(sizes), dtype=np.bool_)
+        is_chosen[chosen] = True
+        return words[np.repeat(is_chosen, sizes)]
+
+    def _stack_codes(self) -> Ints:
+        """The codes of all columns (columns, rows)."""
+        if self._stacked is None:
+            self._stacked = np.array(self.rows.codes, dtype=np.int64).reshape(len(self.n_cells), self.rows.n_rows)
+        return self._stacked
+
+    def _number_cells(self, chosen: tuple[int, ...]) -> Ints:
+        """Number of every row's combination of cells among all that could occur."""
+        numbers = np.zeros(self.rows.n_rows, dtype=np.int64)
+        for k in chosen:
+            numbers *= self.n_cells[k]
+            numbers += self.rows.codes[k]
+        return numbers
+
+    def _count_codes(self, base: Ints, contexts: int, chosen: list[int], sizes: list[int]) -> Counted:
+        """`cross_counts.by_codes` of some columns; all of them in one histogram where the rows are few."""
+        rows, weights = self.rows, self.rows.weights
+        if not self._is_stackable(len(chosen)):
+            return cross_counts.by_codes(base, contexts, [rows.codes[k] for k in chosen], sizes, weights)
+        starts, width = list(accumulate(sizes[:-1], initial=0)), sum(sizes)
+        keys = self._stack_codes()[chosen]
+        keys += np.array(starts)[:, np.newaxis]
+        keys += base * width
+        repeated = None if weights is None else np.broadcast_to(weights, keys.shape).ravel()
+        return grouping.sum_weights(keys.ravel(), repeated, contexts * width).reshape(contexts, width)
+
+    def _is_stackable(self, columns: int) -> bool:
+        return columns > 1 and len(self.n_cells) * self.rows.n_rows <= _KEYS
 
     def _contract_cells(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int], *, shared: bool
@@ -239,13 +308,17 @@ class ContingencyTables:
             return False
         if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False
-        read_off = contexts * (sum(sizes) * length * _WORD + 2000.0)
-        histograms = len(sizes) * (rows * _ROW + 5000.0) + contexts * sum(sizes) * 2.0
-        return read_off < histograms
+        read_off = contexts * sum(sizes) * (length * _WORD + _PAIR)
+        if self._is_stackable(len(sizes)):
+            return read_off < len(sizes) * rows * _ROW * _JOINT
+        return read_off < len(sizes) * (rows * _ROW + 5000.0) + contexts * sum(sizes) * 2.0
 
     def _split_candidates(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
         """Candidates in blocks whose tables side by side stay small."""
         limit = max(_ENTRIES // max(contexts, 1), 1)
+        if sum(sizes[k] for k in candidates) <= limit:
+            yield list(candidates)
+            return
         ends = accumulate(sizes[k] for k in candidates)
         for _, block in groupby(zip(candidates, ends, strict=True), key=lambda pair: (pair[1] - 1) // limit):
             yield [k for k, _ in block]

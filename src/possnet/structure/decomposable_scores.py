@@ -31,6 +31,7 @@ from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.contingency import DENSE, ContingencyTables, FamilyQuery
 from possnet.structure.hill_climbing import climb_families
 from possnet.structure.search_graph import parent_sets_of, parents_of
+from possnet.structure.set_sums import SetSums, bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from possnet.structure.search_result import SearchResult
 
 _LOOKED_UP: Final = 1 << 21  # rows up to which n ln n is looked up in a table
+_FEW_ROWS: Final = 1 << 14  # the same where equal rows are merged, so that there are few numbers to look up
 
 
 class DecomposableScore:
@@ -84,50 +86,55 @@ class DecomposableScore:
         self._sizes = self.tables.n_cells if counting == "cells" else self.tables.states
         self._shared = counting == "shared" and bool(rows.imprecise)
         self._price = log(max(rows.total, 2)) / 2.0 if price is None else price
-        self._sums: dict[int, float] = {0: rows.total * log(rows.total or 1)}  # L, by the set as bits
+        self._widths = np.array(self._sizes, dtype=np.float64)
+        self._sums = SetSums(self.size, rows.total * log(rows.total or 1))  # L
+        self._pairs_counted = False
         self._additions: dict[tuple[int, tuple[int, ...]], Floats] = {}
-        looked_up = rows.weights is None and rows.total < _LOOKED_UP
+        looked_up = isinstance(rows.total, int) and rows.total < (_LOOKED_UP if rows.weights is None else _FEW_ROWS)
         self._logs = n_log_n(np.arange(rows.total + 1)) if looked_up else None
 
     def prepare_families(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """Count all that the scores of some families (child, parents) need, their additions and deletions too, at once.
 
-        Tables of rows in memory are counted when they are needed; those of a stream in one pass for all families.
+        Tables of rows in memory are counted when they are needed, but those of pairs at once where there are few; those of
+        a stream in one pass for all families.
         """
         if not self.tables.is_streamed:
+            if sum(not parents for _, parents in families) > 1 and not self._shared:
+                self._count_pairs()
             return
         sets: dict[int, tuple[int, ...]] = {}
         for child, parents in families:
             rests = [tuple(p for p in parents if p != parent) for parent in parents]
             for chosen in (parents, (*parents, child), *rests, *((*rest, child) for rest in rests)):
-                sets.setdefault(self._mask(chosen), tuple(sorted(chosen)))
-        lacking = [chosen for mask, chosen in sets.items() if mask not in self._sums]
+                sets.setdefault(bits_of(chosen), tuple(sorted(chosen)))
+        lacking = [chosen for chosen in sets.values() if self._sums.find(chosen) is None]
         self.tables.prefetch([FamilyQuery(chosen, None, ()) for chosen in lacking])
         for chosen in lacking:
             self._sum_logs(chosen)
         queries = [
             FamilyQuery(parents, child, tuple(wanted))
             for child, parents in families
-            if (child, parents) not in self._additions and (wanted := self._list_lacking(child, parents))
+            if (child, parents) not in self._additions
+            and (wanted := self._list_lacking(child, parents, self._find_candidates(child, parents)))
         ]
         self.tables.prefetch(queries)
         for query in queries:
             assert query.child is not None  # noqa: S101 - as asked
             self._count_with(query.child, query.parents, list(query.candidates))
 
-    def _list_lacking(self, child: int, parents: tuple[int, ...]) -> list[int]:
-        """Candidates for one more parent whose family, or parents alone, were not counted yet."""
-        above, family = self._mask(parents), self._mask((*parents, child))
-        return [
-            k
-            for k in self._list_candidates(child, parents)
-            if family | 1 << k not in self._sums or above | 1 << k not in self._sums
-        ]
-
-    def _list_candidates(self, child: int, parents: tuple[int, ...]) -> list[int]:
+    def _find_candidates(self, child: int, parents: tuple[int, ...]) -> Bools:
         """Variables that one more parent can be, unless their penalty alone rules them out."""
-        worthwhile = np.flatnonzero(-self.penalties_with(child, parents) > self.score_family(child, parents))
-        return [k for k in worthwhile.tolist() if k != child and k not in parents]
+        worthwhile: Bools = -self.penalties_with(child, parents) > self.score_family(child, parents)
+        worthwhile[[*parents, child]] = False
+        return worthwhile
+
+    def _list_lacking(self, child: int, parents: tuple[int, ...], wanted: Bools) -> list[int]:
+        """Candidates for one more parent whose family, or parents alone, were not counted yet."""
+        above = self._sums.wider(bits_of(parents))
+        family = self._sums.wider(bits_of((*parents, child)))
+        lacking: list[int] = np.flatnonzero(wanted & np.isnan(family - above)).tolist()
+        return lacking
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
         """What the free parameters of a family cost."""
@@ -135,7 +142,7 @@ class DecomposableScore:
 
     def penalties_with(self, child: int, parents: tuple[int, ...]) -> Floats:
         """What the free parameters of a family cost with each variable as one more parent."""
-        return self.penalty(child, parents) * np.array(self._sizes, dtype=np.float64)
+        return self.penalty(child, parents) * self._widths
 
     def log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a family at its maximum: the score without its price."""
@@ -152,15 +159,12 @@ class DecomposableScore:
         """
         key = child, parents
         if key not in self._additions:
-            penalties = self.penalties_with(child, parents)
-            candidates = self._list_candidates(child, parents)
-            self.count_families(child, parents, candidates)
-            scores = np.full(self.size, -inf)
-            family, above = self._mask((*parents, child)), self._mask(parents)
-            for k in candidates:
-                known = self._sums.get(above | 1 << k)
-                known = self._sum_logs((*parents, k)) if known is None else known
-                scores[k] = self._sums.get(family | 1 << k, 0.0) - known - penalties[k]
+            wanted = self._find_candidates(child, parents)
+            lacking = self._list_lacking(child, parents, wanted)
+            if lacking:
+                self._count_with(child, parents, lacking)
+            likelihoods = self._sums.wider(bits_of((*parents, child))) - self._sums.wider(bits_of(parents))
+            scores = np.where(wanted, likelihoods - self.penalties_with(child, parents), -inf)
             self._additions[key] = scores
         return self._additions[key]
 
@@ -202,8 +206,8 @@ class DecomposableScore:
 
     def count_families(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """Count the family with each candidate, all at once, unless that is known."""
-        base = self._mask((*parents, child))
-        lacking = [k for k in candidates if base | 1 << k not in self._sums]
+        known = self._sums.wider(bits_of((*parents, child)))
+        lacking = [k for k in candidates if np.isnan(known[k])]
         if lacking and self.rows.n_rows:
             self._count_with(child, parents, lacking)
 
@@ -217,16 +221,10 @@ class DecomposableScore:
         shares: Floats = table / table.sum(axis=1, keepdims=True)
         return shares
 
-    @staticmethod
-    def _mask(chosen: tuple[int, ...]) -> int:
-        return sum(1 << k for k in chosen)
-
     def _sum_logs(self, chosen: tuple[int, ...]) -> float:
         """Sum of n ln n over the configurations of a set of variables."""
-        mask = self._mask(chosen)
-        if mask not in self._sums:
-            self._sums[mask] = self._sum_one(tuple(sorted(chosen)))
-        return self._sums[mask]
+        known = self._sums.find(chosen)
+        return self._sums.keep(chosen, self._sum_one(tuple(sorted(chosen)))) if known is None else known
 
     def _sum_one(self, chosen: tuple[int, ...]) -> float:
         if not self._shared:
@@ -238,26 +236,45 @@ class DecomposableScore:
 
     def _count_with(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """L of the family and of the parents, with each candidate."""
+        if not self.rows.n_rows:
+            for base in ((*parents, child), parents):
+                self._sums.keep_wider(base, candidates, np.zeros(len(candidates)))
+            return
         states = self.tables.states
         configurations = prod(states[p] for p in (*parents, child)) if self._shared else 0
-        dense = [
-            k
-            for k in candidates
-            if self.tables.table_size(parents, child, k) <= DENSE and configurations * states[k] <= DENSE
-        ]
-        for k in candidates:
+
+        def is_dense(k: int) -> bool:
+            return self.tables.table_size(parents, child, k) <= DENSE and configurations * states[k] <= DENSE
+
+        dense = candidates if all(map(is_dense, self._largest_of(candidates))) else [*filter(is_dense, candidates)]
+        for k in candidates if len(dense) < len(candidates) else ():
             if k not in dense:
-                self._sum_logs((*parents, child, k))
+                for base in ((*parents, child), parents):
+                    self._sums.keep_wider(base, [k], np.array([self._sum_logs((*base, k))]))
         tables = self.tables.share_states if self._shared else self.tables.count_cells
+        above_known = not np.isnan(self._sums.wider(bits_of(parents))[dense]).any()
         for counted in tables(parents, child, dense) if dense else ():
             self._keep_sums(counted, (*parents, child))
-            self._keep_sums(counted._replace(counts=counted.counts.sum(axis=1, keepdims=True)), parents)
+            if not above_known:
+                self._keep_sums(counted._replace(counts=counted.counts.sum(axis=1, keepdims=True)), parents)
+
+    def _largest_of(self, candidates: list[int]) -> list[int]:
+        """The candidates with the most cells and the most states."""
+        return [max(candidates, key=sizes.__getitem__) for sizes in (self.tables.n_cells, self.tables.states)]
+
+    def _count_pairs(self) -> None:
+        """L of all pairs of variables, where their tables are small enough to be made by one matrix product."""
+        if self._pairs_counted:
+            return
+        self._pairs_counted = True
+        for child, counted in enumerate(self.tables.count_pairs()):
+            self._keep_sums(counted, (child,))
+            if child == 0:
+                self._keep_sums(counted._replace(counts=counted.counts.sum(axis=1, keepdims=True)), ())
 
     def _keep_sums(self, tables: CandidateTables, base: tuple[int, ...]) -> None:
-        values = np.add.reduceat(self._sum_columns(tables, base), tables.starts)
-        mask = self._mask(base)
-        for k, value in zip(tables.candidates, values.tolist(), strict=True):
-            self._sums.setdefault(mask | 1 << k, value)
+        sums = np.add.reduceat(self._sum_columns(tables, base), tables.starts)
+        self._sums.keep_wider(base, tables.candidates, sums)
 
     def _sum_columns(self, tables: CandidateTables, base: tuple[int, ...]) -> Floats:  # noqa: ARG002
         """Sums of n ln n over the columns of tables side by side."""
@@ -267,7 +284,8 @@ class DecomposableScore:
 
     def _n_log_n(self, counts: Counted) -> Floats:
         if self._logs is not None and counts.dtype == np.int64:
-            return np.take(self._logs, counts.astype(np.int64, copy=False))
+            looked_up: Floats = self._logs[counts]
+            return looked_up
         return n_log_n(counts)
 
 

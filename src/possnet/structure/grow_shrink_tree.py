@@ -18,6 +18,7 @@ import numpy as np
 
 from possnet.structure.hill_climbing import rounding_of
 from possnet.structure.search_graph import parents_of
+from possnet.structure.set_sums import bits_of
 
 if TYPE_CHECKING:
     from possnet.structure.hill_climbing import FamilyScorer
@@ -120,12 +121,3 @@ class GrowShrinkTree:
                 return score, parents
             score = max(scores)
             parents = smaller[scores.index(score)]
-
-
-def bits_of(variables: tuple[int, ...] | list[int]) -> int:
-    """A set of variables as bits.
-
-    >>> bits_of((0, 3))
-    9
-    """
-    return sum(1 << k for k in variables)

@@ -11,14 +11,13 @@ computed again. For structures with hidden states see `possnet.structure.hidden_
 from __future__ import annotations
 
 from collections import deque
-from itertools import permutations
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from possnet.structure.search_clock import CONVERGED, run_until_stopped
 from possnet.structure.search_graph import SearchGraph, parent_sets_of, parents_of
-from possnet.structure.search_result import ACTIONS, MoveRecord, SearchResult
+from possnet.structure.search_result import ACTIONS, NEAR_MISSES, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -47,7 +46,7 @@ def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProbl
     moves = list(best.moves)
     begun = len(moves)
     tabu, max_steps = problem.search.tabu, problem.search.max_steps
-    tabu_list: deque[frozenset[int]] = deque(maxlen=max(tabu, 1))
+    tabu_list: deque[tuple[int, int]] = deque(maxlen=max(tabu, 1))
     downhill = 0
     while max_steps is None or len(moves) - begun < max_steps:
         chosen = climber.best_move(tabu_list if downhill else (), best.score, upward=downhill >= tabu)
@@ -57,7 +56,7 @@ def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProbl
         move, ties = chosen
         _record_move(climber, moves, move, ties)
         if tabu:
-            tabu_list.append(frozenset(move[1:]))
+            tabu_list.append(move[1:])
         if climber.total > best.score + climber.margin:
             best.edges, best.score, best.moves = climber.graph.edges.copy(), climber.total, list(moves)
             downhill = 0
@@ -153,33 +152,48 @@ class _FamilyClimber:
     def move_gains(self) -> Floats:
         """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""
         graph = self.graph
-        with np.errstate(invalid="ignore"):
-            reversing = self.deleting + self.adding.T
-        return np.stack(
-            [
-                np.where(graph.may_add(), self.adding, -np.inf),
-                np.where(graph.may_delete(), self.deleting, -np.inf),
-                np.where(graph.may_reverse(), reversing, -np.inf),
-            ]
-        )
+        gains = np.full((len(ACTIONS), *self.adding.shape), -np.inf)
+        np.copyto(gains[0], self.adding, where=graph.may_add())
+        parents, children = np.nonzero(graph.edges)  # few, so that their moves are computed one by one
+        removing = self.deleting[parents, children]
+        turning = removing + self.adding[children, parents]
+        removing[graph.constraints.required[parents, children]] = -np.inf
+        turning[~graph.turnable(parents, children)] = -np.inf
+        gains[1, parents, children], gains[2, parents, children] = removing, turning
+        return gains
 
     def best_move(
-        self, tabu_list: Collection[frozenset[int]], best: float, *, upward: bool
+        self, tabu_list: Collection[tuple[int, int]], best: float, *, upward: bool
     ) -> tuple[EdgeMove, list[EdgeMove]] | None:
         """The best move on a pair that is not in the tabu list, and those that tie with it; it must gain if ``upward``.
 
-        A tabu move is made after all if it passes the best score so far (aspiration).
+        A tabu move is made after all if it passes the best score so far (aspiration). Rounding does not choose among moves
+        that tie; see `_choose_tie`.
         """
         gains, margin = self.move_gains(), self.margin
-        for a, b in (ends for pair in tabu_list for ends in permutations(pair)):
-            tabu = gains[:, a, b] + self.total <= best + margin  # unless the move passes the best (aspiration)
-            gains[tabu, a, b] = -np.inf
+        if tabu_list:
+            ends = np.array(tabu_list).T
+            one, other = np.concatenate([ends, ends[::-1]], axis=1)
+            held = gains[:, one, other]
+            held[held + self.total <= best + margin] = -np.inf
+            gains[:, one, other] = held
         top = float(gains.max(initial=-np.inf))
         if not np.isfinite(top) or (upward and top <= margin):
             return None
         ties = _list_moves(gains >= top - margin)
-        move = max(ties, key=lambda tie: gains[tie])
+        move = self._choose_tie(ties)
         return move, [tie for tie in ties if tie != move]
+
+    def _choose_tie(self, ties: list[EdgeMove]) -> EdgeMove:
+        """The move whose edge ends at the variable with the most children, of several the first.
+
+        Both directions of an edge between variables without parents tie. On rows of alarm and insurance, edges into
+        variables that have children already led to better structures than those out of them, and than the first of all.
+        """
+        if len(ties) == 1:
+            return ties[0]
+        n_children = self.graph.edges.sum(axis=1).tolist()
+        return max(ties, key=lambda tie: n_children[tie[1 if ACTIONS[tie[0]] == "reverse" else 2]])
 
     def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
         """Any edge taken away or turned, of those that may be."""
@@ -191,9 +205,10 @@ class _FamilyClimber:
         action, parent, child = move
         if ACTIONS[action] == "reverse":
             self.graph.reverse_edge(parent, child)
+            self._update_families((parent, child))
         else:
             self.graph.set_edge(parent, child, present=ACTIONS[action] == "add")
-        self._update_families((parent, child))
+            self._update_families((child,))
 
 
 def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
@@ -219,6 +234,7 @@ def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult
     result.families = _score_families(score, result.edges)
     if result.stopped in {CONVERGED, "max_steps"}:
         gains = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges)).move_gains()
+        drop_worst(gains[0], NEAR_MISSES)
         for action, parent, child in _list_moves(np.isfinite(gains)):
             result.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
     for parent, child in np.argwhere(result.edges).tolist():  # required ones too, which cannot be deleted
@@ -226,9 +242,22 @@ def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult
         result.gains["delete", parent, child] = score.score_family(child, rest) - result.families[child]
 
 
+def drop_worst(gains: Floats, most: int) -> None:
+    """Leave so many of the largest gains, and those that equal the least of them; all others become -inf.
+
+    >>> gains = np.array([3.0, 1.0, 2.0, 2.0])
+    >>> drop_worst(gains, 2), gains
+    (None, array([  3., -inf,   2.,   2.]))
+    """
+    if gains.size > most:
+        gains[gains < np.partition(gains, gains.size - most, axis=None)[-most]] = -np.inf
+
+
 def _score_families(score: FamilyScorer, edges: Bools) -> list[float]:
     return [score.score_family(child, parents) for child, parents in enumerate(parent_sets_of(edges))]
 
 
 def _list_moves(chosen: Bools) -> list[EdgeMove]:
-    return [(action, parent, child) for action, parent, child in np.argwhere(chosen).tolist()]
+    size = chosen.shape[-1]
+    numbers = np.flatnonzero(chosen).tolist()
+    return [(number // (size * size), number // size % size, number % size) for number in numbers]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from possnet.aliases import Bools
+    from possnet.aliases import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,17 @@ class SearchGraph:
     def __init__(self, constraints: CompiledConstraints, edges: Bools | None = None) -> None:
         self.constraints = constraints
         self.edges: Bools = (constraints.required if edges is None else edges).copy()
+        self._parents = parent_sets_of(self.edges)
         self._close_paths()
 
     def parents(self, child: int) -> tuple[int, ...]:
         """Parents of a variable, sorted."""
-        return parents_of(self.edges, child)
+        return self._parents[child]
 
     def set_edge(self, parent: int, child: int, *, present: bool) -> None:
         """Add or delete an edge."""
         self.edges[parent, child] = present
+        self._parents[child] = parents_of(self.edges, child)
         if present:
             above = self.reach[:, parent].copy()
             above[parent] = True
@@ -69,20 +71,55 @@ class SearchGraph:
 
     def may_reverse(self) -> Bools:
         """Edges that could be reversed: no other path leads from parent to child."""
-        detour = self.edges.astype(np.float32) @ self.reach.astype(np.float32) > 0.0
-        full = self.edges.sum(axis=0) >= self.constraints.max_parents
-        allowed: Bools = self.may_delete() & ~detour & self.constraints.allowed.T & ~full[:, np.newaxis]
+        allowed = np.zeros_like(self.edges)
+        parents, children = np.nonzero(self.edges)
+        allowed[parents, children] = self.turnable(parents, children)
         return allowed
 
+    def turnable(self, parents: Ints, children: Ints) -> Bools:
+        """Which of some edges could be reversed."""
+        detour = (self.edges[parents] & self.reach.T[children]).any(axis=1)
+        full = self.edges.sum(axis=0) >= self.constraints.max_parents
+        bound = self.constraints
+        turnable: Bools = (
+            bound.allowed[children, parents] & ~bound.required[parents, children] & ~detour & ~full[parents]
+        )
+        return turnable
+
     def _close_paths(self) -> None:
-        reach = self.edges.astype(np.float32)
-        size = 1
-        while size < len(reach):
-            wider = np.minimum(reach + reach @ reach, 1.0)
-            if np.array_equal(wider, reach):
-                break
-            reach, size = wider, 2 * size
-        self.reach: Bools = reach > 0.0
+        """Descendants of every node, as bits of a number, from those of its children."""
+        size = len(self.edges)
+        children: list[list[int]] = [[] for _ in range(size)]
+        for child, parents in enumerate(self._parents):
+            for parent in parents:
+                children[parent].append(child)
+        length = -(-size // 8)
+        below = b"".join(bits.to_bytes(length, "little") for bits in _collect_below(children))
+        octets = np.frombuffer(below, dtype=np.uint8).reshape(size, length)
+        self.reach: Bools = np.unpackbits(octets, axis=1, count=size, bitorder="little").view(np.bool_)
+
+
+def _collect_below(children: list[list[int]]) -> list[int]:
+    """Descendants of every node of an acyclic graph, as bits of a number.
+
+    >>> [format(bits, "03b") for bits in _collect_below([[], [2], [0]])]
+    ['000', '101', '001']
+    """
+    n_parents = [0] * len(children)
+    for following in children:
+        for child in following:
+            n_parents[child] += 1
+    order = [node for node, number in enumerate(n_parents) if not number]
+    for node in order:  # grows while it is walked
+        for child in children[node]:
+            n_parents[child] -= 1
+            if not n_parents[child]:
+                order.append(child)
+    below = [0] * len(children)
+    for node in reversed(order):
+        for child in children[node]:
+            below[node] |= below[child] | 1 << child
+    return below
 
 
 def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
@@ -100,4 +137,7 @@ def parent_sets_of(edges: Bools) -> list[tuple[int, ...]]:
     >>> parent_sets_of(np.array([[False, True], [False, False]]))
     [(), (0,)]
     """
-    return [parents_of(edges, child) for child in range(len(edges))]
+    parents: list[list[int]] = [[] for _ in range(len(edges))]
+    for parent, child in np.argwhere(edges).tolist():
+        parents[child].append(parent)
+    return [tuple(chosen) for chosen in parents]

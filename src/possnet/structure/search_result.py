@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 ACTIONS: Final = ("add", "delete", "reverse")
 """What a move (action, parent, child) of one edge does, by the number of its action."""
 
+NEAR_MISSES: Final = 20
+"""How many additions that were not made a result shows."""
+
 
 class MoveRecord(NamedTuple):
     """A move that was made: the action and its edge, what the score gained, the score after it, and the moves that tied."""
@@ -40,7 +43,8 @@ class SearchResult:
     moves
         The moves that led there.
     gains
-        Gain of each move (action, parent, child) that could still be made; ``delete`` of every edge.
+        Gain of each move (action, parent, child) that could still be made, of additions at least the best; ``delete`` of
+        every edge.
     families
         Score of each family, where the score is a sum over families.
     order

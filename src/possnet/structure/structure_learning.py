@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import nan
+from math import isfinite, nan
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from possnet.structure.search_clock import SearchClock, SearchStopped
 from possnet.structure.search_graph import parents_of
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
 from possnet.structure.search_options import Search, number_order
+from possnet.structure.search_result import NEAR_MISSES
 from possnet.structure.streamed_tables import RowSummary, StreamedTables, count_stream
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from possnet.aliases import Progress
     from possnet.dataset import Batches
     from possnet.structure.search_result import SearchResult
-
-_NEAR_MISSES: Final = 20
 
 
 @check_arguments
@@ -307,8 +306,9 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         SearchStep(*name_move(*move[:3]), move.gain, move.score, tuple(name_move(*tie) for tie in move.ties))
         for move in result.moves
     )
-    additions = ((move, gain) for move, gain in result.gains.items() if move[0] == "add" and np.isfinite(gain))
-    near_misses = [NearMiss(*name_move(*move), gain) for move, gain in sorted(additions, key=lambda move: -move[1])]
+    additions = [(move, gain) for move, gain in result.gains.items() if move[0] == "add" and isfinite(gain)]
+    additions.sort(key=lambda move: -move[1])
+    near_misses = [NearMiss(*name_move(*move), gain) for move, gain in additions[:NEAR_MISSES]]
     families: dict[str, float] | None = None
     if problem.measure.adds_edges:
         families = {name: sum((edge.value for edge in edges if edge.child == name), 0.0) for name in names}
@@ -323,7 +323,7 @@ def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProble
         edges,
         families,
         steps,
-        tuple(near_misses[:_NEAR_MISSES]),
+        tuple(near_misses),
         problem.rows.total if result.rows is None else result.rows,
         None if result.order is None else tuple(names[k] for k in result.order),
         reason="; ".join(text for text in (problem.reason, result.remark) if text),
