@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from possnet.cells.cell_syntax import CellReading
     from possnet.variables import Variable
 _OTHERS = "*"
+_USUAL = CellSyntax()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class CellOptions:
 
     def column_syntax(self, name: str) -> CellSyntax:
         """How the cells of a column are written."""
+        if not isinstance(self.separator, Mapping) and not isinstance(self.cells, Mapping):
+            name = ""  # one way for all
         if name not in self._syntaxes:
             try:
                 self._syntaxes[name] = CellSyntax(
@@ -104,7 +107,7 @@ class CellOptions:
     def remember_writing(self, variable: Variable) -> Variable:
         """The variable, which remembers how its cells are written where that is not what readers take for granted."""
         syntax = self.recall_syntax(variable) or self.column_syntax(variable.name)
-        if syntax == CellSyntax():
+        if syntax == _USUAL:
             return variable if variable.cells is None else replace(variable, cells=None)
         return replace(
             variable, cells=CellWriting(syntax.reading, syntax.separator, syntax.unknown_words, syntax.escape)

@@ -194,7 +194,8 @@ def _guess_delimiter(text: str, quote: str) -> str:
     """The sign that parts the first line, and the next ones into as many fields."""
     lines = text if len(text) < _HEAD // 4 else text.rpartition("\n")[0] or text
     best, best_score = ",", (0.0, 0)
-    for sign in (sign for sign in _DELIMITERS if sign in lines):
+    signs = [sign for sign in _DELIMITERS if sign in lines]
+    for sign in signs if signs != [best] else ():
         try:
             rows = [row for row in CsvDialect(sign, quote).read_fields(io.StringIO(lines, newline="")) if row]
         except csv.Error:

@@ -528,7 +528,7 @@ def _to_datasets(
     domains = {variable.name: variable for variable in variables}
     report = ProblemReport(source.owner, warned=source.warned)
     for batch in batches:
-        columns = batch.run_columns(partial(_to_bitmaps, domains=domains, report=report))
+        columns = _read_columns(batch, domains, report)
         if not at_once:
             report.raise_if_any()
         rows = _require_length(source.owner, [size for _, size, _ in columns], batch)
@@ -552,6 +552,19 @@ def _require_length(owner: str, sizes: Sequence[int], batch: ColumnBatch) -> int
             f"{owner}: columns of {listing(sorted(lengths))} rows; expected columns of one length; the file is damaged"
         )
     return sizes[0]
+
+
+def _read_columns(
+    batch: ColumnBatch, domains: dict[str, Variable], report: ProblemReport
+) -> list[tuple[str, int, ReadCells]]:
+    """Names, numbers of rows and cells of the columns of a batch; those of plain names of states all at once."""
+    plain = {} if batch.read_named is None else batch.read_named(domains)
+    if not plain:
+        return batch.run_columns(partial(_to_bitmaps, domains=domains, report=report))
+    return [
+        (name, batch.rows, (plain[name], None, None)) if name in plain else _to_bitmaps(read, domains, report)
+        for name, read in zip(batch.names, batch.columns, strict=True)
+    ]
 
 
 def _to_bitmaps(

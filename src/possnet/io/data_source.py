@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from possnet.aliases import Weights
+    from possnet.aliases import Weights, Words
     from possnet.arrow import Cell, Finding, RawColumn
     from possnet.cells import CellSyntax, ParsedCell
     from possnet.dataset import Dataset
@@ -44,12 +44,16 @@ ARROW_NEEDS = 24 << 20  # bytes that Arrow takes to start its threads and for sm
 class ColumnBatch:
     """Rows of a file: for every column a function that reads it, in any thread, and weights if there are any.
 
-    ``is_small`` says that threads cost more than they save.
+    ``is_small`` says that threads cost more than they save. ``read_named`` reads those columns of a small batch whose texts
+    are all names of states, and leaves the others out.
     """
 
     columns: Sequence[Callable[[], RawColumn]]
     weights: Weights | None = None
     is_small: bool = False
+    read_named: Callable[[Mapping[str, Variable]], Mapping[str, Words]] | None = None
+    names: Sequence[str] = ()
+    rows: int = 0
 
     def run_columns(self, work: Callable[[Callable[[], RawColumn]], T]) -> list[T]:
         """The results of some work on every column, in their order."""
@@ -149,8 +153,14 @@ class DataSource(ABC):
         for table in self.read_tables(list(dict.fromkeys(included))):
             weights = self.read_weights(table, first_row)
             columns = [partial(self.read_column, name, table, first_row) for name in names]
-            yield ColumnBatch(columns, weights, is_small=table.num_rows < SMALL)
-            first_row += table.num_rows
+            rows = table.num_rows
+            plain = partial(self.read_named, table, names) if rows < SMALL else None
+            yield ColumnBatch(columns, weights, is_small=rows < SMALL, read_named=plain, names=names, rows=rows)
+            first_row += rows
+
+    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> Mapping[str, Words]:  # noqa: ARG002
+        """Bitmaps of those columns that hold nothing but names of states, as far as that is quickly seen."""
+        return {}
 
     def read_column(self, name: str, table: Any, first_row: int) -> RawColumn:
         """A column of states of a table whose rows follow ``first_row`` others, discounted by its certainties."""

@@ -23,6 +23,7 @@ from possnet.io.csv_dialect import CsvDialect, bound_lines, detect_dialect, fall
 from possnet.io.data_source import ARROW_NEEDS, DataSource, changed_file, explicit_weights
 from possnet.io.file_access import file_error
 from possnet.io.formats import DataFormat
+from possnet.io.state_columns import read_state_columns
 from possnet.limits import (
     current_limit,
     describe_shortage,
@@ -34,9 +35,10 @@ from possnet.limits import (
 from possnet.threads import run_beside, uses_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from possnet.aliases import Words
     from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
     from possnet.io.passthrough_columns import PlainColumns
@@ -78,6 +80,11 @@ class CsvSource(DataSource):
         """A column of texts; that they are dictionary-encoded declares nothing."""
         (column,) = columns_of_table(table.select([name]), [name], is_sound=True)
         return replace(column, states=None, ordered=False)  # type: ignore[type-var]
+
+    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> Mapping[str, Words]:
+        """Bitmaps of those columns that hold nothing but names of states; measurements and the like are left out."""
+        others = {*self.binnings, *self.certainty, *self.recalled}
+        return read_state_columns(table, [name for name in names if name not in others], domains, current_limit("cell"))
 
     def _settle_encoding(self) -> None:
         """Look through the whole file, once, whether it is the UTF-8 that its beginning is."""

@@ -1,0 +1,97 @@
+"""Small CSV files whose cells are names of states: read together, and the same as one by one."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import possnet as pn
+from possnet.io.data_formats import csv_data
+from possnet.io.data_formats.csv_data import CsvSource
+from possnet.io.state_columns import read_state_columns
+
+# names of states that other texts may be taken for: unknown cells, sets, ranges, lists, degrees, quoted and blank ones
+_NAMES = st.sampled_from(["a", "b", "c", "?", "*", "a|b", "a..c", "[1,2]", "!a", "a:1", " a", "NA", "é", "1", "x,y"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[pn.Variable], list[list[str]], dict[str, Any]]:
+    """Variables, rows of texts, most of them names of states, and options of the reader."""
+    scope = [
+        pn.Variable(
+            f"v{k}", tuple(draw(st.lists(_NAMES, min_size=1, max_size=4, unique=True))), ordered=draw(st.booleans())
+        )
+        for k in range(draw(st.integers(1, 4)))
+    ]
+    odd = draw(st.booleans())
+    cells = [
+        st.one_of(st.sampled_from(v.states), _NAMES, st.just("")) if odd else st.sampled_from(v.states) for v in scope
+    ]
+    rows = draw(st.lists(st.tuples(*cells).map(list), min_size=1, max_size=70))
+    options: dict[str, Any] = draw(
+        st.sampled_from(
+            [{}, {"cells": "plain"}, {"cells": "sets"}, {"cells": {"v0": "degrees"}}, {"unknown_words": ("NA", "a")}]
+        )
+    )
+    return scope, rows, options
+
+
+def _read(path: Path, scope: list[pn.Variable], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Rows, variables and warnings of a file, or the sentence that refuses it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            data = pn.read_data(path, scope, **options)
+        except pn.PossnetError as error:
+            return (str(error),)
+        notes = [str(warning.message) for warning in caught]
+    unknown = [data.missing(v.name).tolist() for v in data.variables]
+    return data.variables, [data.row(r) for r in range(len(data))], unknown, data.variables, notes
+
+
+@settings(max_examples=150)
+@given(given_table=tables())
+def test_names_of_states_read_together_are_those_read_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, given_table: tuple[list[pn.Variable], list[list[str]], dict[str, Any]]
+) -> None:
+    scope, rows, options = given_table
+    path = tmp_path_factory.getbasetemp() / "plain.csv"
+    lines = [[v.name for v in scope], *rows]
+    path.write_text("".join(",".join(f'"{text}"' for text in line) + "\n" for line in lines), encoding="utf-8")
+    fast = _read(path, scope, options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CsvSource, "read_named", lambda *_: {})
+        slow = _read(path, scope, options)
+    assert fast == slow
+
+
+def test_columns_of_plain_names_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column with a set in it, and one that is binned, are left to the reader of cells."""
+    path = tmp_path / "rows.csv"
+    path.write_text("rash,fever,heat\nyes,mild,37\nno,mild|high,39\n")
+    found: list[set[str]] = []
+    together = read_state_columns
+
+    def note(*arguments: Any) -> Any:
+        words = together(*arguments)
+        found.append(set(words))
+        return words
+
+    monkeypatch.setattr(csv_data, "read_state_columns", note)
+    rash, fever = pn.Variable("rash", ("yes", "no")), pn.Variable("fever", ("none", "mild", "high"))
+    heat = pn.Binning([38.0]).variable("heat")
+    data = pn.read_data(path, (rash, fever, heat), binnings={"heat": pn.Binning([38.0])})
+    assert found == [{"rash"}]
+    assert data.row(1) == {"rash": {"no"}, "fever": {"mild", "high"}, "heat": {heat.states[1]}}
+
+
+def test_a_name_longer_than_the_limit_is_refused_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POSSNET_LIMIT_CELL", "10")
+    path = tmp_path / "rows.csv"
+    path.write_text("rash\nyes, but only a little\n".replace(", ", " "))
+    with pytest.raises(pn.TooLarge, match="the limit is 10 characters"):
+        pn.read_data(path, [pn.Variable("rash", ("yes but only a little", "no"))])
