@@ -95,8 +95,11 @@ class Dataset:
         unknown: dict[str, Words] | None = None,
         weights: Weights | None = None,
         graded: dict[str, GradedCells] | None = None,
+        columns: dict[str, CodedColumn] | None = None,
     ) -> Dataset:
         """Data set of bitmaps known to be right (see `possnet.kernels.bitmaps`); nothing is checked or copied.
+
+        ``columns`` are those that are decoded already.
 
         >>> import possnet as pn
         >>> rash = pn.Variable("rash", ("yes", "no"))
@@ -109,7 +112,8 @@ class Dataset:
         self._unknown = {name: bits for name, bits in (unknown or {}).items() if name in self._variables and bits.any()}
         self._graded = {name: cells for name, cells in (graded or {}).items() if name in self._variables}
         self._rows, self._weights = rows, weights
-        self._columns, self._source = {}, None
+        self._columns = {name: column for name, column in (columns or {}).items() if name in self._variables}
+        self._source = None
         for array in (*self._bitmaps.values(), *self._unknown.values(), *(() if weights is None else (weights,))):
             array.flags.writeable = False
         for cells in self._graded.values():

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from possnet.cells import CellReading, CellSyntax
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
+    from possnet.io.state_columns import StateColumn
     from possnet.io.stream_parts import StreamPart
     from possnet.variables import Variable
 
@@ -528,7 +529,8 @@ def _to_datasets(
     domains = {variable.name: variable for variable in variables}
     report = ProblemReport(source.owner, warned=source.warned)
     for batch in batches:
-        columns = _read_columns(batch, domains, report)
+        plain = {} if batch.read_named is None else batch.read_named(domains)
+        columns = _read_columns(batch, plain, domains, report)
         if not at_once:
             report.raise_if_any()
         rows = _require_length(source.owner, [size for _, size, _ in columns], batch)
@@ -539,6 +541,7 @@ def _to_datasets(
             unknown={name: absent for name, _, (_, absent, _) in columns if absent is not None},
             weights=batch.weights,
             graded={name: graded for name, _, (_, _, graded) in columns if graded is not None},
+            columns={name: column.coded for name, column in plain.items()},
         )
         report.first_row += rows
     report.raise_if_any()
@@ -555,14 +558,13 @@ def _require_length(owner: str, sizes: Sequence[int], batch: ColumnBatch) -> int
 
 
 def _read_columns(
-    batch: ColumnBatch, domains: dict[str, Variable], report: ProblemReport
+    batch: ColumnBatch, plain: Mapping[str, StateColumn], domains: dict[str, Variable], report: ProblemReport
 ) -> list[tuple[str, int, ReadCells]]:
-    """Names, numbers of rows and cells of the columns of a batch; those of plain names of states all at once."""
-    plain = {} if batch.read_named is None else batch.read_named(domains)
+    """Names, numbers of rows and cells of the columns of a batch, some of which were read already."""
     if not plain:
         return batch.run_columns(partial(_to_bitmaps, domains=domains, report=report))
     return [
-        (name, batch.rows, (plain[name], None, None)) if name in plain else _to_bitmaps(read, domains, report)
+        (name, batch.rows, (plain[name].words, None, None)) if name in plain else _to_bitmaps(read, domains, report)
         for name, read in zip(batch.names, batch.columns, strict=True)
     ]
 

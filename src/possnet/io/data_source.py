@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from possnet.aliases import Weights, Words
+    from possnet.aliases import Weights
     from possnet.arrow import Cell, Finding, RawColumn
     from possnet.cells import CellSyntax, ParsedCell
     from possnet.dataset import Dataset
+    from possnet.io.state_columns import StateColumn
     from possnet.measurements import Binning
     from possnet.variables import Variable
 
@@ -51,7 +52,7 @@ class ColumnBatch:
     columns: Sequence[Callable[[], RawColumn]]
     weights: Weights | None = None
     is_small: bool = False
-    read_named: Callable[[Mapping[str, Variable]], Mapping[str, Words]] | None = None
+    read_named: Callable[[Mapping[str, Variable]], Mapping[str, StateColumn]] | None = None
     names: Sequence[str] = ()
     rows: int = 0
 
@@ -158,8 +159,10 @@ class DataSource(ABC):
             yield ColumnBatch(columns, weights, is_small=rows < SMALL, read_named=plain, names=names, rows=rows)
             first_row += rows
 
-    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> Mapping[str, Words]:  # noqa: ARG002
-        """Bitmaps of those columns that hold nothing but names of states, as far as that is quickly seen."""
+    def read_named(
+        self, _table: Any, _names: Sequence[str], _domains: Mapping[str, Variable]
+    ) -> dict[str, StateColumn]:
+        """Those columns that hold nothing but names of states, as far as that is quickly seen."""
         return {}
 
     def read_column(self, name: str, table: Any, first_row: int) -> RawColumn:

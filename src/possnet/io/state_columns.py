@@ -8,10 +8,11 @@ text is left to the reader that explains what it finds.
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from possnet.dataset import CodedColumn
 from possnet.kernels import bitmaps
 
 if TYPE_CHECKING:
@@ -23,39 +24,64 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
+_CODES = 1 << 8  # of one byte
+
+
+class StateColumn(NamedTuple):
+    """Bitmaps of a column of single states, and the same as codes."""
+
+    words: Words
+    coded: CodedColumn
+
+
 def read_state_columns(
     table: Any, names: Sequence[str], domains: Mapping[str, Variable], longest: int
-) -> dict[str, Words]:
-    """Bitmaps of the columns that hold nothing but names of states, none of them longer than ``longest`` bytes.
+) -> dict[str, StateColumn]:
+    """The columns that hold nothing but names of states, none of them longer than ``longest`` bytes.
 
     >>> import pyarrow as pa
     >>> from possnet.variables import Variable
     >>> table = pa.table({"rash": pa.array(["no", "yes", "no"]).dictionary_encode()})
-    >>> read_state_columns(table, ["rash"], {"rash": Variable("rash", ("yes", "no"))}, 100)
-    {'rash': array([[2], [5]], dtype=uint64)}
+    >>> read_state_columns(table, ["rash"], {"rash": Variable("rash", ("yes", "no"))}, 100)["rash"].words
+    array([[2], [5]], dtype=uint64)
     >>> read_state_columns(table, ["rash"], {"rash": Variable("rash", ("yes", "?"))}, 100)
     {}
     """
-    found = {
-        name: codes for name in names if (codes := _read_codes(table.column(name), domains[name], longest)) is not None
-    }
-    if not found:
+    coded = [column for name in names if (column := _code_states(table.column(name), domains[name], longest))]
+    if not coded:
         return {}
-    sizes = [len(domains[name]) for name in found]
-    states = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
-    words = bitmaps.pack(np.repeat(np.stack(list(found.values())), sizes, axis=0) == states[:, np.newaxis])
-    starts = accumulate(sizes[:-1], initial=0)
-    return {name: words[start : start + size] for name, start, size in zip(found, starts, sizes, strict=True)}
+    sizes = [len(column) for column in coded]
+    cells = np.concatenate([np.arange(size) for size in sizes])
+    occurring = bitmaps.pack(
+        np.repeat(np.stack([column.codes for column in coded]), sizes, axis=0) == cells[:, np.newaxis]
+    )
+    # states that do not occur have no bit set
+    starts = list(accumulate((len(column.variable) for column in coded), initial=0))
+    places = np.concatenate([start + column.first_states for start, column in zip(starts, coded, strict=False)])
+    words = np.zeros((starts[-1], occurring.shape[1]), dtype=occurring.dtype)
+    words[places] = occurring
+    return {
+        column.variable.name: StateColumn(words[start : start + len(column.variable)], column)
+        for start, column in zip(starts, coded, strict=False)
+    }
 
 
-def _read_codes(column: Any, variable: Variable, longest: int) -> NDArray[np.int32] | None:
-    """The number of every row's state; None unless the column is one array of such names."""
+def _code_states(column: Any, variable: Variable, longest: int) -> CodedColumn | None:
+    """The codes of a column; None unless it is one array of names of states, not too many for codes of one byte."""
     if column.num_chunks != 1 or column.null_count:
         return None
     (chunk,) = column.chunks
     texts = chunk.dictionary.to_pylist()
-    if not texts or 4 * max(map(len, texts)) > longest or not all(text in variable for text in texts):
+    if (
+        not 0 < len(texts) <= _CODES
+        or 4 * max(map(len, texts)) > longest
+        or not all(text in variable for text in texts)
+    ):
         return None
-    numbers = np.array([variable.index(text) for text in texts], dtype=np.int32)
-    codes: NDArray[np.int32] = numbers[chunk.indices.to_numpy()]
-    return codes
+    states = [variable.index(text) for text in texts]
+    occurring = sorted(states)
+    numbers = np.array([occurring.index(state) for state in states], dtype=np.uint8)
+    codes: NDArray[np.uint8] = numbers[chunk.indices.to_numpy()]
+    width = -(-len(variable) // 8)
+    octets = np.frombuffer(b"".join((1 << state).to_bytes(width, "little") for state in occurring), dtype=np.uint8)
+    return CodedColumn(variable, codes, octets.reshape(-1, width), None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Floats, Ints, Words
+    from possnet.aliases import Bools, Floats, Ints, Words
     from possnet.structure.coded_rows import CodedRows
 
     Counted: TypeAlias = Ints | Floats
@@ -97,6 +97,7 @@ class ContingencyTables:
         self._matrices: dict[bool, list[Floats]] = {}
         self._side_by_side: dict[bool, Words] = {}
         self._stacked: Ints | None = None
+        self._placed: Ints | None = None
 
     def prefetch(self, queries: Sequence[FamilyQuery]) -> None:
         """Take note of tables that will be asked for; rows in memory need none."""
@@ -153,7 +154,7 @@ class ContingencyTables:
         starts = list(accumulate(self.n_cells[:-1], initial=0))
         # floats of 32 bits add up to 2**24 exactly
         inside = np.zeros((size, rows), dtype=np.float32 if weights is None else np.float64)
-        inside[self._stack_codes() + np.array(starts)[:, np.newaxis], np.arange(rows)] = 1.0
+        inside[self._stack_places(), np.arange(rows)] = 1.0
         counts = ((inside if weights is None else inside * weights) @ inside.T).astype(np.int64)
         for start, cells in zip(starts, self.n_cells, strict=True):
             yield CandidateTables(list(range(len(starts))), self.n_cells, counts[np.newaxis, start : start + cells])
@@ -171,17 +172,17 @@ class ContingencyTables:
         if self._prefers_bitmaps(full, [self.states[k] for k in candidates]):
             yield from self._count_bitmaps(parents, child, candidates, states=True)
             return
-        few = [k for k in candidates if self.table_size(parents, child, k) <= DENSE]
+        few = [k for k in candidates if self.table_size(parents, child, self.n_cells[k]) <= DENSE]
         many = [k for k in candidates if k not in few]
         if few:
             yield from self._contract_cells(parents, child, few, shared=False)
         if many:
             yield from self._count_bitmaps(parents, child, many, states=True)
 
-    def table_size(self, parents: tuple[int, ...], child: int, candidate: int) -> int:
-        """Entries of a table of cells, at most."""
+    def table_size(self, parents: tuple[int, ...], child: int, cells: int) -> int:
+        """Entries of a table of cells, at most, with a candidate of so many cells."""
         above = min(prod(self.n_cells[k] for k in parents), max(self.rows.n_rows, 1))
-        return above * self.n_cells[child] * self.n_cells[candidate]
+        return above * self.n_cells[child] * cells
 
     def share_states(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int]
@@ -236,9 +237,7 @@ class ContingencyTables:
         words = self._side_by_side[states]
         if len(chosen) == len(sizes):
             return words
-        is_chosen = np.zeros(len(sizes), dtype=np.bool_)
-        is_chosen[chosen] = True
-        return words[np.repeat(is_chosen, sizes)]
+        return words[_mark_places(chosen, sizes)]
 
     def _stack_codes(self) -> Ints:
         """The codes of all columns (columns, rows)."""
@@ -246,12 +245,20 @@ class ContingencyTables:
             self._stacked = np.array(self.rows.codes, dtype=np.int64).reshape(len(self.n_cells), self.rows.n_rows)
         return self._stacked
 
+    def _stack_places(self) -> Ints:
+        """The same where the cells of all columns are numbered one column after the other."""
+        if self._placed is None:
+            starts = list(accumulate(self.n_cells[:-1], initial=0))
+            self._placed = self._stack_codes() + np.array(starts)[:, np.newaxis]
+        return self._placed
+
     def _number_cells(self, chosen: tuple[int, ...]) -> Ints:
         """Number of every row's combination of cells among all that could occur."""
-        numbers = np.zeros(self.rows.n_rows, dtype=np.int64)
-        for k in chosen:
+        columns = self._stack_codes() if self._is_stackable(len(self.n_cells)) else self.rows.codes
+        numbers = columns[chosen[0]].astype(np.int64)
+        for k in chosen[1:]:
             numbers *= self.n_cells[k]
-            numbers += self.rows.codes[k]
+            numbers += columns[k]
         return numbers
 
     def _count_codes(self, base: Ints, contexts: int, chosen: list[int], sizes: list[int]) -> Counted:
@@ -259,12 +266,15 @@ class ContingencyTables:
         rows, weights = self.rows, self.rows.weights
         if not self._is_stackable(len(chosen)):
             return cross_counts.by_codes(base, contexts, [rows.codes[k] for k in chosen], sizes, weights)
-        starts, width = list(accumulate(sizes[:-1], initial=0)), sum(sizes)
-        keys = self._stack_codes()[chosen]
-        keys += np.array(starts)[:, np.newaxis]
-        keys += base * width
-        repeated = None if weights is None else np.broadcast_to(weights, keys.shape).ravel()
-        return grouping.sum_weights(keys.ravel(), repeated, contexts * width).reshape(contexts, width)
+        if 2 * len(chosen) < len(self.n_cells):
+            width, columns = sum(sizes), self._stack_codes()[chosen]
+            columns += np.array(list(accumulate(sizes[:-1], initial=0)))[:, np.newaxis]
+        else:  # columns that are not wanted cost less than leaving them out
+            width, columns = sum(self.n_cells), self._stack_places()
+        keys = (columns + base * width).ravel()
+        repeated = None if weights is None else np.broadcast_to(weights, columns.shape).ravel()
+        counts = grouping.sum_weights(keys, repeated, contexts * width).reshape(contexts, width)
+        return counts if width == sum(sizes) else counts[:, _mark_places(chosen, self.n_cells)]
 
     def _is_stackable(self, columns: int) -> bool:
         return columns > 1 and len(self.n_cells) * self.rows.n_rows <= _KEYS
@@ -322,3 +332,14 @@ class ContingencyTables:
         ends = accumulate(sizes[k] for k in candidates)
         for _, block in groupby(zip(candidates, ends, strict=True), key=lambda pair: (pair[1] - 1) // limit):
             yield [k for k, _ in block]
+
+
+def _mark_places(chosen: list[int], sizes: list[int]) -> Bools:
+    """Which of the cells of all columns, one column after the other, are those of some columns.
+
+    >>> _mark_places([0, 2], [1, 2, 1])
+    array([ True, False, False,  True])
+    """
+    is_chosen = np.zeros(len(sizes), dtype=np.bool_)
+    is_chosen[chosen] = True
+    return np.repeat(is_chosen, sizes)

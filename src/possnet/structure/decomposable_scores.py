@@ -116,7 +116,7 @@ class DecomposableScore:
             FamilyQuery(parents, child, tuple(wanted))
             for child, parents in families
             if (child, parents) not in self._additions
-            and (wanted := self._list_lacking(child, parents, self._find_candidates(child, parents)))
+            and (wanted := self._list_lacking(self._find_candidates(child, parents), *self._sums_with(child, parents)))
         ]
         self.tables.prefetch(queries)
         for query in queries:
@@ -125,15 +125,22 @@ class DecomposableScore:
 
     def _find_candidates(self, child: int, parents: tuple[int, ...]) -> Bools:
         """Variables that one more parent can be, unless their penalty alone rules them out."""
-        worthwhile: Bools = -self.penalties_with(child, parents) > self.score_family(child, parents)
+        return self._rule_out(child, parents, self.penalties_with(child, parents))
+
+    def _rule_out(self, child: int, parents: tuple[int, ...], penalties: Floats) -> Bools:
+        worthwhile: Bools = penalties < -self.score_family(child, parents)
         worthwhile[[*parents, child]] = False
         return worthwhile
 
-    def _list_lacking(self, child: int, parents: tuple[int, ...], wanted: Bools) -> list[int]:
+    def _sums_with(self, child: int, parents: tuple[int, ...]) -> tuple[Floats, Floats]:
+        """L of the family, and of the parents alone, with each variable; NaN where that was not counted yet."""
+        above = bits_of(parents)
+        return self._sums.wider(above | 1 << child), self._sums.wider(above)
+
+    @staticmethod
+    def _list_lacking(wanted: Bools, family: Floats, above: Floats) -> list[int]:
         """Candidates for one more parent whose family, or parents alone, were not counted yet."""
-        above = self._sums.wider(bits_of(parents))
-        family = self._sums.wider(bits_of((*parents, child)))
-        lacking: list[int] = np.flatnonzero(wanted & np.isnan(family - above)).tolist()
+        lacking: list[int] = (wanted & np.isnan(family - above)).nonzero()[0].tolist()
         return lacking
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
@@ -159,12 +166,13 @@ class DecomposableScore:
         """
         key = child, parents
         if key not in self._additions:
-            wanted = self._find_candidates(child, parents)
-            lacking = self._list_lacking(child, parents, wanted)
+            penalties = self.penalties_with(child, parents)
+            wanted = self._rule_out(child, parents, penalties)
+            family, above = self._sums_with(child, parents)  # filled in where something is lacking
+            lacking = self._list_lacking(wanted, family, above)
             if lacking:
                 self._count_with(child, parents, lacking)
-            likelihoods = self._sums.wider(bits_of((*parents, child))) - self._sums.wider(bits_of(parents))
-            scores = np.where(wanted, likelihoods - self.penalties_with(child, parents), -inf)
+            scores = np.where(wanted, family - above - penalties, -inf)
             self._additions[key] = scores
         return self._additions[key]
 
@@ -243,10 +251,12 @@ class DecomposableScore:
         states = self.tables.states
         configurations = prod(states[p] for p in (*parents, child)) if self._shared else 0
 
-        def is_dense(k: int) -> bool:
-            return self.tables.table_size(parents, child, k) <= DENSE and configurations * states[k] <= DENSE
+        def is_dense(cells: int, number_of_states: int) -> bool:
+            return self.tables.table_size(parents, child, cells) <= DENSE and configurations * number_of_states <= DENSE
 
-        dense = candidates if all(map(is_dense, self._largest_of(candidates))) else [*filter(is_dense, candidates)]
+        dense, n_cells = candidates, self.tables.n_cells
+        if not is_dense(max(n_cells), max(states)):
+            dense = [k for k in candidates if is_dense(n_cells[k], states[k])]
         for k in candidates if len(dense) < len(candidates) else ():
             if k not in dense:
                 for base in ((*parents, child), parents):
@@ -257,10 +267,6 @@ class DecomposableScore:
             self._keep_sums(counted, (*parents, child))
             if not above_known:
                 self._keep_sums(counted._replace(counts=counted.counts.sum(axis=1, keepdims=True)), parents)
-
-    def _largest_of(self, candidates: list[int]) -> list[int]:
-        """The candidates with the most cells and the most states."""
-        return [max(candidates, key=sizes.__getitem__) for sizes in (self.tables.n_cells, self.tables.states)]
 
     def _count_pairs(self) -> None:
         """L of all pairs of variables, where their tables are small enough to be made by one matrix product."""

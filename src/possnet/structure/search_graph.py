@@ -61,9 +61,11 @@ class SearchGraph:
 
     def may_add(self) -> Bools:
         """Edges (parent, child) that could be added."""
-        full = self.edges.sum(axis=0) >= self.constraints.max_parents
-        allowed: Bools = self.constraints.allowed & ~self.edges & ~self.reach.T & ~full
-        return allowed
+        may: Bools = self.constraints.allowed & ~(self.edges | self.reach.T)
+        full = self._list_full()
+        if full:
+            may[:, full] = False
+        return may
 
     def may_delete(self) -> Bools:
         """Edges that could be deleted."""
@@ -79,12 +81,17 @@ class SearchGraph:
     def turnable(self, parents: Ints, children: Ints) -> Bools:
         """Which of some edges could be reversed."""
         detour = (self.edges[parents] & self.reach.T[children]).any(axis=1)
-        full = self.edges.sum(axis=0) >= self.constraints.max_parents
         bound = self.constraints
-        turnable: Bools = (
-            bound.allowed[children, parents] & ~bound.required[parents, children] & ~detour & ~full[parents]
-        )
-        return turnable
+        turnable: Bools = bound.allowed[children, parents] & ~(bound.required[parents, children] | detour)
+        full = self._list_full()
+        return turnable & ~np.isin(parents, full) if full else turnable
+
+    def _list_full(self) -> list[int]:
+        """Variables that may have no further parent."""
+        most = self.constraints.max_parents
+        if most >= len(self._parents) - 1:
+            return []
+        return [child for child, parents in enumerate(self._parents) if len(parents) >= most]
 
     def _close_paths(self) -> None:
         """Descendants of every node, as bits of a number, from those of its children."""
@@ -128,7 +135,7 @@ def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
     >>> parents_of(np.array([[False, True], [False, False]]), 1)
     (0,)
     """
-    return tuple(np.flatnonzero(edges[:, child]).tolist())
+    return tuple(edges[:, child].nonzero()[0].tolist())
 
 
 def parent_sets_of(edges: Bools) -> list[tuple[int, ...]]:

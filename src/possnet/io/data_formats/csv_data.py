@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from possnet.aliases import Words
     from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
     from possnet.io.passthrough_columns import PlainColumns
+    from possnet.io.state_columns import StateColumn
     from possnet.variables import Variable
 
 
@@ -81,8 +81,8 @@ class CsvSource(DataSource):
         (column,) = columns_of_table(table.select([name]), [name], is_sound=True)
         return replace(column, states=None, ordered=False)  # type: ignore[type-var]
 
-    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> Mapping[str, Words]:
-        """Bitmaps of those columns that hold nothing but names of states; measurements and the like are left out."""
+    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> dict[str, StateColumn]:
+        """Those columns that hold nothing but names of states; measurements and the like are left out."""
         others = {*self.binnings, *self.certainty, *self.recalled}
         return read_state_columns(table, [name for name in names if name not in others], domains, current_limit("cell"))
 
