@@ -1,9 +1,13 @@
-"""Time and peak memory of every command on a file of a million imprecise rows of alarm (theta .5), one run each."""
+"""Time and peak memory of every command on a file of a million imprecise rows of alarm (theta .5), one run each.
+
+Below them `evaluate`, which draws its own rows, with one worker and with two.
+"""
 
 import sys
 import tempfile
 from pathlib import Path
 
+import evaluating
 from measure import Section, in_own_process, say, table
 from networks import load
 
@@ -65,4 +69,5 @@ def measure() -> Section:
             lines.append([f"`possnet {command}`", f"{seconds:.1f}", f"{peak:,.0f}"])
             say(" ".join(lines[-1]))
     head = f"{ROWS:,} rows, 37 columns; the CSV file has {size / 1e6:,.0f} MB. One run each."
-    return Section(f"{head}\n\n{table(' command | seconds | peak MB ', lines)}")
+    workers = evaluating.measure()
+    return Section(f"{head}\n\n{table(' command | seconds | peak MB ', lines)}\n\n{workers.text}", workers.targets)

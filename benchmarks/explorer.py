@@ -113,6 +113,22 @@ def clicks(name: str, rounds: int) -> tuple[list[str], Target]:
     return row, within(f"a click, {name}, on the server", wall, LIMITS[name], "ms")
 
 
+def first_page(rounds: int) -> tuple[list[str], Target]:
+    """From the command to its first page, of a bundled network."""
+    waited, spent = [], []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        with exploring(pn.load_example("clinic")) as explorer:
+            explorer.line.request("GET", "/", headers={"Cookie": explorer.cookie})
+            reply = explorer.line.getresponse()
+            assert reply.status == 200 and b"<html" in reply.read()  # noqa: S101, PT018
+            waited.append(time.perf_counter() - begin)
+            spent.append(explorer.seconds())
+    wall = Times(tuple(waited))
+    row = ["from `possnet explore clinic` to its first page", str(wall), f"{min(spent):.2f} s"]
+    return row, within("from possnet explore to its first page", wall, 1, "s")
+
+
 def memory(rounds: int) -> Target:
     """Memory of the server after many clicks and edits."""
     net = load("alarm")
@@ -200,7 +216,10 @@ CLICKING = """async (times) => {
 
 def measure(*, quick: bool = False) -> Section:
     """The whole section."""
-    rows, targets, busy = [], [], [os.getloadavg()[0]]
+    busy = [os.getloadavg()[0]]
+    say("explorer: first page")
+    row, target = first_page(3 if quick else 5)
+    rows, targets = [row], [target]
     for name in LIMITS:
         say(f"explorer: {name}")
         row, target = clicks(name, 100 if quick else 500)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from figures import figure_target
+from figures import figure_targets
 from measure import QUICK_ROUNDS, ROOT, ROUNDS, Section, Target, in_own_process, interleaved, table, timed
 from networks import load
 
@@ -24,6 +24,9 @@ COMMANDS = {
     "import possnet": [sys.executable, "-c", "import possnet"],
     "import possnet, touch every name": [
         sys.executable, "-c", "import possnet as pn\nfor name in pn.__all__: getattr(pn, name)",
+    ],
+    "a notebook's first drawing: import possnet, load a network, draw it": [
+        sys.executable, "-c", "import possnet as pn; pn.load_example('clinic')._repr_html_()",
     ],
     "possnet --help": [POSSNET, "--help"],
     "possnet info asia": [POSSNET, "info", "asia"],
@@ -67,9 +70,11 @@ def starts(rounds: int) -> tuple[str, list[Target]]:
     found = interleaved(jobs, rounds)
     beyond = 1e3 * (found["import possnet"].best - found["import numpy"].best)
     helping = found["possnet --help"]
+    drawing = next(times for job, times in found.items() if job.startswith("a notebook"))
     return table(" job | time ", [[f"`{job}`", str(times)] for job, times in found.items()]), [
         Target("import possnet, beyond numpy", str(found["import possnet"]), f"numpy {found['import numpy']}", beyond, 30, "ms", at_most=True),
         Target("possnet --help", str(helping), "a limit", 1e3 * helping.best, 200, "ms", at_most=True),
+        Target("a notebook's first drawing, import included", str(drawing), "a limit", drawing.best, 1, "s", at_most=True),
     ]  # fmt: skip
 
 
@@ -136,5 +141,5 @@ def measure(*, quick: bool) -> Section:
     """The whole section."""
     rounds = QUICK_ROUNDS if quick else ROUNDS + 2
     text, targets = starts(rounds)
-    targets.append(figure_target(rounds))
+    targets += figure_targets(rounds)
     return Section(text, targets) if quick else Section(f"{text}\n\n{friendliest(ROUNDS)}", targets)
