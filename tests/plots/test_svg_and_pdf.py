@@ -79,11 +79,11 @@ def test_lines_of_bounds_are_equally_high_in_all_panels_and_markers_are_whole() 
         figure.draw_without_rendering()
         wide, total = figure.get_size_inches()
         boxes = [axes.get_position() for axes in figure.axes]
-        lines = [box.height * total / len(axes.get_yticks()) for axes, box in zip(figure.axes, boxes, strict=True)]
+        lines = [box.height * total / len(axes.texts) for axes, box in zip(figure.axes, boxes, strict=True)]
         assert lines == pytest.approx([lines[0]] * len(lines))
         for axes, box in zip(figure.axes, boxes, strict=True):
             low, high = axes.get_xlim()
             assert min(-low, high - 1.0) / (high - low) * box.width * wide * 72 >= 5.2 / 2
-            assert all(label.get_window_extent().x0 >= 0 for label in axes.get_yticklabels())
+            assert all(label.get_window_extent().x0 >= 0 for label in axes.texts)
         for first, second in zip(boxes, boxes[1:], strict=False):
             assert first.y0 >= second.y1 or first.x1 <= second.x0

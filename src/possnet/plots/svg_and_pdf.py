@@ -10,6 +10,7 @@ import atexit
 import io
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -123,8 +124,9 @@ def _rounded_numbers() -> Iterator[None]:
     represent: Any = backend_pdf.pdfRepr
 
     def represent_rounded(value: object) -> bytes:
-        given = round(float(value), _DECIMALS) if isinstance(value, float | np.floating) else value
-        written: bytes = represent(given)
+        if isinstance(value, float) and isfinite(value):
+            return (b"%.4f" % value).rstrip(b"0").rstrip(b".")
+        written: bytes = represent(round(float(value), 4) if isinstance(value, np.floating) else value)
         return written
 
     backend_pdf.pdfRepr = represent_rounded
@@ -132,9 +134,6 @@ def _rounded_numbers() -> Iterator[None]:
         yield
     finally:
         backend_pdf.pdfRepr = represent
-
-
-_DECIMALS: Final = 4
 
 
 @cache

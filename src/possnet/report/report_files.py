@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from possnet.doors import check_arguments
@@ -16,6 +18,7 @@ from possnet.report.report_pictures import KEPT_LONGEST, PREFIXES, SECTIONS, cho
 from possnet.report.verdicts import join_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from possnet.aliases import Progress
@@ -103,6 +106,18 @@ def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
     return folder / "report.html"
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: a figure is many small parts that refer to each other, none of which can go yet."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _list_figures(folder: Path) -> set[str]:
     """Names of the figures of an earlier report, in the folder of figures, which is made if it is not there."""
     make_folder(folder / "figures")
@@ -127,8 +142,9 @@ def save_picture(plan: PicturePlan, stem: Path, prefix: str) -> ReportPicture:
     forms, captions = [], []
     files: tuple[tuple[Columns, str, str], ...] = ((2, stem.name, prefix), (1, f"{stem.name}-column", f"{prefix}n"))
     for columns, name, own in files:
-        picture = plan.draw(columns)
-        forms.append(_save_form(picture, stem.parent / name, plan.message, own))
+        with _without_collection():
+            picture = plan.draw(columns)
+            forms.append(_save_form(picture, stem.parent / name, plan.message, own))
         is_bare = isinstance(picture, Drawing) and plan.bare and not picture.scene.shows_degrees
         captions.append(plan.bare if is_bare else plan.caption)
     return ReportPicture(plan.section, forms[0], captions[0], stem.name, forms[1], plan.message, captions[1])
