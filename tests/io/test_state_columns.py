@@ -89,7 +89,7 @@ def test_names_of_states_read_together_are_those_read_one_by_one(
 def test_columns_of_plain_names_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A column with a set in it, and one that is binned, are left to the reader of cells."""
     path = tmp_path / "rows.csv"
-    path.write_text("rash,fever,heat\nyes,mild,37\nno,mild|high,39\n")
+    path.write_text("rash,fever,heat\nyes,mild,37\nno,mild|high,39\n", encoding="utf-8")
     found: list[set[str]] = []
     together = read_state_columns
 
@@ -109,6 +109,6 @@ def test_columns_of_plain_names_are_read_together(tmp_path: Path, monkeypatch: p
 def test_a_name_longer_than_the_limit_is_refused_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POSSNET_LIMIT_CELL", "10")
     path = tmp_path / "rows.csv"
-    path.write_text("rash\nyes, but only a little\n".replace(", ", " "))
+    path.write_text("rash\nyes, but only a little\n".replace(", ", " "), encoding="utf-8")
     with pytest.raises(pn.TooLarge, match="the limit is 10 characters"):
         pn.read_data(path, [pn.Variable("rash", ("yes but only a little", "no"))])

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from possnet.cells import CellReading, CellSyntax
     from possnet.dataset import Batches
     from possnet.io.data_source import DataSource
-    from possnet.io.state_columns import StateColumn
+    from possnet.io.state_columns import StateBitmaps
     from possnet.io.stream_parts import StreamPart
     from possnet.variables import Variable
 
@@ -558,7 +558,7 @@ def _require_length(owner: str, sizes: Sequence[int], batch: ColumnBatch) -> int
 
 
 def _read_columns(
-    batch: ColumnBatch, plain: Mapping[str, StateColumn], domains: dict[str, Variable], report: ProblemReport
+    batch: ColumnBatch, plain: Mapping[str, StateBitmaps], domains: dict[str, Variable], report: ProblemReport
 ) -> list[tuple[str, int, ReadCells]]:
     """Names, numbers of rows and cells of the columns of a batch, some of which were read already."""
     if not plain:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from possnet.arrow import Cell, Finding, RawColumn
     from possnet.cells import CellSyntax, ParsedCell
     from possnet.dataset import Dataset
-    from possnet.io.state_columns import StateColumn
+    from possnet.io.state_columns import StateBitmaps
     from possnet.measurements import Binning
     from possnet.variables import Variable
 
@@ -52,7 +52,7 @@ class ColumnBatch:
     columns: Sequence[Callable[[], RawColumn]]
     weights: Weights | None = None
     is_small: bool = False
-    read_named: Callable[[Mapping[str, Variable]], Mapping[str, StateColumn]] | None = None
+    read_named: Callable[[Mapping[str, Variable]], Mapping[str, StateBitmaps]] | None = None
     names: Sequence[str] = ()
     rows: int = 0
 
@@ -161,7 +161,7 @@ class DataSource(ABC):
 
     def read_named(
         self, _table: Any, _names: Sequence[str], _domains: Mapping[str, Variable]
-    ) -> dict[str, StateColumn]:
+    ) -> dict[str, StateBitmaps]:
         """Those columns that hold nothing but names of states, as far as that is quickly seen."""
         return {}
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CODES = 1 << 8  # of one byte
 
 
-class StateColumn(NamedTuple):
+class StateBitmaps(NamedTuple):
     """Bitmaps of a column of single states, and the same as codes."""
 
     words: Words
@@ -36,7 +36,7 @@ class StateColumn(NamedTuple):
 
 def read_state_columns(
     table: Any, names: Sequence[str], domains: Mapping[str, Variable], longest: int
-) -> dict[str, StateColumn]:
+) -> dict[str, StateBitmaps]:
     """The columns that hold nothing but names of states, none of them longer than ``longest`` bytes.
 
     >>> import pyarrow as pa
@@ -61,7 +61,7 @@ def read_state_columns(
     words = np.zeros((starts[-1], occurring.shape[1]), dtype=occurring.dtype)
     words[places] = occurring
     return {
-        column.variable.name: StateColumn(words[start : start + len(column.variable)], column)
+        column.variable.name: StateBitmaps(words[start : start + len(column.variable)], column)
         for start, column in zip(starts, coded, strict=False)
     }
 

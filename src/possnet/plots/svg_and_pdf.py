@@ -99,7 +99,7 @@ class _TwinRenderer:
             draw_plain(*args, **kwargs)
             draw_paper(*args, **kwargs)
 
-        setattr(self, name, draw_both)  # so that it is found at once from now on
+        setattr(self, name, draw_both)  # looked up only once
         return draw_both
 
     def new_gc(self) -> Any:

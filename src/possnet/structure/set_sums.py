@@ -1,7 +1,7 @@
 """Sums that belong to sets of variables, kept by the set: one at a time, or of a set with every further variable.
 
 A search asks for the sums of a set with each variable that it lacks, all at once: they stand in one array. That of two
-variables is found from either of them.
+variables can be looked up from either of them.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
     from possnet.io.passthrough_columns import PlainColumns
-    from possnet.io.state_columns import StateColumn
+    from possnet.io.state_columns import StateBitmaps
     from possnet.variables import Variable
 
 
@@ -81,7 +81,7 @@ class CsvSource(DataSource):
         (column,) = columns_of_table(table.select([name]), [name], is_sound=True)
         return replace(column, states=None, ordered=False)  # type: ignore[type-var]
 
-    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> dict[str, StateColumn]:
+    def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> dict[str, StateBitmaps]:
         """Those columns that hold nothing but names of states; measurements and the like are left out."""
         others = {*self.binnings, *self.certainty, *self.recalled}
         return read_state_columns(table, [name for name in names if name not in others], domains, current_limit("cell"))
