@@ -19,6 +19,7 @@ from possnet.arrow import columns_of_table, first_line, require_distinct
 from possnet.cells import CellSyntax
 from possnet.errors import InputError, keep_findings, warn_user
 from possnet.io.atomic_files import replace_file
+from possnet.io.csv_codes import CodedFields
 from possnet.io.csv_dialect import CsvDialect, bound_lines, detect_dialect, fallback_encoding, is_utf8_file
 from possnet.io.data_source import ARROW_NEEDS, DataSource, changed_file, explicit_weights
 from possnet.io.file_access import file_error
@@ -49,6 +50,7 @@ _BLOCK = 1 << 23  # bytes that a thread of Arrow parses at a time
 _PIECE = 1 << 25  # bytes of a table of a stream: a few blocks, so that two threads have work, in little memory
 _SMALL_BLOCK = 1 << 20  # the same where little address space is left
 _SMALL_PIECE = 1 << 22
+_SMALL_FILE = 1 << 22  # bytes that Arrow parses as quickly as texts are learned
 _ROWS = 1 << 16  # rows that are written at a time
 
 
@@ -181,14 +183,23 @@ class CsvSource(DataSource):
             if not self._has_rows:
                 yield pa.schema([(name, text) for name in included]).empty_table()
                 return
+            is_small = self.path.stat().st_size < _SMALL_FILE
+            coded = CodedFields(self.header, included, self.dialect.delimiter)
+
+            def parse_piece(piece: memoryview, names: list[str], *, skipped: int = 0) -> Any:
+                columns.include_columns, blocks.skip_rows = names, skipped
+                columns.check_utf8 = not _is_ascii(piece)  # Arrow looks at every character, one by one
+                return run_beside(partial(arrow_csv.read_csv, pa.BufferReader(piece), blocks, parse, columns))
+
             for start, piece in self._split_lines():
                 # a header with quotes may have line breaks, which Arrow itself must find
                 if start or piece is not None:
-                    blocks.column_names, blocks.skip_rows = self.header, int(start == 0)
+                    blocks.column_names, blocks.skip_rows = self.header, 0
                 self._require_memory(start, piece)
                 if piece is not None:
-                    columns.check_utf8 = not _is_ascii(piece)  # Arrow looks at every character, one by one
-                    yield run_beside(partial(arrow_csv.read_csv, pa.BufferReader(piece), blocks, parse, columns))
+                    rows = piece if start else _skip_header(piece)
+                    table = None if rows is None or is_small else coded.read_table(rows, partial(parse_piece, rows))
+                    yield parse_piece(piece, included, skipped=int(start == 0)) if table is None else table
                     continue
                 parse.newlines_in_values = columns.check_utf8 = True
                 with self._open_rest(start) as rest:
@@ -284,6 +295,14 @@ class CsvSource(DataSource):
                     if _is_undecodable(cell):
                         finding = f"{cell.encode(errors='surrogateescape')!r} is not UTF-8 text; save the file as UTF-8"
                         yield f"{self.owner}, row {number}, column {name!r}: {finding}"
+
+
+def _skip_header(piece: memoryview) -> memoryview | None:
+    """The lines that follow the first, if there are any; None where returns alone end lines."""
+    header, ended, _ = bytes(piece[: 1 << 16]).partition(b"\n")
+    if not ended or not len(piece) > len(header) + 1 or b"\r" in header.removesuffix(b"\r"):
+        return None
+    return piece[len(header) + 1 :]
 
 
 def _is_ascii(piece: memoryview) -> bool:
