@@ -128,7 +128,7 @@ def measure(*, quick: bool) -> Section:
         say(f"{key}: {times}")
 
     targets = [
-        faster("CSV to network", found["csv"], "pyAgrum, CSV + learn", better(found, "csv"), 2),
+        faster("CSV to network", found["csv"], "pyAgrum, CSV + learn", better(found, "csv"), 3),
         faster("Parquet of text to network", found["text"], "pgmpy, fit alone", found["pgmpy"], 1),
         faster("counting alone", found["count"], "pyAgrum, learn alone", better(found, "learn"), 25),
         _slower("counting, theta .5, against precise rows", found["count imprecise"], found["count"]),

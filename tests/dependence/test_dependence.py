@@ -158,6 +158,40 @@ def test_counting_against_everything_is_the_same_by_every_kernel(
     np.testing.assert_array_equal(cross_counts.by_codes(codes, contexts, [column], [states], weights), table)
 
 
+@settings(max_examples=30)
+@given(
+    strategies.seeds,
+    st.sampled_from([1, 63, 64, 65, 2000]),
+    st.integers(1, 20),
+    st.lists(st.integers(1, 9), max_size=9),
+)
+def test_columns_that_part_the_rows_are_counted_alike_with_a_state_less_and_together(
+    seed: int, rows: int, contexts: int, sizes: list[int]
+) -> None:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, contexts, rows)
+    columns = [rng.integers(0, size, rows) for size in sizes]
+    weights = rng.integers(1, 9, rows)
+    plain = [np.zeros((contexts, size), dtype=np.int64) for size in sizes]
+    heavy = [np.zeros((contexts, size), dtype=np.int64) for size in sizes]
+    for column, counted, weighted in zip(columns, plain, heavy, strict=True):
+        np.add.at(counted, (codes, column), 1)
+        np.add.at(weighted, (codes, column), weights)
+    expected = np.concatenate([np.zeros((contexts, 0), dtype=np.int64), *plain], axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cross_counts, "_JOINT_ENTRIES", int(rng.choice([1, 50, 1 << 12])))
+        assert np.array_equal(cross_counts.by_codes(codes, contexts, columns, sizes), expected)
+        shares = cross_counts.by_codes(codes, contexts, columns, sizes, weights)
+    assert np.array_equal(shares, np.concatenate([expected[:, :0], *heavy], axis=1))
+    if not sizes:
+        return
+    inside = bitmaps.pack(codes == np.arange(contexts)[:, np.newaxis])
+    states = [
+        bitmaps.pack(column == np.arange(size)[:, np.newaxis])[:-1] for column, size in zip(columns, sizes, strict=True)
+    ]
+    assert np.array_equal(cross_counts.by_partitions(inside, np.concatenate(states), sizes), expected)
+
+
 def test_pairs_of_a_stream_are_those_of_its_rows() -> None:
     net = pn.load_example("clinic")
     whole = pn.sample(net, 3000, imprecision=0.5, rng=2)

@@ -144,16 +144,17 @@ def test_memory_does_not_grow_as_the_square_of_distinct_cells(method: Any, name:
 def test_what_does_not_fit_is_refused_with_its_size_and_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     data = many_cells(200)
     coded = [CodedRows(data), CodedRows(data, missing=True)]
-    for module, name, method, by in (
-        (contingency, "DENSE", "mwst", "random-set-bic"),
-        (contingency, "_WORDS", "hybrid-tree", None),
-        (traced_score, "_DENSE", "greedy", "traced-bic"),
+    for module, names, method, by in (
+        (contingency, ("DENSE", "_WORDS"), "mwst", "random-set-bic"),
+        (contingency, ("_WORDS",), "hybrid-tree", None),
+        (traced_score, ("_DENSE",), "greedy", "traced-bic"),
     ):
         with pytest.MonkeyPatch.context() as small:
             small.setattr("possnet.limits.memory.memory_limit", lambda: 1 << 10)
             small.setattr("possnet.limits.memory._SMALL", 0)
             small.setattr(score_registry, "CodedRows", lambda _, *, missing: coded[missing])
-            small.setattr(module, name, 0)
+            for name in names:
+                small.setattr(module, name, 0)
             with pytest.raises(pn.TooLarge, match=r"needs .*iB; the limit is 1 KiB; (use|set)"):
                 pn.learn_structure(data, method, measure=by)
 

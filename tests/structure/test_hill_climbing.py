@@ -150,7 +150,7 @@ def test_max_steps_counts_the_moves_of_each_climb() -> None:
     short = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6))
     again = pn.learn_structure(data, "greedy", measure="bic", search=pn.Search(max_steps=6, restarts=40), rng=1)
     assert len(short.trace) == 6
-    assert short.score < again.score == pytest.approx(whole.score)
+    assert short.score < whole.score <= again.score + 1e-6
     few = data[:500].select(["smoke", "lung", "bronc", "either", "dysp"])
     tree = pn.learn_structure(few, "hidden-tree")
     climbs = [

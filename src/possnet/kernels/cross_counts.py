@@ -4,12 +4,14 @@ All kernels compute the same: of the rows in a context, how many have each state
 (contexts, states of all columns side by side).
 
 - `by_bitmaps`: ANDs and population counts; columns may be set-valued, a row then counts for every state of its cell.
-- `by_codes`: one number a row and column, and a histogram for each column; rows may have weights.
+- `by_partitions`: the same for columns whose states part the rows, one state a column less.
+- `by_codes`: one number a row and column, and a histogram for each column, or for a few together; rows may have weights.
 - `by_weights`: as `by_bitmaps` for rows with weights, by a matrix product.
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +20,7 @@ from possnet.kernels import bitmaps
 from possnet.kernels.grouping import sum_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _CACHED: Final = 1 << 15  # words that stay in the cache
+_JOINT_ENTRIES: Final = 1 << 12  # of a table of several columns
 
 
 def by_bitmaps(contexts: Words, states: Words) -> Ints:
@@ -53,6 +56,23 @@ def by_bitmaps(contexts: Words, states: Words) -> Ints:
     return counts
 
 
+def by_partitions(contexts: Words, states: Words, sizes: Sequence[int]) -> Ints:
+    """The same where the states of a column part the rows, and ``states`` lacks the last of each: all other rows have it.
+
+    >>> by_partitions(np.array([[7], [3]], dtype=np.uint64), np.array([[1]], dtype=np.uint64), [2])
+    array([[1, 2],
+           [1, 1]])
+    """
+    lasts = np.cumsum(np.asarray(sizes, dtype=np.int64)) - 1
+    counts = np.zeros((len(contexts), sum(sizes)), dtype=np.int64)
+    is_counted = np.ones(counts.shape[1], dtype=np.bool_)
+    is_counted[lasts] = False
+    counts[:, is_counted] = by_bitmaps(contexts, states)
+    totals = bitmaps.count_bits(contexts)
+    counts[:, lasts] = totals[:, np.newaxis] - np.add.reduceat(counts, lasts - np.asarray(sizes) + 1, axis=1)
+    return counts
+
+
 def by_codes(
     codes: Codes, contexts: int, columns: Sequence[Codes], sizes: Sequence[int], weights: Weights | None = None
 ) -> Weights:
@@ -65,12 +85,37 @@ def by_codes(
     place = 0
     base = codes.astype(np.int64, copy=False)
     keys = np.empty(len(base), dtype=np.int64)
-    for column, size in zip(columns, sizes, strict=True):
-        np.multiply(base, size, out=keys)
-        np.add(keys, column, out=keys)
-        counts[:, place : place + size] = sum_weights(keys, weights, contexts * size).reshape(contexts, size)
-        place += size
+    for pack in _pack_columns(sizes, contexts):
+        previous = base
+        for k in pack:
+            np.multiply(previous, sizes[k], out=keys)
+            np.add(keys, columns[k], out=keys)
+            previous = keys
+        shape = [sizes[k] for k in pack]
+        joint = sum_weights(keys, weights, contexts * prod(shape)).reshape(contexts, *shape)
+        for axis, size in enumerate(shape, start=1):
+            others = tuple(other for other in range(1, joint.ndim) if other != axis)
+            counts[:, place : place + size] = joint.sum(axis=others) if others else joint
+            place += size
     return counts
+
+
+def _pack_columns(sizes: Sequence[int], contexts: int) -> Iterator[list[int]]:
+    """Neighbouring columns whose joint table is small: one histogram of all costs less than one of each.
+
+    >>> list(_pack_columns([2, 3, 5000, 2, 2], 4))
+    [[0, 1], [2], [3, 4]]
+    """
+    pack: list[int] = []
+    entries = contexts
+    for k, size in enumerate(sizes):
+        if pack and entries * size > _JOINT_ENTRIES:
+            yield pack
+            pack, entries = [], contexts
+        pack.append(k)
+        entries *= size
+    if pack:
+        yield pack
 
 
 def by_weights(contexts: Words, states: Words, rows: int, weights: Weights) -> Weights:

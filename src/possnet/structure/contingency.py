@@ -21,7 +21,7 @@ from possnet.limits import refuse_over
 from possnet.structure.sized_cache import SizedCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,8 +37,10 @@ _WORDS: Final = 1 << 25  # of bitmaps kept
 _GROUPS: Final = 1 << 24  # numbers in groupings of rows kept
 _WORD: Final = 0.9  # nanoseconds: AND, population count and sum of 64 rows
 _PAIR: Final = 50.0  # the beginning of such a sum
-_ROW: Final = 3.2  # a row in a histogram of its own
-_JOINT: Final = 0.7  # of that, where one histogram is of several columns
+_ROW: Final = 1.1  # a row in a histogram of a few columns
+_COLUMN: Final = 8000.0  # the beginning of such a histogram, for each column
+_ENTRY: Final = 15.0  # an entry of its table
+_STACKED_ROW: Final = 2.2  # a row in one histogram of all columns
 _KEYS: Final = 1 << 20  # numbers of the histograms of several columns at once
 _SMALL: Final = 1 << 16  # entries of tables for which occurring combinations are not looked for
 _MULTIPLIED: Final = 1 << 29  # multiplications by which all pairs are counted
@@ -120,7 +122,7 @@ class ContingencyTables:
     def count_cells(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows by the cells of parents that occur together, of the child, and of each candidate."""
         full = prod(self.n_cells[k] for k in (*parents, child))
-        if self._prefers_bitmaps(full, [self.n_cells[k] for k in candidates]):
+        if self._prefers_bitmaps(full, [self.n_cells[k] for k in candidates], states=False):
             yield from self._count_bitmaps(parents, child, candidates, states=False)
             return
         size = self.n_cells[child]
@@ -169,7 +171,7 @@ class ContingencyTables:
             f"counting {self.rows.variables[child].name!r} with {len(parents) + 1} parents",
             "set max_parents",
         )
-        if self._prefers_bitmaps(full, [self.states[k] for k in candidates]):
+        if self._prefers_bitmaps(full, [self.states[k] for k in candidates], states=True):
             yield from self._count_bitmaps(parents, child, candidates, states=True)
             return
         few = [k for k in candidates if self.table_size(parents, child, self.n_cells[k]) <= DENSE]
@@ -220,24 +222,34 @@ class ContingencyTables:
         contexts = bitmaps.cross_columns(above, bitmaps.ones(rows))
         for block in self._split_candidates(number, candidates, sizes):
             words = self._join_bitmaps(block, sizes, states=states)
+            widths = [sizes[k] for k in block]
             counts: Counted
-            if self.rows.weights is None:
+            if not states:
+                counts = cross_counts.by_partitions(contexts, words, widths)
+            elif self.rows.weights is None:
                 counts = cross_counts.by_bitmaps(contexts, words)
             else:
                 counts = cross_counts.by_weights(contexts, words, rows, self.rows.weights)
-            yield CandidateTables(block, [sizes[k] for k in block], counts.reshape(number // size, size, len(words)))
+            yield CandidateTables(block, widths, counts.reshape(number // size, size, sum(widths)))
 
     def _join_bitmaps(self, chosen: list[int], sizes: list[int], *, states: bool) -> Words:
-        """Bitmaps of several columns, one after the other; those of all columns are kept where they are small."""
+        """Bitmaps of several columns, one after the other, without the last cell of each, as cells part the rows.
+
+        Those of all columns are kept where they are small.
+        """
+
+        def join(columns: Iterable[int]) -> Words:
+            ends = [sizes[k] if states else sizes[k] - 1 for k in range(len(sizes))]
+            return np.concatenate([self.column_bitmaps(k, states=states)[: ends[k]] for k in columns])
+
         if sum(sizes) * -(-self.rows.n_rows // 64) > _KEYS:
-            return np.concatenate([self.column_bitmaps(k, states=states) for k in chosen])
+            return join(chosen)
         if states not in self._side_by_side:
-            columns = [self.column_bitmaps(k, states=states) for k in range(len(sizes))]
-            self._side_by_side[states] = np.concatenate(columns)
+            self._side_by_side[states] = join(range(len(sizes)))
         words = self._side_by_side[states]
         if len(chosen) == len(sizes):
             return words
-        return words[_mark_places(chosen, sizes)]
+        return words[_mark_places(chosen, sizes if states else [size - 1 for size in sizes])]
 
     def _stack_codes(self) -> Ints:
         """The codes of all columns (columns, rows)."""
@@ -311,17 +323,18 @@ class ContingencyTables:
             spread = (spread[:, :, np.newaxis] * matrices[k][column][:, np.newaxis]).reshape(len(combinations), width)
         return spread
 
-    def _prefers_bitmaps(self, contexts: int, sizes: Sequence[int]) -> bool:
+    def _prefers_bitmaps(self, contexts: int, sizes: Sequence[int], *, states: bool) -> bool:
         rows = self.rows.n_rows
         length = -(-rows // 64)
         if self.rows.weights is not None or rows == 0:
             return False
         if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False
-        read_off = contexts * sum(sizes) * (length * _WORD + _PAIR)
+        counted = sum(sizes) if states else sum(sizes) - len(sizes)
+        read_off = contexts * counted * (length * _WORD + _PAIR)
         if self._is_stackable(len(sizes)):
-            return read_off < len(sizes) * rows * _ROW * _JOINT
-        return read_off < len(sizes) * (rows * _ROW + 5000.0) + contexts * sum(sizes) * 2.0
+            return read_off < len(sizes) * rows * _STACKED_ROW
+        return read_off < len(sizes) * (rows * _ROW + _COLUMN) + contexts * sum(sizes) * _ENTRY
 
     def _split_candidates(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
         """Candidates in blocks whose tables side by side stay small."""

@@ -1,8 +1,9 @@
 """Greedy hill climbing over structures by the moves add, delete and reverse, with a tabu list and restarts.
 
 The search makes the best move while the score rises. At a local maximum it goes on for a few moves, downhill if need be,
-without touching the pairs that it changed last (the tabu list; Glover 1989); then it starts again from random
-perturbations of the best structure (restarts). The best structure ever seen is kept, so that its score never falls.
+without touching the pairs that it changed last (the tabu list; Glover 1989); then it starts again (restarts), in turns
+from a random perturbation of the best structure and from the beginning, where a draw decides among moves that tie. The
+best structure ever seen is kept, so that its score never falls.
 
 The score is decomposable: a move changes one or two families, so that only the gains of moves on these families are
 computed again. For structures with hidden states see `possnet.structure.hidden_state_climb`.
@@ -30,6 +31,9 @@ _ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
 # Edges taken away or turned at random before a restart. On rows of alarm and insurance so many led to better structures
 # than 8 or 30, and than moves among which most add an edge, which the next climb only takes away.
 _PERTURBATIONS: Final = 16
+
+
+_TIES: Final = 16  # moves that tie of which it is worth a look where they lead
 
 
 def rounding_of(score: float) -> float:
@@ -67,27 +71,37 @@ def climb_once(climber: _FamilyClimber, best: SearchResult, problem: SearchProbl
 
 
 def climb_with_restarts(score: FamilyScorer, edges: Bools, problem: SearchProblem) -> SearchResult:
-    """The best structure of a climb from ``edges``, and of climbs from perturbations of the best."""
+    """The best structure of a climb from ``edges``, and of others from perturbations of the best, or with drawn ties."""
     rng = problem.make_rng()
     score.prepare_families([(child, parents) for child, parents in enumerate(parent_sets_of(edges))])
     best = SearchResult(edges, sum(_score_families(score, edges)), [])
 
-    def start(edges: Bools) -> _FamilyClimber:
-        return _FamilyClimber(score, SearchGraph(problem.constraints, edges), problem.clock.check)
+    def start(edges: Bools, rng: np.random.Generator | None = None) -> _FamilyClimber:
+        return _FamilyClimber(score, SearchGraph(problem.constraints, edges), problem.clock.check, rng)
+
+    def perturb_best() -> SearchResult:
+        again = start(best.edges)
+        restarted = SearchResult(best.edges, best.score, list(best.moves))
+        for _ in range(_PERTURBATIONS):
+            move = again.random_move(rng)
+            if move is None:
+                break
+            _record_move(again, restarted.moves, move, [])
+        climb_once(again, restarted, problem)
+        return restarted
+
+    def begin_anew() -> SearchResult:
+        again = start(edges, rng)
+        restarted = SearchResult(edges, again.total, [])
+        climb_once(again, restarted, problem)
+        return restarted
 
     def climb_all() -> None:
         nonlocal best
         climb_once(start(edges), best, problem)
-        for _ in range(problem.search.restarts or 0):
-            again = start(best.edges)
-            restarted = SearchResult(best.edges, best.score, list(best.moves))
-            for _ in range(_PERTURBATIONS):
-                move = again.random_move(rng)
-                if move is None:
-                    break
-                _record_move(again, restarted.moves, move, [])
-            climb_once(again, restarted, problem)
-            if restarted.score > best.score + again.margin:
+        for number in range(problem.search.restarts or 0):
+            restarted = perturb_best() if number % 2 else begin_anew()
+            if restarted.score > best.score + rounding_of(best.score):
                 best = restarted
 
     stopped = run_until_stopped(climb_all)
@@ -125,8 +139,14 @@ class FamilyScorer(Protocol):
 class _FamilyClimber:
     """A graph and the gains of all its moves by a decomposable score."""
 
-    def __init__(self, score: FamilyScorer, graph: SearchGraph, check: Callable[[], None] = lambda: None) -> None:
-        self.score, self.graph, self._check = score, graph, check
+    def __init__(
+        self,
+        score: FamilyScorer,
+        graph: SearchGraph,
+        check: Callable[[], None] = lambda: None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.score, self.graph, self._check, self._rng = score, graph, check, rng
         size = score.size
         self.families = np.zeros(size)
         self.adding = np.full((size, size), -np.inf)
@@ -185,15 +205,43 @@ class _FamilyClimber:
         return move, [tie for tie in ties if tie != move]
 
     def _choose_tie(self, ties: list[EdgeMove]) -> EdgeMove:
-        """The move whose edge ends at the variable with the most children, of several the first.
+        """The move after which further parents of its two variables promise most, of several the first; or any, drawn.
 
-        Both directions of an edge between variables without parents tie. On rows of alarm and insurance, edges into
-        variables that have children already led to better structures than those out of them, and than the first of all.
+        Both directions of an edge between variables without parents tie, and the next moves depend on which is made. What
+        is promised is the sum of what each further parent would gain. On rows of five gold-standard networks this led to
+        better structures on average than the first of all, or an end at the variable with the most or fewest children.
         """
         if len(ties) == 1:
             return ties[0]
-        n_children = self.graph.edges.sum(axis=1).tolist()
-        return max(ties, key=lambda tie: n_children[tie[1 if ACTIONS[tie[0]] == "reverse" else 2]])
+        if self._rng is not None:
+            return ties[self._rng.choice(len(ties))]
+        considered = ties[:_TIES]
+        families = [self._family_after(tie) for tie in considered]
+        self.score.prepare_families([family for family in families if family is not None])
+        promised = [self._promise(tie, family) for tie, family in zip(considered, families, strict=True)]
+        return next(
+            tie
+            for tie, sum_of_gains in zip(considered, promised, strict=True)
+            if sum_of_gains >= max(promised) - self.margin
+        )
+
+    def _family_after(self, move: EdgeMove) -> tuple[int, tuple[int, ...]] | None:
+        """The child that an edge is added to, and its parents then; None if it is only deleted."""
+        action, parent, child = move
+        if ACTIONS[action] == "delete":
+            return None
+        if ACTIONS[action] == "reverse":
+            parent, child = child, parent
+        return child, tuple(sorted((*self.graph.parents(child), parent)))
+
+    def _promise(self, move: EdgeMove, family: tuple[int, tuple[int, ...]] | None) -> float:
+        """What further parents would gain of both variables, each alone."""
+        if family is None:
+            return 0.0
+        child, parents = family
+        other = move[1] + move[2] - child
+        further = self.score.score_additions(child, parents) - self.score.score_family(child, parents)
+        return float(np.maximum(further, 0.0).sum() + np.maximum(self.adding[:, other], 0.0).sum())
 
     def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
         """Any edge taken away or turned, of those that may be."""
