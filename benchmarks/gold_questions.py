@@ -30,9 +30,10 @@ TEXT = """`query_many` for the variable with the most neighbours, given {rows:,}
 cells known, beside a loop of `query` on the first {looped} rows and pyAgrum's loop on the first {peer} (the better of one and
 two threads). A microsecond is one row."""
 COMPLETED_TEXT = """`complete` of {rows:,} such rows, which fills in all cells that are not known, beside one `query_many` and beside
-pyAgrum's loop that asks for all variables a row does not observe (the first {peer} rows). One question leaves out what has no bearing on its
-answer; completing leaves out nothing, and the less is known, the more there is: {within} times the cost of one question is wished for, and
-met in {met} of {all} cases."""
+pyAgrum's loop that asks for all variables a row does not observe (the first {peer} rows). {within} times the cost of one question is wished
+for, and met in {met} of {all} cases. More is not to be had: one question leaves out all that has no bearing on its answer, and sends
+messages one way, so that it costs a fraction of a pass through the junction tree; completing leaves out nothing, and sends them both
+ways. "Questions a cell" is what one completed cell costs, in questions."""
 BEST_TEXT = """The most possible configuration, and the ten best, beside toulbar2, with a share of the variables observed in states that
 are possible together. possnet has the network and makes a new engine (plans are kept
 from earlier questions about the same observed variables); toulbar2 reads the model from its UAI file, since a model
@@ -94,19 +95,22 @@ def rows_of_evidence(folder: Path, names: list[str], rounds: int, peer: Peer) ->
     wish += f"not so: {', '.join(far)}. There large tables are combined for every row." if far else "none is not."
     return f"{text}\n\n{table(head, lines)}\n\n{wish}", [
         Target("rows of evidence, gold networks, beside a loop", slowest, "possnet, a loop", beside_loop[slowest], 1),
-        Target("rows of evidence, gold networks, beside pyAgrum's loop", closest, "pyAgrum", beside_peer[closest], 1),
+        Target(
+            "rows of evidence, gold networks, beside pyAgrum's loop", closest, "pyAgrum", beside_peer[closest], WISHED
+        ),
     ]
 
 
 def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tuple[str, list[Target]]:
     """All unknown cells of rows filled in, beside one question about each row and all of pyAgrum's posteriors."""
-    lines, ratios, beside_peer = [], {}, {}
+    lines, ratios, a_cell, beside_peer = [], {}, {}, {}
     for name in names:
         net = load(name)
         target = central_variable(net)
         pn.write_network(net, folder / f"{name}.uai", preamble="BAYES")
         for share in SHARES:
             data = evidence_rows(net, target, COMPLETED, share)
+            unknown = sum(int(data.missing(v.name).sum()) for v in data.variables) / COMPLETED
             rows = numbered_rows(net, data, PEER_COMPLETED)
             (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
 
@@ -121,19 +125,32 @@ def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tupl
             found = interleaved(jobs, rounds)
             where, theirs = f"{name}, {share:.0%} known", better(found)
             ratios[where] = found["completed"].best / found["asked"].best
+            a_cell[where] = ratios[where] / unknown
             beside_peer[where] = theirs.best / found["completed"].best
             cells = [name, f"{share:.0%}", *map(str, (found["asked"], found["completed"], theirs))]
-            lines.append([*cells, f"{ratios[where]:.1f}", f"{beside_peer[where]:.0f}"])
+            cells += [f"{ratios[where]:.1f}", f"{unknown:.1f}", f"{a_cell[where]:.2f}"]
+            lines.append([*cells, f"{beside_peer[where]:.0f}"])
             say(" ".join(lines[-1]))
     far = [f"{where} ({ratio:.1f})" for where, ratio in ratios.items() if ratio > WITHIN]
     text = COMPLETED_TEXT.format(
         rows=COMPLETED, peer=PEER_COMPLETED, within=WITHIN, met=len(ratios) - len(far), all=len(ratios)
     )
     text += f" Not so: {', '.join(far)}." if far else ""
-    head = " network | known | `query_many` | `complete` | pyAgrum's loop | times `query_many` | times faster than pyAgrum "
+    head = " network | known | `query_many` | `complete` | pyAgrum's loop | times `query_many` | cells a row | questions a cell "
+    head += "| times faster than pyAgrum "
+    dearest = max(a_cell, key=a_cell.__getitem__)
     closest = min(beside_peer, key=beside_peer.__getitem__)
     return f"{text}\n\n{table(head, lines)}", [
-        Target("completed rows, gold networks, beside pyAgrum's loop", closest, "pyAgrum", beside_peer[closest], 5)
+        Target("completed rows, gold networks, beside pyAgrum's loop", closest, "pyAgrum", beside_peer[closest], 15),
+        Target(
+            "a completed cell, gold networks",
+            dearest,
+            "possnet, a question",
+            a_cell[dearest],
+            1,
+            "questions",
+            at_most=True,
+        ),
     ]
 
 

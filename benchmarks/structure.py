@@ -203,7 +203,7 @@ def measure(*, quick: bool) -> Section:
     rows, times, gains = [], {}, {}
     with tempfile.TemporaryDirectory() as folder, Peer() as peer:
         for case in cases:
-            few = 1 if case[1] >= MANY else rounds
+            few = min(rounds, 3) if case[1] >= MANY else rounds
             cells, times[case], gains[case] = line(*case, Path(folder), few, peer, slow=not quick)
             rows.append(cells)
         beside, beyond = ("", {}) if quick else beside_causal_learn(Path(folder), peer)
