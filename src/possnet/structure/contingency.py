@@ -42,6 +42,7 @@ _COLUMN: Final = 8000.0  # the beginning of such a histogram, for each column
 _ENTRY: Final = 15.0  # an entry of its table
 _STACKED_ROW: Final = 2.2  # a row in one histogram of all columns
 _KEYS: Final = 1 << 20  # numbers of the histograms of several columns at once
+_LONG: Final = 1 << 13  # rows of a bitmap that costs more than what a subtraction does
 _SMALL: Final = 1 << 16  # entries of tables for which occurring combinations are not looked for
 _MULTIPLIED: Final = 1 << 29  # multiplications by which all pairs are counted
 
@@ -224,7 +225,7 @@ class ContingencyTables:
             words = self._join_bitmaps(block, sizes, states=states)
             widths = [sizes[k] for k in block]
             counts: Counted
-            if not states:
+            if self._drops_last(states=states):
                 counts = cross_counts.by_partitions(contexts, words, widths)
             elif self.rows.weights is None:
                 counts = cross_counts.by_bitmaps(contexts, words)
@@ -232,24 +233,24 @@ class ContingencyTables:
                 counts = cross_counts.by_weights(contexts, words, rows, self.rows.weights)
             yield CandidateTables(block, widths, counts.reshape(number // size, size, sum(widths)))
 
-    def _join_bitmaps(self, chosen: list[int], sizes: list[int], *, states: bool) -> Words:
-        """Bitmaps of several columns, one after the other, without the last cell of each, as cells part the rows.
+    def _drops_last(self, *, states: bool) -> bool:
+        """Whether the last cell of every column is not counted: cells part the rows, and it has what the others leave."""
+        return not states and self.rows.weights is None and self.rows.n_rows >= _LONG
 
-        Those of all columns are kept where they are small.
-        """
+    def _join_bitmaps(self, chosen: list[int], sizes: list[int], *, states: bool) -> Words:
+        """Bitmaps of several columns to be counted, side by side; those of all columns are kept where they are small."""
+        if self._drops_last(states=states):
+            sizes = [size - 1 for size in sizes]
 
         def join(columns: Iterable[int]) -> Words:
-            ends = [sizes[k] if states else sizes[k] - 1 for k in range(len(sizes))]
-            return np.concatenate([self.column_bitmaps(k, states=states)[: ends[k]] for k in columns])
+            return np.concatenate([self.column_bitmaps(k, states=states)[: sizes[k]] for k in columns])
 
         if sum(sizes) * -(-self.rows.n_rows // 64) > _KEYS:
             return join(chosen)
         if states not in self._side_by_side:
             self._side_by_side[states] = join(range(len(sizes)))
         words = self._side_by_side[states]
-        if len(chosen) == len(sizes):
-            return words
-        return words[_mark_places(chosen, sizes if states else [size - 1 for size in sizes])]
+        return words if len(chosen) == len(sizes) else words[_mark_places(chosen, sizes)]
 
     def _stack_codes(self) -> Ints:
         """The codes of all columns (columns, rows)."""
@@ -330,7 +331,7 @@ class ContingencyTables:
             return False
         if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False
-        counted = sum(sizes) if states else sum(sizes) - len(sizes)
+        counted = sum(sizes) - (len(sizes) if self._drops_last(states=states) else 0)
         read_off = contexts * counted * (length * _WORD + _PAIR)
         if self._is_stackable(len(sizes)):
             return read_off < len(sizes) * rows * _STACKED_ROW
