@@ -51,7 +51,7 @@ def test_codes_are_the_texts_that_pythons_reader_finds(data: st.DataObject) -> N
     end, last = data.draw(st.sampled_from(["\n", "\r\n"])), data.draw(st.booleans())
     content = end.join(",".join(row) for row in rows) + end * (last or rows[-1][-1] == "" or end != "\n")
     header = [f"v{k}" for k in range(width)]
-    names = [name for name in header if data.draw(st.booleans())] or header
+    names = data.draw(st.permutations(header))[: data.draw(st.integers(1, width))]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_codes, "_BLOCK", data.draw(st.sampled_from([3, 50, 1 << 19])))
         patch.setattr(csv_codes, "_PART", data.draw(st.sampled_from([10, 1 << 22])))
@@ -196,3 +196,12 @@ def _read(path: Path) -> Any:
     except pn.PossnetError as error:
         return str(error)
     return [data.row(k) for k in range(len(data))]
+
+
+def test_weights_may_stand_in_the_first_column(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("weight,rash,fever\n3,no,mild\n1,yes,high\n", encoding="utf-8")
+    data = pn.read_data(path, weights="weight")
+    assert data.weights is not None
+    assert data.weights.tolist() == [3, 1]
+    assert data.row(0) == {"rash": {"no"}, "fever": {"mild"}}

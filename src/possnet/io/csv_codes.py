@@ -117,8 +117,8 @@ class CodedFields:
         if places is None or not text[:size].min():
             raise _Irregular
         starts, lengths = places
-        if len(chosen) < self._width:
-            columns = [self._columns[k] for k in chosen]
+        columns = [self._columns[k] for k in chosen]
+        if columns != list(range(self._width)):
             starts, lengths = starts[:, columns], lengths[:, columns]
         if lengths.max(initial=0) > _LONGEST:
             raise _Irregular
