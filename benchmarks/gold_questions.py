@@ -33,7 +33,7 @@ COMPLETED_TEXT = """`complete` of {rows:,} such rows, which fills in all cells t
 pyAgrum's loop that asks for all variables a row does not observe (the first {peer} rows). {within} times the cost of one question is wished
 for, and met in {met} of {all} cases. More is not to be had: one question leaves out all that has no bearing on its answer, and sends
 messages one way, so that it costs a fraction of a pass through the junction tree; completing leaves out nothing, and sends them both
-ways. "Questions a cell" is what one completed cell costs, in questions."""
+ways. "Questions a cell" is what one completed cell costs, in questions, where a row has one at least."""
 BEST_TEXT = """The most possible configuration, and the ten best, beside toulbar2, with a share of the variables observed in states that
 are possible together. possnet has the network and makes a new engine (plans are kept
 from earlier questions about the same observed variables); toulbar2 reads the model from its UAI file, since a model
@@ -103,7 +103,7 @@ def rows_of_evidence(folder: Path, names: list[str], rounds: int, peer: Peer) ->
 
 def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tuple[str, list[Target]]:
     """All unknown cells of rows filled in, beside one question about each row and all of pyAgrum's posteriors."""
-    lines, ratios, a_cell, beside_peer = [], {}, {}, {}
+    lines, ratios, n_cells, a_cell, beside_peer = [], {}, {}, {}, {}
     for name in names:
         net = load(name)
         target = central_variable(net)
@@ -125,7 +125,7 @@ def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tupl
             found = interleaved(jobs, rounds)
             where, theirs = f"{name}, {share:.0%} known", better(found)
             ratios[where] = found["completed"].best / found["asked"].best
-            a_cell[where] = ratios[where] / unknown
+            n_cells[where], a_cell[where] = unknown, ratios[where] / unknown
             beside_peer[where] = theirs.best / found["completed"].best
             cells = [name, f"{share:.0%}", *map(str, (found["asked"], found["completed"], theirs))]
             cells += [f"{ratios[where]:.1f}", f"{unknown:.1f}", f"{a_cell[where]:.2f}"]
@@ -138,7 +138,7 @@ def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tupl
     text += f" Not so: {', '.join(far)}." if far else ""
     head = " network | known | `query_many` | `complete` | pyAgrum's loop | times `query_many` | cells a row | questions a cell "
     head += "| times faster than pyAgrum "
-    dearest = max(a_cell, key=a_cell.__getitem__)
+    dearest = max((where for where in a_cell if n_cells[where] >= 1), key=a_cell.__getitem__)
     closest = min(beside_peer, key=beside_peer.__getitem__)
     return f"{text}\n\n{table(head, lines)}", [
         Target("completed rows, gold networks, beside pyAgrum's loop", closest, "pyAgrum", beside_peer[closest], 15),
