@@ -147,7 +147,7 @@ def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tupl
             dearest,
             "possnet, a question",
             a_cell[dearest],
-            1,
+            2,
             "questions",
             at_most=True,
         ),

@@ -110,7 +110,9 @@ class GradedColumn:
             )
             report.notes[self.name] = ReadingNote("", sentence)
         words, absent = replace(self.sets, cells=cells, findings=findings).to_bitmaps(variable, report)
-        rows = np.flatnonzero(np.isin(self.sets.codes, numbers))
+        has_degrees = np.zeros(len(cells), dtype=np.bool_)
+        has_degrees[numbers] = True
+        rows = np.flatnonzero(has_degrees.take(self.sets.codes))
         return words, absent, grade_cells(rows, self.sets.codes[rows].astype(np.int64), table)
 
 
