@@ -31,8 +31,9 @@ class Search:
     tabu
         For ``greedy`` and ``boss``: length of the tabu list, and number of downhill moves from a local maximum.
     restarts
-        For ``greedy``: further climbs from random perturbations of the best structure, by default 0. For ``boss``: random
-        orders, by default 10.
+        For ``greedy``: further climbs, by default 0; in turns from the beginning, with ties drawn, and from random
+        perturbations of the best structure (with hidden states from these alone). For ``boss``: random orders, by
+        default 10.
     max_steps, max_seconds
         For ``greedy``: maximum number of moves of a climb; for ``greedy``, ``boss`` and ``k2``: seconds after which
         the search stops and returns the best structure so far, as on Ctrl-C. Trees and hybrids, which have none before

@@ -43,7 +43,7 @@ _STOPPED = {"max_steps": "the number of steps", "max_seconds": "--max-seconds", 
 @click.option("--order", type=COLUMNS, help="For k2: the order of the variables; by default the best of several.")
 @shared.number_option(
     "--restarts",
-    "For greedy: further climbs from perturbed structures, by default 0. For boss: random orders, by default 10.",
+    "For greedy: further climbs, ties drawn or perturbed structures, by default 0. For boss: random orders, by default 10.",
 )
 @click.option(
     "--max-seconds",
