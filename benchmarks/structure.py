@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ PATIENCE = 60
 TOO_LONG = ("andes", 100_000)  # minutes of pyAgrum
 WITH_PGMPY = ("asia", "alarm")
 WITH_CAUSAL_LEARN = tuple((name, rows) for name in ("asia", "alarm", "insurance") for rows in (1_000, 10_000))
+CALLS = "there reading and searching are some ten thousand calls of Python's and numpy's, a few microseconds each, and little arithmetic."
 CAUSAL_LEARN = ("causal_learn_ges", "causal_learn_boss")
 TEXT = (
     "Greedy search by BIC on precise rows of the gold-standard structures (degrees `optimal`, rows `precise`), loading the CSV "
@@ -41,6 +42,11 @@ TEXT = (
     "between essential graphs. possnet walks on for ten moves at every peak (`tabu=10`), and starts again six times "
     f"(`restarts=6`) on {MANY:,} rows, which pyAgrum does not."
 )
+
+
+def mean_ratio(ratios: Iterable[float]) -> float:
+    """The geometric mean."""
+    return float(np.exp(np.mean(np.log(list(ratios)))))
 
 
 def distance(truth: pn.Dag, edges: object) -> int:
@@ -219,13 +225,18 @@ def measure(*, quick: bool) -> Section:
     limit = next_limit(
         "alarm, 10,000 rows, without loading", lambda: pn.learn_structure(data, "greedy", measure="bic"), 5
     )
-    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), limit, beside, imprecise(), missing_cells()]
-    ratios = {case: better(times[case]).best / times[case]["possnet"].best for case in cases if case[1] >= 10_000}
-    worst = min(ratios, key=gains.__getitem__)
-    mean = float(np.exp(np.mean(np.log(list(ratios.values())))))
+    ratios = {case: better(times[case]).best / times[case]["possnet"].best for case in cases}
+    slower = [f"{name}, {n:,} rows ({ratio:.2f})" for (name, n), ratio in ratios.items() if ratio < 1]
+    small = f"pyAgrum is faster on {'; '.join(slower)}: {CALLS}" if slower else "pyAgrum is nowhere faster."
+    text = [TEXT, table(f"{head}| pgmpy | distance ", rows), small, limit, beside, imprecise(), missing_cells()]
+    many = {case: ratio for case, ratio in ratios.items() if case[1] >= 10_000}
+    few_rows = [ratio for case, ratio in ratios.items() if case not in many]
+    worst, slowest = min(gains, key=gains.__getitem__), min(many, key=many.__getitem__)
     more = [
-        Target("structure, file to graph, 10,000 rows and more, geometric mean", f"{len(ratios)} cases", "pyAgrum", mean, 1),
-        Target("structure, BIC on 10,000 rows and more, never worse", "{}, {:,} rows".format(*worst), "pyAgrum",
+        Target("structure, file to graph, 10,000 rows and more, geometric mean", f"{len(many)} cases", "pyAgrum", mean_ratio(many.values()), 1),
+        Target("structure, file to graph, 10,000 rows and more, never slower", "{}, {:,} rows".format(*slowest), "pyAgrum", many[slowest], 1),
+        Target("structure, file to graph, 1,000 rows, geometric mean", f"{len(few_rows)} cases", "pyAgrum", mean_ratio(few_rows), 1),
+        Target("structure, BIC, never worse", "{}, {:,} rows".format(*worst), "pyAgrum",
                round(gains[worst], 9), 0, "nats a row better"),
     ]  # fmt: skip
     if beyond:
