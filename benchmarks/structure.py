@@ -33,7 +33,7 @@ PATIENCE = 60
 TOO_LONG = ("andes", 100_000)  # minutes of pyAgrum
 WITH_PGMPY = ("asia", "alarm")
 WITH_CAUSAL_LEARN = tuple((name, rows) for name in ("asia", "alarm", "insurance") for rows in (1_000, 10_000))
-CALLS = "there reading and searching are some ten thousand calls of Python's and numpy's, a few microseconds each, and little arithmetic."
+CALLS = "there, reading and searching are calls of Python's and numpy's, with little arithmetic in each."
 CAUSAL_LEARN = ("causal_learn_ges", "causal_learn_boss")
 TEXT = (
     "Greedy search by BIC on precise rows of the gold-standard structures (degrees `optimal`, rows `precise`), loading the CSV "
