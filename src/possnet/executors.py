@@ -72,7 +72,7 @@ class _Worker(SpawnProcess):
         finally:
             sys.modules["__main__"] = script
             for name in unset:
-                del os.environ[name]
+                os.environ.pop(name, None)  # another thread may have done so
 
 
 class _Context(SpawnContext):

@@ -27,7 +27,6 @@ TEXTS = [
     "maybe",
     "maybe-no",
     "maybe-no-",
-    "maybe-not now, please"[:12],
     "é" * 9,
     "x" * 16,
     "x" * 17,
@@ -205,3 +204,17 @@ def test_weights_may_stand_in_the_first_column(tmp_path: Path) -> None:
     assert data.weights is not None
     assert data.weights.tolist() == [3, 1]
     assert data.row(0) == {"rash": {"no"}, "fever": {"mild"}}
+
+
+def test_all_columns_are_read_after_a_quote_behind_columns_of_many_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.csv"
+    rows = [(f"n{k}", "no" if k % 3 else "yes", "mild") for k in range(1_000)]
+    rows[900] = ('"n900"', '"yes"', '"mild"')
+    path.write_text("".join(",".join(row) + "\n" for row in [("number", "rash", "fever"), *rows]), encoding="utf-8")
+    monkeypatch.setattr(csv_data, "_PIECE", 4_000)
+    data = pn.read_data(path)
+    assert len(data) == 1_000
+    assert data.row(900) == {"number": {"n900"}, "rash": {"yes"}, "fever": {"mild"}}
+    assert data.row(999) == {"number": {"n999"}, "rash": {"yes"}, "fever": {"mild"}}

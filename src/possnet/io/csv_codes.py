@@ -101,7 +101,10 @@ class CodedFields:
 
     def _code_lines(self, lines: memoryview, chosen: list[int]) -> list[NDArray[np.uint8]]:
         """Codes (columns, lines) of some columns, block by block."""
-        buffers = self._buffers.pop() if self._buffers else FieldBuffers()
+        try:
+            buffers = self._buffers.pop()
+        except IndexError:  # another thread may have taken the last ones just now
+            buffers = FieldBuffers()
         try:
             return [self._code_block(block, chosen, buffers) for block in split_lines(lines, _BLOCK)]
         finally:

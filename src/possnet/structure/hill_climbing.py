@@ -31,8 +31,6 @@ _ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
 # Edges taken away or turned at random before a restart. On rows of alarm and insurance so many led to better structures
 # than 8 or 30, and than moves among which most add an edge, which the next climb only takes away.
 _PERTURBATIONS: Final = 16
-
-
 _TIES: Final = 16  # moves that tie of which it is worth a look where they lead
 
 

@@ -202,6 +202,7 @@ class CsvSource(DataSource):
                     yield parse_piece(piece, included, skipped=int(start == 0)) if table is None else table
                     continue
                 parse.newlines_in_values = columns.check_utf8 = True
+                columns.include_columns = included
                 with self._open_rest(start) as rest:
                     if self.whole:
                         yield run_beside(partial(arrow_csv.read_csv, rest, blocks, parse, columns))
