@@ -17,13 +17,13 @@ SECONDS = 0.3
 def time_figures() -> dict[str, tuple[float, float]]:
     """CPU seconds of every figure of a small report, for each of its two forms, and of one form with matplotlib's SVG and PDF."""
     from possnet.report.report_files import save_picture
-    from possnet.report.report_pictures import list_pictures
+    from possnet.report.report_pictures import order_pictures
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         how = {"rows": [50, 200], "imprecision": [0.5, 1], "repeats": 2, "rng": 1, "workers": 1}
         experiment = pn.evaluate(["pump"], **how, process=["alpha-cut", "traced"], out=folder).experiment
-        plans = list(list_pictures(experiment, ["pump"]))
+        plans = order_pictures(experiment, ["pump"])
         save_picture(plans[0], folder / "first", "first")  # fonts are read once
         seconds = {}
         for plan in plans:

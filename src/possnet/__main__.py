@@ -3,6 +3,7 @@
 Too little memory ends it with a sentence.
 """
 
+import gc
 import sys
 
 from possnet.signals import received_signal, stop_watching, watch_signals
@@ -32,6 +33,7 @@ def run() -> None:
     except (MemoryError, ImportError, OSError, RuntimeError, SyntaxError, SystemError) as error:
         sys.exit(_explain_shortage(error))
     finally:
+        gc.freeze()  # the program ends: nothing need be searched for garbage
         number = received_signal()
         stop_watching()
         if number is not None:  # also if the exception that it raised was lost on its way

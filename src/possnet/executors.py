@@ -2,11 +2,13 @@
 
 A `concurrent.futures.ProcessPoolExecutor` breaks as a whole when one of its workers is killed, and its workers outlive a
 parent that is killed. `workers` makes a pool whose processes watch their parent, and `completed` hands out results as
-they come and repeats what a broken pool lost.
+they come and repeats what a broken pool lost. A `WorkerPool` keeps processes from one piece of work to the next.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
 import multiprocessing
 import os
 import signal
@@ -24,11 +26,13 @@ from possnet.threads import cores
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from concurrent.futures import Executor, Future
+    from types import TracebackType
 
-__all__ = ["completed", "shared_value", "workers"]
+__all__ = ["WorkerPool", "completed", "shared_value", "workers"]
 
 T = TypeVar("T")
 _PATIENCE = 3
+_ALWAYS, _AFTER_FAULTS, _NEVER = "always", "after faults", "never"  # when an executor is shut down
 _THREADS_OF_PRODUCTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _shared: object = None
 
@@ -52,6 +56,47 @@ def shared_value() -> Any:
     >>> shared_value()
     """
     return _shared
+
+
+class WorkerPool:
+    """Processes that several pieces of work use, one after the other: to start one takes a third of a second.
+
+    Hand it to `possnet.evaluate` and `possnet.write_report` as ``workers``; its processes end with the ``with`` block.
+
+    >>> with WorkerPool(2) as pool:
+    ...     list(completed(abs, [-1], pool)), list(completed(abs, [-2], pool))
+    ([(0, 1)], [(0, 2)])
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = cores() if count is None else count
+        self._kept: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._kept is not None:
+            self._kept.shutdown(wait=True, cancel_futures=True)
+
+    def open_executor(self) -> ProcessPoolExecutor:
+        """The processes; others in their place if one of them died, or if their work was stopped."""
+        if self._kept is not None:
+            try:
+                self._kept.submit(int)  # refused once one of them died, or after `shutdown`
+            except RuntimeError:
+                self._kept = None
+        if self._kept is None:
+            self._kept = workers(self.count)
+        return self._kept
+
+    def prepare(self, work: Callable[[], object]) -> None:
+        """Have every process do something that later work needs, such as an import, while the caller goes on."""
+        executor = self.open_executor()
+        for _ in range(self.count):
+            _submitted(executor, work)
 
 
 class _Worker(SpawnProcess):
@@ -84,6 +129,7 @@ def _start_worker(shared: object) -> None:  # pragma: no cover - runs in the wor
     _shared = shared
     # A warning printed by another process would cross the caller's output; the same work in one process does warn.
     warnings.simplefilter("ignore", PossnetWarning)
+    atexit.register(gc.freeze)  # what ends with the process need not be searched for garbage first
     _watch_parent()
 
 
@@ -104,14 +150,19 @@ def _watch_parent() -> None:  # pragma: no cover - runs in the workers
 
 
 def completed(
-    work: Callable[[Any], T], items: Sequence[Any], make: Callable[[int | None], Executor], *, keep: bool = False
+    work: Callable[[Any], T],
+    items: Sequence[Any],
+    make: Callable[[int | None], Executor] | WorkerPool,
+    *,
+    keep: bool = False,
 ) -> Generator[tuple[int, T | BaseException]]:
     """Number and result (or error) of every item, as they are done.
 
     ``make`` gives the executor; it is told 1 if it shall have a single worker. If an executor breaks because a worker was
     killed, what was running is done again, alone, one item after the other: an item whose worker dies twice more is given
     up with an error, and the others go on. If executors break several times before anything is done, all are given up. If
-    the caller stops, running work is stopped too. Executors are shut down at the end, unless ``keep``.
+    the caller stops, running work is stopped too. Executors are shut down at the end, those of a `WorkerPool` only if they
+    broke or their work was stopped. With ``keep`` the executor is the caller's: nothing is repeated, nor shut down.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> sorted(completed(abs, [-1, 2], ThreadPoolExecutor))
@@ -124,7 +175,13 @@ def completed(
         alone = next(iter(suspects), None)
         batch = {alone: left[alone]} if alone is not None else dict(left)
         lost: set[int] = set()
-        for number, result in _run(work, batch, make(1 if alone is not None else None), lost, keep=keep):
+        executor: Executor
+        if isinstance(make, WorkerPool) and alone is None:
+            executor, shut_down = make.open_executor(), _AFTER_FAULTS
+        else:
+            executor = workers(1) if isinstance(make, WorkerPool) else make(1 if alone is not None else None)
+            shut_down = _NEVER if keep else _ALWAYS
+        for number, result in _run(work, batch, executor, lost, shut_down):
             del left[number]
             suspects.pop(number, None)
             fruitful = True
@@ -145,7 +202,7 @@ def completed(
 
 
 def _run(
-    work: Callable[[Any], T], items: Mapping[int, Any], executor: Executor, lost: set[int], *, keep: bool
+    work: Callable[[Any], T], items: Mapping[int, Any], executor: Executor, lost: set[int], shut_down: str
 ) -> Generator[tuple[int, T | BaseException]]:
     """Results of one executor, until all are there or it breaks; ``lost`` gets what was under way when it broke."""
     todo = list(items.items())[::-1]
@@ -172,19 +229,19 @@ def _run(
     finally:
         for future in waiting:
             future.cancel()
-        if not keep:
+        if shut_down == _ALWAYS or (shut_down == _AFTER_FAULTS and (waiting or lost)):
             if waiting:  # running work is not waited for
                 for process in list((getattr(executor, "_processes", None) or {}).values()):
                     process.terminate()
             executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _submitted(executor: Executor, work: Callable[[Any], T], item: object) -> Future[T]:
+def _submitted(executor: Executor, work: Callable[..., T], *items: object) -> Future[T]:
     """Submit with interrupts held back, so that a worker that starts now inherits that and leaves them to its parent."""
     if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - not on every system
-        return executor.submit(work, item)
+        return executor.submit(work, *items)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return executor.submit(work, item)
+        return executor.submit(work, *items)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -48,7 +48,7 @@ def draw_no_figures() -> None:
     """Write reports without figures."""
     from possnet.report import report_files
 
-    setattr(report_files, "list_pictures", lambda *_: [])  # noqa: B010 - not exported
+    setattr(report_files, "order_pictures", lambda *_: [])  # noqa: B010 - not exported
 
 
 def draw_one_figure() -> None:
@@ -56,8 +56,8 @@ def draw_one_figure() -> None:
     from possnet.plots import svg_and_pdf
     from possnet.report import report_files
 
-    every = getattr(report_files, "list_pictures")  # noqa: B009 - not exported
-    setattr(report_files, "list_pictures", lambda *given: list(every(*given))[:1])  # noqa: B010
+    every = getattr(report_files, "order_pictures")  # noqa: B009 - not exported
+    setattr(report_files, "order_pictures", lambda *given: list(every(*given))[:1])  # noqa: B010
     setattr(svg_and_pdf, "_slim_fonts", lambda: ())  # noqa: B010
 
 

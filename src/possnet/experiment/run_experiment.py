@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import BrokenExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from possnet.doors import check_arguments, checks_itself
 from possnet.errors import InputError, describe_value, listing, require_several, require_whole, warn_user
-from possnet.executors import completed, workers as pool_of
+from possnet.executors import WorkerPool, completed
 from possnet.experiment.experiment_folder import hold_folder, load_outcomes
 from possnet.experiment.trial import Outcome, TrialTask, describe_failure, run_trial
 from possnet.experiment.trial_grid import Grid
 from possnet.experiment.trial_results import Results
 from possnet.io import load_example
-from possnet.learners import LEARNERS
 from possnet.metrics import METRICS
 from possnet.network import Network
-from possnet.registries import is_bundled
-from possnet.sampling import PROCESSES
 from possnet.seeds import seed_of
-from possnet.threads import cores
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -52,7 +48,7 @@ def evaluate(
     repeats: int = 5,
     rng: np.random.Generator | int | None = 1,
     out: str | Path | None = None,
-    workers: int | None = None,
+    workers: int | WorkerPool | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -79,7 +75,8 @@ def evaluate(
         again with the same options; ``results.csv``, ``results.parquet`` and ``timings.json`` are written at the end.
         `possnet.write_report` makes a page of the results.
     workers, executor
-        How many processes share the work (by default one for each core), or any ``concurrent.futures`` executor.
+        How many processes share the work (by default one for each core), a `possnet.executors.WorkerPool` whose processes
+        other calls use as well, or any ``concurrent.futures`` executor.
     progress
         Called with the trials done and the trials in all.
 
@@ -92,7 +89,7 @@ def evaluate(
     grid = Grid.from_options(
         _name_networks(networks), process, imprecision, rows, learners, repeats, seed_of(rng), learn
     )
-    if workers is not None:
+    if isinstance(workers, int):
         require_whole(workers, 1, "evaluate: workers")
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"evaluate: executor {describe_value(executor)}; expected one of concurrent.futures")
@@ -105,7 +102,7 @@ def evaluate(
 def _run_grid(
     grid: Grid,
     folder: ExperimentFolder | None,
-    workers: int | None,
+    workers: int | WorkerPool | None,
     executor: Executor | None,
     progress: Progress | None,
 ) -> Results:
@@ -117,7 +114,7 @@ def _run_grid(
     tasks = [TrialTask(t, grid.texts[t.network], grid.seed) for t in trials if t not in outcomes]
     if progress is not None:
         progress(len(outcomes), len(trials))
-    with closing(_run_tasks(tasks, workers, executor)) as running:
+    with closing(_run_tasks(grid, tasks, workers, executor)) as running:
         for number, result in running:
             trial = tasks[number].trial
             outcomes[trial] = describe_failure(result) if isinstance(result, BaseException) else result
@@ -145,23 +142,18 @@ def _warn_of_unmeasured(folder: ExperimentFolder, outcomes: Mapping[Trial, Outco
 
 
 def _run_tasks(
-    tasks: list[TrialTask], count: int | None, executor: Executor | None
+    grid: Grid, tasks: list[TrialTask], given: int | WorkerPool | None, executor: Executor | None
 ) -> Generator[tuple[int, Outcome | BaseException]]:
     """Outcomes as they come; in this process if there are few trials, one worker, or entries registered at run time."""
     if executor is not None:
-        return completed(run_trial, tasks, lambda _: executor, keep=True)
-    if (cores() if count is None else count) == 1 or len(tasks) <= _ALONE or _uses_outsiders(tasks):
-        return ((number, run_trial(task)) for number, task in enumerate(tasks))
-    return completed(run_trial, tasks, lambda alone: pool_of(alone or count))
-
-
-def _uses_outsiders(tasks: list[TrialTask]) -> bool:
-    """Whether anything was registered from outside possnet: workers, which start afresh, would not know it."""
-    if not all(metric.is_bundled for metric in METRICS.values()):
-        return True
-    functions: list[Any] = [LEARNERS[name.partition("@")[0]].fit for name in {task.trial.learner for task in tasks}]
-    functions += [PROCESSES[name].draw for name in {task.trial.process for task in tasks}]
-    return not all(map(is_bundled, functions))
+        yield from completed(run_trial, tasks, lambda _: executor, keep=True)
+        return
+    pool = given if isinstance(given, WorkerPool) else WorkerPool(given)
+    if pool.count == 1 or len(tasks) <= _ALONE or not grid.suits_workers:
+        yield from ((number, run_trial(task)) for number, task in enumerate(tasks))
+        return
+    with nullcontext() if pool is given else pool:
+        yield from completed(run_trial, tasks, pool)
 
 
 def _name_networks(networks: object) -> dict[str, Network]:

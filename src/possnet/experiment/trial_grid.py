@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from possnet.errors import InputError, describe_value, listing, require_number, require_several, require_whole
 from possnet.experiment.trial import Trial
 from possnet.io import encode_network
-from possnet.learners import resolve_learner
+from possnet.learners import LEARNERS, resolve_learner
+from possnet.metrics import METRICS
 from possnet.network import Network
+from possnet.registries import is_bundled
 from possnet.sampling import PROCESSES
-from possnet.structure import MEASURES
+from possnet.structure import MEASURES, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,6 +42,26 @@ class Grid:
     def texts(self) -> dict[str, str]:
         """The networks as JSON, encoded once for seeds, workers and the folder."""
         return {name: encode_network(network) for name, network in self.networks.items()}
+
+    @property
+    def own_entries(self) -> list[str]:
+        """Learners, processes, methods and measures that are not possnet's own, by their names."""
+        entries: dict[str, object] = {}
+        for name in self.learners:
+            base, _, structure = name.partition("@")
+            method, _, measure = structure.partition(":")
+            entries[base] = LEARNERS[base].fit
+            if method:
+                entries[method] = METHODS[method].run
+            if measure:
+                entries[measure] = MEASURES[measure].make_scorer
+        entries |= {name: PROCESSES[name].draw for name in self.processes}
+        return [name for name, function in entries.items() if not is_bundled(function)]
+
+    @property
+    def suits_workers(self) -> bool:
+        """Whether other processes, which start afresh, know all that is run, drawn and measured."""
+        return not self.own_entries and all(metric.is_bundled for metric in METRICS.values())
 
     @classmethod
     def from_options(

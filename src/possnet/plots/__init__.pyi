@@ -34,3 +34,4 @@ from .network_display import (
     outline_network as outline_network,
 )
 from .network_drawings import draw_difference as draw_difference, draw_network as draw_network
+from .svg_and_pdf import load_drawing as load_drawing

@@ -58,6 +58,16 @@ def draw_svg_and_pdf(figure: Figure) -> tuple[str, bytes]:
     return text.getvalue().replace(f"'{_SLIM}', ", ""), page.getvalue()
 
 
+def load_drawing() -> None:
+    """Load what every figure needs: half a second that a process may spend before it draws the first.
+
+    >>> load_drawing()
+    """
+    from matplotlib.figure import Figure
+
+    draw_svg_and_pdf(Figure(figsize=(1.0, 1.0)))
+
+
 @contextmanager
 def _drawn_in_points(figure: Figure) -> Iterator[None]:
     """A figure without a ground of its own, whose units are points."""

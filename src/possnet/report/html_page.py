@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from possnet.drawing import css_colours, escape_markup
 from possnet.plots import COLOURS
-from possnet.report.narrative import list_methods, list_settings, own_entries, repeat_command, state_question
+from possnet.report.narrative import list_methods, list_settings, repeat_command, state_question
 from possnet.report.number_line import draw_number_line
 from possnet.report.results_table import count_lines, list_failures, results_table
 from possnet.report.terms import TermExplainer
@@ -67,7 +67,7 @@ def build_page(
     sections["Methods"] = [f"<dl>{methods}</dl>"]
     sections["Do it again"] = [
         f"<pre>{_keep_words(command)}</pre>",
-        _repeat_notes(own_entries(experiment), in_folder="networks/" in command),
+        _repeat_notes(experiment.grid.own_entries, in_folder="networks/" in command),
     ]
     title = escape_markup(state_question(experiment))
     kind = "learning a network back from imprecise rows"

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 from possnet.drawing import clip_text
 from possnet.errors import count_noun
 from possnet.io import example_names, load_example
-from possnet.learners import LEARNERS, label_learner, resolve_learner
+from possnet.learners import label_learner, resolve_learner
 from possnet.network import random_network
-from possnet.registries import is_bundled
 from possnet.report.verdicts import join_words
-from possnet.sampling import PROCESSES, is_imprecise, label_process
+from possnet.sampling import is_imprecise, label_process
 from possnet.variables import number_text
 
 if TYPE_CHECKING:
@@ -129,21 +128,6 @@ def repeat_command(experiment: Experiment) -> str:
         options += ["--learn", ",".join(dict.fromkeys(structure or "given" for _, _, structure in parted))]
     options += ["--repeats", str(grid.repeats), "--seed", str(grid.seed), "--out", "again"]
     return shlex.join(["possnet", "evaluate", *names, *options])
-
-
-def own_entries(experiment: Experiment) -> list[str]:
-    """Learners and processes of the experiment that are not possnet's own, by their names; the command knows them not.
-
-    >>> import possnet as pn, tempfile
-    >>> how = {"rows": 20, "imprecision": 1, "process": "traced", "learners": "em", "repeats": 1, "rng": 7}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     own_entries(pn.evaluate(["asia"], **how, out=folder).experiment)
-    []
-    """
-    grid = experiment.grid
-    learners = {name: LEARNERS[name].fit for name in dict.fromkeys(n.partition("@")[0] for n in grid.learners)}
-    processes = {name: PROCESSES[name].draw for name in grid.processes}
-    return [name for name, function in (learners | processes).items() if not is_bundled(function)]
 
 
 def network_files(networks: Mapping[str, Network]) -> dict[str, str]:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+import pickle
+from concurrent.futures import BrokenExecutor
+from contextlib import closing, contextmanager, nullcontext
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from possnet.doors import check_arguments
 from possnet.drawing import Drawing
-from possnet.errors import count_noun, warn_user
+from possnet.errors import count_noun, require_whole, warn_user
+from possnet.executors import WorkerPool, completed
 from possnet.experiment import Experiment, read_experiment
 from possnet.io import encode_network, file_error, lock_folder, make_folder, remove_file, write_text
-from possnet.plots import NothingToShow, drawing_figure, has_matplotlib, save_figure
+from possnet.plots import NothingToShow, drawing_figure, has_matplotlib, load_drawing, save_figure
 from possnet.report.html_page import ReportPicture, build_page
 from possnet.report.narrative import file_names, network_files
-from possnet.report.report_pictures import KEPT_LONGEST, PREFIXES, SECTIONS, choose_networks, list_pictures
+from possnet.report.report_pictures import PREFIXES, SECTIONS, choose_networks, order_pictures
 from possnet.report.verdicts import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from possnet.aliases import Progress
@@ -29,13 +33,19 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 1_900_000
 _ENDINGS: Final = (".svg", ".pdf", "-column.svg", "-column.pdf")
 _PATIENCE: Final = 10.0  # seconds, for another run in the same folder that writes its report
+_WORTHWHILE: Final = 6  # pictures: workers take as long to start as three of them to draw
 _NO_MATPLOTLIB: Final = (
     "Curves and heat maps need matplotlib: pip install 'possnet[plot]', then run possnet report again."
 )
 
 
 @check_arguments
-def write_report(experiment: Experiment | str | Path, *, progress: Progress | None = None) -> Path:
+def write_report(
+    experiment: Experiment | str | Path,
+    *,
+    workers: int | WorkerPool | None = None,
+    progress: Progress | None = None,
+) -> Path:
     """Write ``report.html`` and ``figures/`` into the folder of a finished experiment; gives the name of the page.
 
     The page is self-contained: a verdict for each kind of rows with a number line, an overview of all networks, learned
@@ -50,6 +60,11 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
     ----------
     experiment
         The folder of an experiment, or, without reading it again, the ``experiment`` of what `possnet.evaluate` gave.
+    workers
+        How many processes share the drawing of figures (by default one for each core), or a
+        `possnet.executors.WorkerPool`. The files are the same, whatever their number.
+    progress
+        Called with the figures done and the figures in all.
 
     Examples
     --------
@@ -62,36 +77,33 @@ def write_report(experiment: Experiment | str | Path, *, progress: Progress | No
     """
     if not isinstance(experiment, Experiment):
         experiment = read_experiment(experiment)
-    with lock_folder(experiment.folder, patience=_PATIENCE):
-        return _write_files(experiment, progress)
+    if isinstance(workers, int):
+        require_whole(workers, 1, "write_report: workers")
+    pool = workers if isinstance(workers, WorkerPool) else WorkerPool(workers)
+    with lock_folder(experiment.folder, patience=_PATIENCE), nullcontext() if pool is workers else pool:
+        return _write_files(experiment, pool, progress or (lambda _done, _total: None))
 
 
-def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
+def _write_files(experiment: Experiment, pool: WorkerPool, progress: Progress) -> Path:
     """Write figures and networks, then the page that shows them; only then remove the figures of an earlier report."""
     folder = experiment.folder
     _write_networks(folder, experiment.grid.networks)
     earlier = _list_figures(folder)
-    advance = progress or (lambda _done, _total: None)
     notes = [] if has_matplotlib() else [_NO_MATPLOTLIB]
     for note in notes:
         warn_user(f"{folder}: {note[0].lower()}{note[1:].removesuffix('.')}")
     shown, left_out = choose_networks(experiment)
-    plans = sorted(list_pictures(experiment, shown), key=lambda plan: KEPT_LONGEST.index(plan.section))
+    plans = order_pictures(experiment, shown)
     stems = file_names(plan.stem for plan in plans)
+    tasks = [_PictureTask(number, folder / "figures" / stem) for number, stem in enumerate(stems)]
     pictures: list[ReportPicture] = []
-    drawn: set[str] = set()
     room = _MOST_BYTES - len(build_page(experiment, [], notes, left_out))
     too_many: list[str] = []
-    for number, (plan, stem) in enumerate(zip(plans, stems, strict=True)):
-        advance(number, len(plans))
-        try:
-            picture = save_picture(plan, folder / "figures" / stem, f"f{number}")
-        except NothingToShow:
-            continue
-        drawn.update(f"{stem}{ending}" for ending in _ENDINGS if has_matplotlib())
+    drawn = _draw_pictures(experiment, plans, tasks, pool, progress)
+    for _, picture in sorted(drawn.items()):
         size = len(picture.picture) + len(picture.narrow) + 3 * len(picture.caption + picture.message) + 1_000
         if size > room:
-            too_many.append(stem)
+            too_many.append(picture.stem)
             continue
         room -= size
         pictures.append(picture)
@@ -100,10 +112,79 @@ def _write_files(experiment: Experiment, progress: Progress | None) -> Path:
         left_out = f"{left_out} To keep this page small, {what} in figures/ alone: {join_words(too_many)}.".lstrip()
     pictures.sort(key=lambda picture: SECTIONS.index(picture.section))
     write_text(folder / "report.html", build_page(experiment, pictures, notes, left_out))
-    for name in earlier - drawn:
+    kept = {f"{picture.stem}{ending}" for picture in drawn.values() for ending in _ENDINGS if has_matplotlib()}
+    for name in earlier - kept:
         remove_file(folder / "figures" / name)
-    advance(len(plans), len(plans))
     return folder / "report.html"
+
+
+class _PictureTask(NamedTuple):
+    """A picture of a report: its number, and the files that it goes to, without their endings."""
+
+    number: int
+    stem: Path
+
+
+def _draw_pictures(
+    experiment: Experiment, plans: list[PicturePlan], tasks: list[_PictureTask], pool: WorkerPool, progress: Progress
+) -> dict[int, ReportPicture]:
+    """Write every picture that has something to show; gives them by number.
+
+    In this process if they are few, or if other processes could not draw them: entries registered at run time.
+    """
+    drawn: dict[int, ReportPicture] = {}
+    progress(0, len(tasks))
+    with closing(_run_tasks(experiment, plans, tasks, pool)) as running:
+        for done, (number, picture) in enumerate(running, start=1):
+            if picture is not None:
+                drawn[number] = picture
+            progress(done, len(tasks))
+    return drawn
+
+
+def _run_tasks(
+    experiment: Experiment, plans: list[PicturePlan], tasks: list[_PictureTask], pool: WorkerPool
+) -> Generator[tuple[int, ReportPicture | None]]:
+    """Numbers of pictures and the pictures, as they are done; None for one that has nothing to show."""
+    if pool.count == 1 or len(plans) < _WORTHWHILE or not has_matplotlib() or not experiment.grid.suits_workers:
+        yield from ((task.number, _draw_task(plans, task)) for task in tasks)
+        return
+    sent = pickle.dumps(experiment)
+    for place, result in completed(partial(_draw_in_worker, sent), tasks, pool):
+        task = tasks[place]
+        if isinstance(result, BrokenExecutor):  # its workers died: the last try is here
+            yield task.number, _draw_task(plans, task)
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            yield task.number, result
+
+
+def _draw_in_worker(experiment: bytes, task: _PictureTask) -> ReportPicture | None:
+    return _draw_task(_list_plans(experiment), task)
+
+
+@lru_cache(maxsize=1)
+def _list_plans(experiment: bytes) -> list[PicturePlan]:
+    """The pictures of an experiment, listed once in every worker."""
+    received: Experiment = pickle.loads(experiment)  # noqa: S301 - from the process that this one works for
+    return order_pictures(received, choose_networks(received)[0])
+
+
+def _draw_task(plans: list[PicturePlan], task: _PictureTask) -> ReportPicture | None:
+    try:
+        return save_picture(plans[task.number], task.stem, f"f{task.number}")
+    except NothingToShow:
+        return None
+
+
+def prepare_drawing() -> None:
+    """Load what figures need, if they can be drawn: for a process that will draw, ahead of the first.
+
+    >>> prepare_drawing()
+    """
+    if has_matplotlib():
+        load_drawing()
 
 
 @contextmanager

@@ -65,7 +65,7 @@ SECTIONS: Final = (
     "Networks",
 )
 """The sections of pictures, in their order."""
-KEPT_LONGEST: Final = (
+_KEPT_LONGEST: Final = (  # by importance: where a page has no room for all pictures, those of the last are left out
     "Overview",
     "Structure",
     "Learning curves",
@@ -74,7 +74,6 @@ KEPT_LONGEST: Final = (
     "Bias and noise",
     "Where the errors are",
 )
-"""The same by importance: where a page has no room for all pictures, those of the last are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,19 @@ def choose_networks(experiment: Experiment) -> tuple[list[str], str]:
     return [name for name in names if name in hardest], sentence
 
 
-def list_pictures(experiment: Experiment, names: list[str]) -> Iterator[PicturePlan]:
+def order_pictures(experiment: Experiment, names: list[str]) -> list[PicturePlan]:
+    """The pictures of a report, the most important first.
+
+    >>> import possnet as pn, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     experiment = pn.evaluate(["asia"], rows=20, imprecision=1, repeats=1, rng=1, out=folder).experiment
+    ...     order_pictures(experiment, ["asia"])[0].section
+    'Overview'
+    """
+    return sorted(_list_pictures(experiment, names), key=lambda plan: _KEPT_LONGEST.index(plan.section))
+
+
+def _list_pictures(experiment: Experiment, names: list[str]) -> Iterator[PicturePlan]:
     """The pictures of a report, network by network."""
     results, grid = experiment.results, experiment.grid
     if has_matplotlib() and results.summary("child_affinity"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,10 @@ from possnet.cli.parse import NET_NAME, numbers_type
 from possnet.cli.render import Page, PageTable, make_table, show
 from possnet.cli.terminal import show_line
 from possnet.errors import InputError
+from possnet.executors import WorkerPool
+
+if TYPE_CHECKING:
+    from possnet.aliases import Progress
 
 _ROWS = numbers_type(int, "whole numbers, for example 100,1000")
 _IMPRECISION = numbers_type(float, "numbers, for example 0,.5,1")
@@ -57,6 +61,7 @@ def evaluate_command(
     random: int | None,
     seed: int,
     cluster: str | None,
+    workers: int | None,
     metric: str,
     as_json: bool,  # noqa: FBT001
     out: str | None,
@@ -82,20 +87,37 @@ def evaluate_command(
     chosen = read_networks(networks or (() if random else DEFAULT_NETWORKS))
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
-    try:
-        with nullcontext() if cluster is None else open_cluster(cluster) as client:
-            evaluate = pn.evaluate if cluster is None else evaluate_with(client)
-            with show_progress("evaluating", "trials") as advance:
-                results = evaluate(chosen, rng=seed, out=out, progress=advance, **grid)
-    except KeyboardInterrupt:
-        remedy = (
-            f"Run the same command again to go on: {out} keeps what is done." if out else "Nothing was kept (no --out)."
-        )
-        show_line(f"Stopped. {remedy}")
-        sys.exit(130)
-    show(results_document(results, metric) if as_json else results_page(results, metric, kept=out is not None))
-    if out is not None:
-        write_report(results.experiment)
+    with WorkerPool(workers) as pool:
+        try:
+            with nullcontext() if cluster is None else open_cluster(cluster) as client:
+                evaluate = pn.evaluate if cluster is None else evaluate_with(client)
+                with show_progress("evaluating", "trials") as advance:
+                    watch = advance if out is None else _prepare_report(pool, advance)
+                    results = evaluate(chosen, rng=seed, out=out, workers=pool, progress=watch, **grid)
+        except KeyboardInterrupt:
+            remedy = (
+                f"Run the same command again to go on: {out} keeps what is done."
+                if out
+                else "Nothing was kept (no --out)."
+            )
+            show_line(f"Stopped. {remedy}")
+            sys.exit(130)
+        show(results_document(results, metric) if as_json else results_page(results, metric, kept=out is not None))
+        if out is not None:
+            write_report(results.experiment, pool)
+
+
+def _prepare_report(pool: WorkerPool, advance: Progress | None) -> Progress:
+    """Progress that, once all trials are done, has the workers load what figures need, while results are written."""
+    from possnet.report import prepare_drawing
+
+    def watch(done: int, total: int) -> None:
+        if advance is not None:
+            advance(done, total)
+        if done == total and pool.count > 1:
+            pool.prepare(prepare_drawing)
+
+    return watch
 
 
 def read_networks(files: tuple[str, ...]) -> dict[str, pn.Network]:
