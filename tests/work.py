@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
 
 def die_once(flag: str) -> int:
-    path = Path(flag)
-    if path.exists():
-        path.unlink()
-        os._exit(1)
-    return 7
+    try:
+        Path(flag).unlink()
+    except FileNotFoundError:  # another has died already
+        return 7
+    os._exit(1)
 
 
 def die_on_three(number: int) -> int:
@@ -30,3 +31,16 @@ def fail(number: int) -> int:
     if number == 2:
         raise ValueError("two")
     return number
+
+
+def name_process(_: int) -> int:
+    time.sleep(0.02)  # so that the other process takes some of the items
+    return os.getpid()
+
+
+def has_loaded(module: str) -> bool:
+    return module in sys.modules
+
+
+def die(*_: object) -> None:
+    os._exit(1)

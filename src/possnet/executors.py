@@ -79,7 +79,14 @@ class WorkerPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._kept is not None:
+            if error is not None:  # running work is not waited for
+                _end_processes(self._kept)
             self._kept.shutdown(wait=True, cancel_futures=True)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether there are processes, or were."""
+        return self._kept is not None
 
     def open_executor(self) -> ProcessPoolExecutor:
         """The processes; others in their place if one of them died, or if their work was stopped."""
@@ -92,11 +99,12 @@ class WorkerPool:
             self._kept = workers(self.count)
         return self._kept
 
-    def prepare(self, work: Callable[[], object]) -> None:
-        """Have every process do something that later work needs, such as an import, while the caller goes on."""
-        executor = self.open_executor()
-        for _ in range(self.count):
-            _submitted(executor, work)
+    def prepare(self, work: Callable[..., object], *given: object) -> None:
+        """Have the processes do what later work needs, such as an import, while the caller goes on."""
+        if self.count > 1:  # with one, work is done in the caller's process
+            executor = self.open_executor()
+            for _ in range(self.count):
+                _submitted(executor, work, *given)
 
 
 class _Worker(SpawnProcess):
@@ -231,9 +239,13 @@ def _run(
             future.cancel()
         if shut_down == _ALWAYS or (shut_down == _AFTER_FAULTS and (waiting or lost)):
             if waiting:  # running work is not waited for
-                for process in list((getattr(executor, "_processes", None) or {}).values()):
-                    process.terminate()
+                _end_processes(executor)
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_processes(executor: Executor) -> None:
+    for process in list((getattr(executor, "_processes", None) or {}).values()):
+        process.terminate()
 
 
 def _submitted(executor: Executor, work: Callable[..., T], *items: object) -> Future[T]:

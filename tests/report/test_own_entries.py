@@ -16,6 +16,7 @@ from possnet.experiment import read_experiment
 from possnet.learners import LEARNERS, Learner
 from possnet.metrics import METRICS, ComparedNetwork, Metric
 from possnet.report.html_page import build_page
+from possnet.structure import MEASURES, DecomposableScore, StructureScore
 from tests.commands import run
 from tests.paths import ROOT
 
@@ -96,6 +97,20 @@ def test_the_report_says_that_its_command_needs_the_learner_of_ones_own(tmp_path
     reread = run("report", tmp_path / "run").stderr
     assert reread.count("of your own") == 1
     assert "registered by another" not in build_page(small(tmp_path / "usual").experiment, [])
+
+
+def test_a_score_of_ones_own_is_not_sent_to_workers(tmp_path: Path) -> None:
+    MEASURES.register(StructureScore("own", "own", lambda problem: DecomposableScore(problem.rows, price=2.0)))
+    how: dict[str, Any] = {"rows": [40, 60, 80], "imprecision": 0, "process": "precise", "learners": "likelihood"}
+    try:
+        learned = pn.evaluate(
+            ["asia"], **how, repeats=2, rng=1, learn=["given", "greedy:own"], workers=2, out=tmp_path / "run"
+        )
+        page = pn.write_report(learned.experiment, workers=2).read_text(encoding="utf-8")
+    finally:
+        MEASURES.unregister("own")
+    assert learned.failed == []
+    assert "<code>own</code>: registered by another program" in page.split(">Do it again</h2>")[1]
 
 
 def test_a_script_that_registers_and_calls_the_command_line_has_a_metric_and_a_learner(tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import possnet as pn
+from possnet.executors import WorkerPool
 from possnet.experiment import read_experiment
 from possnet.plots import learning_curves, svg_text
 from possnet.report.narrative import repeat_command, state_question
 from possnet.report.verdicts import judge_rows, state_answer
 from tests.browsing import contrast, luminance, watched
 from tests.commands import COMMAND, run
+from tests.work import die
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,7 +37,7 @@ def small(networks: Any = ("asia",), **options: Any) -> pn.Results:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "run"
     small(rows=[50, 400], imprecision=[0.5, 1], process=["alpha-cut", "traced"], repeats=2, out=path)
-    pn.write_report(path)
+    pn.write_report(path, workers=1)
     return path
 
 
@@ -50,6 +52,32 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
         return text
 
     monkeypatch.setattr("possnet.report.report_files.save_figure", save)
+    monkeypatch.setattr("possnet.report.report_files._WORTHWHILE", 1_000)  # workers would not know it
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The page and the figures, by name."""
+    return {file.name: file.read_bytes() for file in (folder / "report.html", *(folder / "figures").iterdir())}
+
+
+def test_figures_are_the_same_whoever_draws_them(folder: Path) -> None:
+    drawn = files_of(folder)
+    done: list[tuple[int, int]] = []
+    assert len(drawn) > 4 * 6  # enough to be shared
+    shutil.rmtree(folder / "figures")
+    with WorkerPool(2) as pool:
+        pn.write_report(folder, workers=pool, progress=lambda *step: done.append(step))
+        assert pool.has_started
+    assert files_of(folder) == drawn
+    assert done == [(k, done[-1][1]) for k in range(len(done))]
+
+
+def test_figures_whose_workers_die_are_drawn_in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = files_of(folder)
+    shutil.rmtree(folder / "figures")
+    monkeypatch.setattr("possnet.report.report_files._draw_in_worker", die)
+    pn.write_report(folder, workers=2)
+    assert files_of(folder) == drawn
 
 
 def opened(

@@ -25,6 +25,7 @@ from possnet.arrow.graded_columns import (
     read_cells,
     read_certainty,
 )
+from possnet.arrow.plain_arrays import array_of_numbers, array_of_texts, nulls_of_array, numbers_of_array
 from possnet.arrow.raw_columns import (
     Cell,
     DomainHints,
@@ -61,6 +62,8 @@ __all__ = [
     "Reader",
     "ReadingNote",
     "TextColumn",
+    "array_of_numbers",
+    "array_of_texts",
     "category_lists",
     "columns_of_table",
     "describe_misfit",
@@ -70,7 +73,9 @@ __all__ = [
     "first_line",
     "list_array",
     "name_options",
+    "nulls_of_array",
     "number_reader",
+    "numbers_of_array",
     "python_column",
     "read_cells",
     "read_certainty",

@@ -15,6 +15,7 @@ import numpy as np
 from possnet.arrow.array_checks import decoding_errors, require_sound_array
 from possnet.arrow.arrow_loading import require_arrow
 from possnet.arrow.graded_columns import GradedColumn
+from possnet.arrow.plain_arrays import array_of_numbers, array_of_texts, nulls_of_array, numbers_of_array
 from possnet.arrow.raw_columns import Cell, ListColumn, RawColumn, TextColumn
 from possnet.errors import InputError, among, describe_value
 
@@ -190,7 +191,7 @@ def number_reader(name: str) -> Reader:
             values = values.combine_chunks()
         if isinstance(values, list) or not (pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)):
             return None
-        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = numbers_of_array(values.cast(pa.float64(), safe=False), np.nan)
         distinct, codes = np.unique(numbers, return_inverse=True)
         return TextColumn(name, codes, [None if np.isnan(number) else (repr(number),) for number in distinct.tolist()])
 
@@ -205,7 +206,7 @@ def _scalar_column(name: str, values: pa.Array) -> TextColumn:
     encoded = values if declares else _to_texts(name, values).dictionary_encode()
     texts, indices = _to_texts(name, encoded.dictionary).to_pylist(), encoded.indices
     states = tuple(text for text in texts if text is not None) if declares else None
-    codes = indices.to_numpy() if not indices.null_count else indices.cast(pa.int64()).fill_null(len(texts)).to_numpy()
+    codes = numbers_of_array(indices, len(texts))
     cells: list[Cell] = [None if text is None else (text,) for text in texts]
     if indices.null_count:
         cells.append(None)
@@ -220,7 +221,7 @@ def _list_column(name: str, values: pa.Array) -> ListColumn:
     if not pa.types.is_large_list(values.type):
         values = values.cast(pa.large_list(values.type.value_type))
     flat = _scalar_column(name, pc.list_flatten(values))
-    lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+    lengths = numbers_of_array(pc.list_value_length(values), 0)
     holes = [number for number, cell in enumerate(flat.cells) if cell is None]
     if holes and (places := np.flatnonzero(np.isin(flat.codes, holes))).size:
         row = np.searchsorted(np.cumsum(lengths), places[0], side="right")
@@ -229,14 +230,13 @@ def _list_column(name: str, values: pa.Array) -> ListColumn:
             "or null for the whole cell where nothing is known"
         )
     texts = [cell[0] for cell in flat.cells if cell is not None]
-    unknown = pc.is_null(values).to_numpy(zero_copy_only=False) if values.null_count else None
+    unknown = nulls_of_array(values) if values.null_count else None
     return ListColumn(name, flat.codes, texts, lengths, unknown, flat.states, flat.ordered)
 
 
 def _to_texts(name: str, values: pa.Array) -> pa.Array:
     """Values as text: strings as they are, whole numbers and truth values by their usual spelling."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     value_type = values.type
     if isinstance(values, pa.DictionaryArray):
@@ -244,16 +244,16 @@ def _to_texts(name: str, values: pa.Array) -> pa.Array:
     if pa.types.is_float16(value_type):
         values, value_type = values.cast(pa.float32()), pa.float32()
     if pa.types.is_floating(value_type):
-        finite = pc.fill_null(pc.is_finite(values), fill_value=False)
-        whole = pc.equal(values, pc.floor(values))
-        if pc.any(pc.and_(finite, pc.invert(whole))).as_py() or pc.any(pc.is_inf(values)).as_py():
+        numbers = numbers_of_array(values, np.nan)
+        missing = np.isnan(numbers)
+        if np.isinf(numbers).any() or (~missing & (numbers != np.floor(numbers))).any():
             raise InputError(
                 f"column {name!r}: numbers with fractions; expected states. Bin measurements into states: "
                 f"binnings={{{name!r}: possnet.Binning()}} (--bin {name}); where files are read also '*', for all columns "
                 "of numbers"
             )
         try:
-            values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
+            values = array_of_numbers(numbers, missing).cast(pa.int64())
         except pa.ArrowInvalid:
             raise InputError(
                 f"column {name!r}: numbers too large for states. Bin measurements into states: "
@@ -363,7 +363,7 @@ def table_of_columns(columns: Iterable[TextColumn | GradedColumn], *, as_lists: 
         if isinstance(column, GradedColumn):
             kind = pa.map_(pa.string(), pa.float64())
             pairs = [None if c is None else list(column.degrees[k].items()) for k, c in enumerate(column.sets.cells)]
-            arrays[column.name] = pa.array(pairs, type=kind).take(pa.array(column.sets.codes))
+            arrays[column.name] = pa.array(pairs, type=kind).take(array_of_numbers(column.sets.codes))
         elif as_lists or any(cell is not None and len(cell) > 1 for cell in column.cells):
             arrays[column.name] = category_lists(column).cast(pa.list_(pa.string()))
         else:
@@ -372,7 +372,7 @@ def table_of_columns(columns: Iterable[TextColumn | GradedColumn], *, as_lists: 
             numbers = np.array([-1 if c is None else place[c[0]] for c in column.cells] or [-1], dtype=np.int32)
             indices = numbers[column.codes]
             arrays[column.name] = pa.DictionaryArray.from_arrays(
-                pa.array(indices, mask=indices < 0), pa.array(states, type=pa.string()), ordered=column.ordered
+                array_of_numbers(indices, indices < 0), array_of_texts(states), ordered=column.ordered
             )
     return pa.table(arrays)
 
@@ -387,9 +387,15 @@ def category_lists(column: TextColumn) -> pa.Array:
 
     states = column.states or tuple(dict.fromkeys(state for cell in column.cells for state in cell or ()))
     place = {state: k for k, state in enumerate(states)}
-    numbers = [None if cell is None else [place[state] for state in cell] for cell in column.cells]
-    lists = pa.array(numbers, type=pa.list_(pa.int32())).take(pa.array(column.codes))
-    values = pa.DictionaryArray.from_arrays(lists.values, pa.array(states, type=pa.string()))
+    numbers = [place[state] for cell in column.cells for state in cell or ()]
+    sizes = np.fromiter((len(cell or ()) for cell in column.cells), dtype=np.int32, count=len(column.cells))
+    missing = np.fromiter((cell is None for cell in column.cells), dtype=bool, count=len(column.cells))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    distinct = pa.ListArray.from_arrays(
+        array_of_numbers(offsets), array_of_numbers(np.array(numbers, dtype=np.int32)), mask=array_of_numbers(missing)
+    )
+    lists = distinct.take(array_of_numbers(column.codes))
+    values = pa.DictionaryArray.from_arrays(lists.values, array_of_texts(states))
     unknown = lists.is_null() if lists.null_count else None
     return pa.ListArray.from_arrays(lists.offsets, values, mask=unknown)
 
@@ -411,9 +417,9 @@ def list_array(
     import pyarrow as pa
 
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    indices = pa.array(members.astype(np.int32))
-    values = pa.DictionaryArray.from_arrays(indices, pa.array(states, type=pa.string()), ordered=ordered)
-    return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=pa.array(unknown))
+    indices = array_of_numbers(members.astype(np.int32))
+    values = pa.DictionaryArray.from_arrays(indices, array_of_texts(states), ordered=ordered)
+    return pa.LargeListArray.from_arrays(array_of_numbers(offsets), values, mask=array_of_numbers(unknown))
 
 
 def table_of_arrays(columns: Mapping[str, Any]) -> pa.Table:
@@ -428,10 +434,10 @@ def table_of_arrays(columns: Mapping[str, Any]) -> pa.Table:
     for name, column in columns.items():
         if isinstance(column, tuple):
             codes, texts = column
-            indices = pa.array(np.asarray(codes, dtype=np.int32))
-            arrays[name] = pa.DictionaryArray.from_arrays(indices, pa.array(list(texts), type=pa.string()))
+            indices = array_of_numbers(np.asarray(codes, dtype=np.int32))
+            arrays[name] = pa.DictionaryArray.from_arrays(indices, array_of_texts(texts))
         else:
-            arrays[name] = pa.array(column)
+            arrays[name] = array_of_numbers(column)
     return pa.table(arrays)
 
 

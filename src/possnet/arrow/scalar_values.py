@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from possnet.arrow.plain_arrays import numbers_of_array
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -31,8 +33,7 @@ def scalar_values(values: Any) -> NDArray[Any] | tuple[NDArray[np.int64], list[s
     kind = values.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
         short = types.is_float32(kind) or types.is_float16(kind)
-        numbers = (values if short else values.cast(pa.float64(), safe=False)).to_numpy(zero_copy_only=False)
-        return np.asarray(numbers)
+        return numbers_of_array(values if short else values.cast(pa.float64(), safe=False), np.nan)
     if types.is_date(kind) or types.is_timestamp(kind):
         values = values.cast(pa.string())  # as ISO 8601, in UTC if there is a time zone
         kind = values.type
@@ -45,5 +46,4 @@ def scalar_values(values: Any) -> NDArray[Any] | tuple[NDArray[np.int64], list[s
     texts = ["" if text is None else text for text in values.dictionary.to_pylist()]
     if values.indices.null_count:
         texts.append("")
-    codes = values.indices.cast(pa.int64()).fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
-    return codes, texts
+    return numbers_of_array(values.indices.cast(pa.int64()), len(texts) - 1), texts

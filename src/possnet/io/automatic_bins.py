@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.arrow import ProblemReport
+from possnet.arrow import ProblemReport, numbers_of_array
 from possnet.dataset import Dataset, infer_variables
 from possnet.errors import InputError, among
 from possnet.io.file_access import prefix_errors
@@ -87,9 +87,10 @@ def has_fractions(name: str, source: DataSource) -> bool:
         column = table.column(name)
         if str(column.type) not in {"halffloat", "float", "double"}:
             return False
-        numbers = column.to_numpy()
-        if (np.isfinite(numbers) & (numbers != np.round(numbers))).any():
-            return True
+        for chunk in column.chunks:
+            numbers = numbers_of_array(chunk, np.nan)
+            if (np.isfinite(numbers) & (numbers != np.round(numbers))).any():
+                return True
     return False
 
 

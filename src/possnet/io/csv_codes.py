@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from possnet.arrow import array_of_numbers, array_of_texts
 from possnet.kernels.fields import (
     WORD_BYTES,
     FieldBuffers,
@@ -217,4 +218,4 @@ def _encode_dictionary(codes: NDArray[np.uint8], texts: Sequence[str]) -> Any:
         numbers = (np.cumsum(occurs) - 1).astype(np.uint8)
         codes = numbers.take(codes)
         texts = [value for value, has_rows in zip(texts, occurs.tolist(), strict=True) if has_rows]
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(texts, type=pa.string()))
+    return pa.DictionaryArray.from_arrays(array_of_numbers(codes), array_of_texts(texts))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from possnet.arrow import require_arrow
+import numpy as np
+
+from possnet.arrow import array_of_numbers, array_of_texts, require_arrow
 from possnet.io.format_registries import DATA_FORMATS, choose_writer
 
 if TYPE_CHECKING:
@@ -30,8 +32,19 @@ def write_result_table(columns: Mapping[str, type], rows: Sequence[Sequence[Any]
 
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     schema = pa.schema({name: kinds[kind] for name, kind in columns.items()})
-    arrays = [pa.array([row[k] for row in rows], type=field.type) for k, field in enumerate(schema)]
+    arrays = [_make_array([row[k] for row in rows], kind) for k, kind in enumerate(columns.values())]
     choose_writer(path, DATA_FORMATS, {}, "write_tables")([pa.table(arrays, schema=schema)], schema, path)
+
+
+def _make_array(values: list[Any], kind: type) -> Any:
+    """An Arrow array of texts or numbers, null where there is none."""
+    if kind is str:
+        return array_of_texts(values)
+    missing = np.fromiter((value is None for value in values), dtype=bool, count=len(values))
+    numbers = np.array(
+        [0 if value is None else value for value in values], dtype=np.int64 if kind is int else np.float64
+    )
+    return array_of_numbers(numbers, missing)
 
 
 def write_long_form(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from possnet.arrow import numbers_of_array
 from possnet.dataset import CodedColumn
 from possnet.kernels import bitmaps
 
@@ -81,7 +82,7 @@ def _code_states(column: Any, variable: Variable, longest: int) -> CodedColumn |
     states = [variable.index(text) for text in texts]
     occurring = sorted(states)
     numbers = np.array([occurring.index(state) for state in states], dtype=np.uint8)
-    codes: NDArray[np.uint8] = numbers[chunk.indices.to_numpy()]
+    codes: NDArray[np.uint8] = numbers[numbers_of_array(chunk.indices, -1)]
     width = -(-len(variable) // 8)
     octets = np.frombuffer(b"".join((1 << state).to_bytes(width, "little") for state in occurring), dtype=np.uint8)
     return CodedColumn(variable, codes, octets.reshape(-1, width), None)

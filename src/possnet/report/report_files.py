@@ -184,7 +184,8 @@ def prepare_drawing() -> None:
     >>> prepare_drawing()
     """
     if has_matplotlib():
-        load_drawing()
+        with _without_collection():
+            load_drawing()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,26 @@ def evaluate_command(
       possnet evaluate clinic --rows 100,1000 --learner likelihood,em --out my-run
       possnet evaluate pump --process alpha-cut --metric bound_coverage
     """
+    with WorkerPool(workers) as pool:
+        if cluster is None and out is not None:  # long work, so that they start while this process loads what it needs
+            pool.prepare(import_module, "possnet.experiment")
+        results = _run_trials(networks, random, seed, cluster, pool, metric, out, grid)
+        show(results_document(results, metric) if as_json else results_page(results, metric, kept=out is not None))
+        if out is not None:
+            write_report(results.experiment, pool)
+
+
+def _run_trials(
+    networks: tuple[str, ...],
+    random: int | None,
+    seed: int,
+    cluster: str | None,
+    pool: WorkerPool,
+    metric: str,
+    out: str | None,
+    grid: dict[str, Any],
+) -> pn.Results:
+    """The results; Ctrl-C ends the program, and says how to go on."""
     from possnet.experiment import DEFAULT_NETWORKS
     from possnet.metrics import METRICS
 
@@ -87,24 +108,18 @@ def evaluate_command(
     chosen = read_networks(networks or (() if random else DEFAULT_NETWORKS))
     if random is not None:
         chosen[f"random {random}"] = pn.random_network(random, rng=seed)
-    with WorkerPool(workers) as pool:
-        try:
-            with nullcontext() if cluster is None else open_cluster(cluster) as client:
-                evaluate = pn.evaluate if cluster is None else evaluate_with(client)
-                with show_progress("evaluating", "trials") as advance:
-                    watch = advance if out is None else _prepare_report(pool, advance)
-                    results = evaluate(chosen, rng=seed, out=out, workers=pool, progress=watch, **grid)
-        except KeyboardInterrupt:
-            remedy = (
-                f"Run the same command again to go on: {out} keeps what is done."
-                if out
-                else "Nothing was kept (no --out)."
-            )
-            show_line(f"Stopped. {remedy}")
-            sys.exit(130)
-        show(results_document(results, metric) if as_json else results_page(results, metric, kept=out is not None))
-        if out is not None:
-            write_report(results.experiment, pool)
+    try:
+        with nullcontext() if cluster is None else open_cluster(cluster) as client:
+            evaluate = pn.evaluate if cluster is None else evaluate_with(client)
+            with show_progress("evaluating", "trials") as advance:
+                watch = advance if out is None else _prepare_report(pool, advance)
+                return evaluate(chosen, rng=seed, out=out, workers=pool, progress=watch, **grid)
+    except KeyboardInterrupt:
+        remedy = (
+            f"Run the same command again to go on: {out} keeps what is done." if out else "Nothing was kept (no --out)."
+        )
+        show_line(f"Stopped. {remedy}")
+        sys.exit(130)
 
 
 def _prepare_report(pool: WorkerPool, advance: Progress | None) -> Progress:
@@ -114,7 +129,7 @@ def _prepare_report(pool: WorkerPool, advance: Progress | None) -> Progress:
     def watch(done: int, total: int) -> None:
         if advance is not None:
             advance(done, total)
-        if done == total and pool.count > 1:
+        if done == total:
             pool.prepare(prepare_drawing)
 
     return watch

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from possnet.arrow import columns_of_table, first_line, require_distinct
+from possnet.arrow import array_of_numbers, array_of_texts, columns_of_table, first_line, require_distinct
 from possnet.cells import CellSyntax
 from possnet.errors import InputError, keep_findings, warn_user
 from possnet.io.atomic_files import replace_file
@@ -354,29 +354,28 @@ def _encode_fields(
         for number in np.flatnonzero(column.graded_numbers() >= 0).tolist():
             cells[number] = syntax.write_degrees(column.cell_degrees[number], variable.states)
         written = [_quote_field(text, delimiter) for text in cells]
-        fields[variable.name] = pa.array(written, type=pa.large_string()).take(pa.array(column.codes))
+        fields[variable.name] = array_of_texts(written, large=True).take(array_of_numbers(column.codes))
     if weight_column:
-        fields[weight_column] = pa.array(explicit_weights(data)).cast(pa.large_string())
+        fields[weight_column] = array_of_numbers(explicit_weights(data)).cast(pa.large_string())
     if plain is not None:
         parts = plain.take_rows(len(data))
         for name in (*plain.names, *plain.numbers):
             values = (value for part in parts for value in part.column(name).to_pylist())
             texts = (_quote_field("" if value is None else str(value), delimiter) for value in values)
-            carried = pa.array(texts, type=pa.large_string())
+            carried = array_of_texts(texts, large=True)
             if name in plain.numbers:
-                carried = pc.if_else(pa.array(plain.take_kept(name, len(data))), carried, fields[name])
+                carried = pc.if_else(array_of_numbers(plain.take_kept(name, len(data))), carried, fields[name])
             fields[name] = carried
     return fields
 
 
 def _join_lines(fields: list[Any], delimiter: str) -> memoryview:
     """The bytes of lines: arrays of texts joined by the delimiter, each line with its end."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = pa.large_string()
-    fields[-1] = pc.binary_join_element_wise(fields[-1], pa.scalar("\n", text), pa.scalar("", text))
-    lines = pc.binary_join_element_wise(*fields, pa.scalar(delimiter, text))
+    end, nothing, between = array_of_texts(["\n", "", delimiter], large=True)
+    fields[-1] = pc.binary_join_element_wise(fields[-1], end, nothing)
+    lines = pc.binary_join_element_wise(*fields, between)
     _, offsets, content = lines.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)[lines.offset : lines.offset + len(lines) + 1]
     return memoryview(content)[ends[0] : ends[-1]]

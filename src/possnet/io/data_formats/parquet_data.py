@@ -22,7 +22,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from possnet.arrow import GradedMasks, ListColumn, MaskColumn, TextColumn, category_lists, first_line, require_distinct
+from possnet.arrow import (
+    GradedMasks,
+    ListColumn,
+    MaskColumn,
+    TextColumn,
+    array_of_numbers,
+    category_lists,
+    first_line,
+    nulls_of_array,
+    numbers_of_array,
+    require_distinct,
+)
 from possnet.dataset import variables_of
 from possnet.errors import InputError, PossnetError, TooLarge, listing, require_known
 from possnet.io.atomic_files import replace_file
@@ -269,7 +280,6 @@ def _count_leaves(kind: Any) -> int:
 
 
 def _read_masks(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:
-    import pyarrow.compute as pc
 
     array = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     expected = _mask_type(len(variable))
@@ -280,7 +290,7 @@ def _read_masks(variable: Variable, values: pa.ChunkedArray) -> MaskColumn:
     width = expected.bit_width // 8
     start = array.offset * width
     content = np.frombuffer(array.buffers()[1] or b"", dtype=np.uint8)[start : start + len(array) * width]
-    unknown = pc.is_null(array).to_numpy(zero_copy_only=False) if array.null_count else None
+    unknown = nulls_of_array(array) if array.null_count else None
     return MaskColumn(variable, content.reshape(-1, width), unknown)
 
 
@@ -290,12 +300,12 @@ def _read_degrees(masks: MaskColumn, values: pa.ChunkedArray) -> RawColumn:
     import pyarrow.compute as pc
 
     array, size = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0), len(masks.variable)
-    rows = np.flatnonzero(pc.is_valid(array).to_numpy(zero_copy_only=False))
+    rows = np.flatnonzero(~nulls_of_array(array))
     sound = array.type == pa.list_(pa.float64()) and len(array) == masks.rows
-    lengths = pc.list_value_length(array).drop_null() if sound else pa.array([0])
-    if not sound or not pc.all(pc.equal(lengths, size), min_count=0).as_py():
+    lengths = numbers_of_array(pc.list_value_length(array), size) if sound else None
+    if lengths is None or (lengths != size).any():
         raise InputError(f"column {masks.name!r}: degrees that are not {size} numbers a cell; the file is damaged")
-    table = array.drop_null().flatten().to_numpy(zero_copy_only=False).reshape(-1, size)
+    table = numbers_of_array(array.drop_null().flatten(), np.nan).reshape(-1, size)
     supports = bitmaps.unpack_sets(masks.octets[rows], size)
     fits = bool((table.max(axis=1, initial=0.0) == 1.0).all() and ((table > 0.0) == supports).all())
     if not fits or not bool(((table >= 0.0) & (table <= 1.0)).all()):
@@ -320,7 +330,7 @@ def _write_masks(data: Dataset, name: str) -> pa.Array:
     kind = _mask_type(len(words))
     octets = np.ascontiguousarray(bitmaps.decode_masks(words, rows, kind.bit_width // 8))
     missing = data.missing(name)
-    valid = None if not missing.any() else pa.array(~missing).buffers()[1]
+    valid = array_of_numbers(~missing).buffers()[1] if missing.any() else None
     return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(octets.tobytes())])
 
 
@@ -392,9 +402,8 @@ def _write_degrees(data: Dataset, schema: Any) -> dict[str, pa.Array]:
                 lengths[cells.rows] = len(variable)
                 degrees = cells.degrees[cells.codes]
             offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-            absent = pa.array(lengths == 0)
             arrays[columns[variable.name]] = pa.ListArray.from_arrays(
-                pa.array(offsets), pa.array(degrees.reshape(-1)), mask=absent
+                array_of_numbers(offsets), array_of_numbers(degrees.reshape(-1)), mask=array_of_numbers(lengths == 0)
             )
     return arrays
 
@@ -402,7 +411,7 @@ def _write_degrees(data: Dataset, schema: Any) -> dict[str, pa.Array]:
 def _write_weights(data: Dataset, kind: Any) -> pa.Array:
     import pyarrow as pa
 
-    weights = pa.array(explicit_weights(data))
+    weights = array_of_numbers(explicit_weights(data))
     if pa.types.is_floating(weights.type) and pa.types.is_integer(kind):
         raise InputError(
             "the first weights are whole and later ones have fractions, which a column of one type cannot hold; read the "
