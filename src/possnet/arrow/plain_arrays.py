@@ -63,7 +63,7 @@ def numbers_of_array(array: pa.Array, missing: float) -> NDArray[Any]:
     (array([-1,  8]), array([0.5]))
     """
     content, end = array.buffers()[1], array.offset + len(array)
-    kind = np.dtype(array.type.to_pandas_dtype())
+    kind = _number_type(array.type)
     numbers = np.zeros(end, kind) if content is None else np.frombuffer(content, dtype=kind, count=end)
     numbers = numbers[array.offset :]
     if array.null_count:
@@ -84,6 +84,14 @@ def nulls_of_array(array: pa.Array) -> Bools:
     marks = array.is_null()
     bits = np.frombuffer(marks.buffers()[1], dtype=np.uint8)
     return np.unpackbits(bits, count=marks.offset + len(marks), bitorder="little")[marks.offset :].astype(bool)
+
+
+def _number_type(kind: pa.DataType) -> np.dtype[Any]:
+    """numpy's type of Arrow's numbers; ``to_pandas_dtype`` of older releases needs pandas itself."""
+    import pyarrow as pa
+
+    letter = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
+    return np.dtype(f"{letter}{kind.bit_width // 8}")
 
 
 def _pack_bits(truths: Bools) -> pa.Buffer:
