@@ -87,7 +87,7 @@ def nulls_of_array(array: pa.Array) -> Bools:
 
 
 def _number_type(kind: pa.DataType) -> np.dtype[Any]:
-    """numpy's type of Arrow's numbers; ``to_pandas_dtype`` of older releases needs pandas itself."""
+    """The dtype of Arrow's numbers; ``to_pandas_dtype`` of older releases needs pandas itself."""
     import pyarrow as pa
 
     letter = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
