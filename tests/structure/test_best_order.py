@@ -12,9 +12,9 @@ from hypothesis import given, settings, strategies as st
 import possnet as pn
 from possnet.structure import DecomposableScore
 from possnet.structure.best_order_search import _OrderSearch
+from possnet.structure.bit_sets import bits_of
 from possnet.structure.grow_shrink_tree import GrowShrinkTree
 from possnet.structure.search_graph import CompiledConstraints
-from possnet.structure.set_sums import bits_of
 from tests import oracles, strategies
 from tests.structure.cases import family_score, free, oracle, problem_of, score_of, without
 

@@ -50,12 +50,17 @@ def test_state_tables_are_counts(
     np.testing.assert_array_equal(counted, np.moveaxis(expected, range(len(names)), places))
 
 
-@pytest.mark.parametrize(("row_price", "keys", "small"), [(1e9, 1 << 20, 0), (0, 0, 0), (0, 1 << 20, 0), (0, 0, 1 << 16), (0, 1 << 20, 1 << 16)])  # fmt: skip
+@pytest.mark.parametrize(("row_price", "keys", "small", "product_price"), [(1e9, 1 << 20, 0, 1e9), (0, 0, 0, 1e9), (0, 1 << 20, 0, 1e9), (0, 0, 1 << 16, 1e9), (0, 1 << 20, 1 << 16, 1e9), (0, 1 << 20, 0, 0)])  # fmt: skip
 @given(given_data=strategies.counted(), draw=st.data())
 def test_cell_tables_are_counts(
-    given_data: tuple[pn.Dag, pn.Dataset], row_price: float, keys: int, small: int, draw: st.DataObject
+    given_data: tuple[pn.Dag, pn.Dataset],
+    row_price: float,
+    keys: int,
+    small: int,
+    product_price: float,
+    draw: st.DataObject,
 ) -> None:
-    """By bitmaps; by histograms, one for each column or one for all, of combinations that occur or of all."""
+    """By bitmaps; by histograms, one for each column or one for all, of combinations that occur or of all; by a product."""
     _, data = given_data
     rows = CodedRows(data)
     if len(rows.variables) < 2 or not rows.n_rows:
@@ -64,8 +69,10 @@ def test_cell_tables_are_counts(
     above = tuple(sorted(others[: draw.draw(st.integers(0, len(others) - 1))]))
     candidates = [k for k in sorted(others) if k not in above]
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_ROW", row_price), ("_KEYS", keys), ("_SMALL", small)):
+        for name, value in (("_ROW", row_price), ("_KEYS", keys), ("_SMALL", small), ("_MARK", product_price)):
             patch.setattr(contingency, name, value)
+        if product_price == 0:
+            patch.setattr(contingency, "_MULTIPLICATION", 0.0)
         (table,) = ContingencyTables(rows).count_cells(above, child, candidates)
     assert table.candidates == candidates
     for candidate, counts in zip(candidates, table.split_tables(), strict=True):
@@ -86,9 +93,11 @@ def test_all_pairs_at_once_are_pairs_one_by_one(given_data: tuple[pn.Dag, pn.Dat
     at_once = list(tables.count_pairs())
     if rows.n_rows and rows.total < 1 << 52:
         assert len(at_once) == len(everything)
-    for child, found in enumerate(at_once):
-        (slow,) = tables.count_cells((), child, everything)
-        np.testing.assert_array_equal(found.counts, slow.counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contingency, "_MARK", 1e9)  # not by a product
+        for child, found in enumerate(at_once):
+            (slow,) = tables.count_cells((), child, everything)
+            np.testing.assert_array_equal(found.counts, slow.counts)
 
 
 def _count_rows(rows: CodedRows, chosen: tuple[int, ...]) -> list[int]:

@@ -80,7 +80,9 @@ def test_the_gain_of_a_move_is_what_the_score_gains(seed: int, most: int, name: 
     score = family_score(data, name)
     climber = _FamilyClimber(score, SearchGraph(constraints))
     for _ in range(8):
-        gains = climber.move_gains()
+        gains = np.full((3, 5, 5), -np.inf)
+        for listed, move in climber.list_moves():
+            gains[move] = listed
         nodes = [str(k) for k in range(5)]
         for action, parent, child in product(range(3), range(5), range(5)):
             edges = climber.graph.edges.copy()
@@ -106,7 +108,8 @@ def test_the_gain_of_a_move_is_what_the_score_gains(seed: int, most: int, name: 
         found = climber.best_move((), climber.total, upward=False)
         if found is None:
             return
-        assert gains[found[0]] == pytest.approx(gains.max(), abs=2 * climber.margin)
+        least = gains.max() - climber.margin
+        assert {found[0], *found[1]} == {tuple(move) for move in np.argwhere(gains >= least).tolist()}
         moves = np.argwhere(np.isfinite(gains)).tolist()
         action, parent, child = moves[rng.integers(len(moves))]
         climber.apply_move((action, parent, child))

@@ -61,6 +61,16 @@ class BdeuScore(DecomposableScore):
         """What the family costs with each variable as one more parent."""
         return np.full(self.size, self._edge_price * (len(parents) + 1))
 
+    def _tabulate_penalties(self) -> Floats:
+        parents = np.bitwise_count(np.arange(1 << self.size))
+        return np.broadcast_to(self._edge_price * parents, (self.size, len(parents)))
+
+    def _sum_terms(self, cube: Floats) -> Floats:
+        configurations = np.ones(1)
+        for size in self._sizes[::-1]:
+            configurations = np.multiply.outer(configurations, [float(size)] * size + [1.0]).ravel()
+        return self._log_marginals(cube, configurations)
+
     def _sum_one(self, chosen: tuple[int, ...]) -> float:
         configurations = np.array([prod(self._sizes[k] for k in chosen)], dtype=np.float64)
         return float(self._log_marginals(self.tables.cell_counts(chosen), configurations).sum())

@@ -41,7 +41,8 @@ _RANDOM_ORDERS: Final = 10  # more hardly raised the score on networks of up to 
 def search_best_order(score: DecomposableScore, problem: SearchProblem) -> SearchResult:
     """The best structure of the order of hill climbing's structure, and of random orders; copies of columns are leaves."""
     copies, rng = find_copies(score, problem.constraints), problem.make_rng()
-    search = _OrderSearch(score, replace(problem, constraints=set_aside(problem.constraints, copies)))
+    families = score.tabulate_families() or score
+    search = _OrderSearch(families, replace(problem, constraints=set_aside(problem.constraints, copies)))
     best = search.best
 
     def search_all() -> None:
@@ -54,8 +55,8 @@ def search_best_order(score: DecomposableScore, problem: SearchProblem) -> Searc
     best.edges = best.edges.copy()
     best.edges[list(copies.values()), list(copies)] = True
     best.order = sort_nodes(best.edges, draw_order(problem.constraints, None))
-    best.moves = list_additions(score, best, problem.constraints)
-    fill_gains(score, problem, best)
+    best.moves = list_additions(families, best, problem.constraints)
+    fill_gains(families, problem, best)
     best.score = float(sum(best.families or ()))
     return best
 

@@ -9,8 +9,9 @@ distinct cells that tables of cells would be large, states are counted by bitmap
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import accumulate, groupby
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,6 +42,8 @@ _ROW: Final = 1.1  # a row in a histogram of a few columns
 _COLUMN: Final = 8000.0  # the beginning of such a histogram, for each column
 _ENTRY: Final = 15.0  # an entry of its table
 _STACKED_ROW: Final = 2.2  # a row in one histogram of all columns
+_MULTIPLICATION: Final = 0.02  # of a matrix product
+_MARK: Final = 0.8  # a row marked in a context
 _KEYS: Final = 1 << 20  # numbers of the histograms of several columns at once
 _LONG: Final = 1 << 13  # rows of a bitmap that costs more than what a subtraction does
 _SMALL: Final = 1 << 16  # entries of tables for which occurring combinations are not looked for
@@ -123,6 +126,9 @@ class ContingencyTables:
     def count_cells(self, parents: tuple[int, ...], child: int, candidates: Sequence[int]) -> Iterator[CandidateTables]:
         """Rows by the cells of parents that occur together, of the child, and of each candidate."""
         full = prod(self.n_cells[k] for k in (*parents, child))
+        if self._prefers_product(full, [self.n_cells[k] for k in candidates]):
+            yield self._multiply_cells(parents, child, list(candidates))
+            return
         if self._prefers_bitmaps(full, [self.n_cells[k] for k in candidates], states=False):
             yield from self._count_bitmaps(parents, child, candidates, states=False)
             return
@@ -145,22 +151,67 @@ class ContingencyTables:
             counts = self._count_codes(base, contexts * size, block, sizes)
             yield CandidateTables(block, sizes, counts.reshape(contexts, size, sum(sizes)))
 
+    def joint_counts(self) -> NDArray[Any]:
+        """Rows with each combination of the cells of all variables, flat; the first variable changes fastest."""
+        numbers = self._number_cells(tuple(range(len(self.n_cells)))[::-1])
+        return grouping.sum_weights(numbers, self.rows.weights, prod(self.n_cells))
+
     def count_pairs(self) -> Iterator[CandidateTables]:
         """The tables of every variable as the child, without parents, with all variables as candidates.
 
         One matrix product of cells with cells makes all of them, with itself too; nothing where that would be large.
         """
+        size, rows = sum(self.n_cells), self.rows.n_rows
+        if not self._is_multipliable() or rows * size * size > _MULTIPLIED:
+            return
+        counts = self._product_with(self._cell_marks)
+        starts = accumulate(self.n_cells[:-1], initial=0)
+        for start, cells in zip(starts, self.n_cells, strict=True):
+            yield CandidateTables(
+                list(range(len(self.n_cells))), self.n_cells, counts[np.newaxis, start : start + cells]
+            )
+
+    def _is_multipliable(self) -> bool:
+        """Whether rows can be counted by a matrix product: exactly, and with a small matrix."""
         size, rows, weights = sum(self.n_cells), self.rows.n_rows, self.rows.weights
         whole = weights is None or (weights.dtype.kind != "f" and self.rows.total < 1 << 52)
-        if not rows or not whole or max(rows, size) * size > DENSE or rows * size * size > _MULTIPLIED:
-            return
-        starts = list(accumulate(self.n_cells[:-1], initial=0))
+        return rows > 0 and whole and max(rows, size) * size <= DENSE
+
+    @cached_property
+    def _cell_marks(self) -> Floats:
+        """The matrix (cells of all columns, rows) of 1 for the rows with a cell; its numbers add up exactly."""
+        rows = self.rows.n_rows
         # floats of 32 bits add up to 2**24 exactly
-        inside = np.zeros((size, rows), dtype=np.float32 if weights is None else np.float64)
-        inside[self._stack_places(), np.arange(rows)] = 1.0
-        counts = ((inside if weights is None else inside * weights) @ inside.T).astype(np.int64)
-        for start, cells in zip(starts, self.n_cells, strict=True):
-            yield CandidateTables(list(range(len(starts))), self.n_cells, counts[np.newaxis, start : start + cells])
+        kind: Any = np.float32 if self.rows.weights is None else np.float64
+        marks = np.zeros(sum(self.n_cells) * rows, dtype=kind)
+        marks[(self._stack_places() * rows + np.arange(rows)).ravel()] = 1.0
+        matrix: Floats = marks.reshape(-1, rows)
+        return matrix
+
+    def _product_with(self, marks: Floats) -> Ints:
+        """Rows, or their weights, that each of some marks shares with each cell of all columns."""
+        weighted = marks if self.rows.weights is None else marks * self.rows.weights
+        counts: Ints = (weighted @ self._cell_marks.T).astype(np.int64)
+        return counts
+
+    def _multiply_cells(self, parents: tuple[int, ...], child: int, candidates: list[int]) -> CandidateTables:
+        """Rows by the cells of parents and child, and of each candidate, by a matrix product with all columns."""
+        cells = [self.n_cells[k] for k in (*parents, child)]
+        numbers = self._number_cells((*parents, child)).astype(np.int32)
+        marks = np.arange(prod(cells), dtype=np.int32)[:, np.newaxis] == numbers
+        counts = self._product_with(marks.astype(self._cell_marks.dtype))
+        if len(candidates) < len(self.n_cells):
+            counts = counts[:, _mark_places(candidates, self.n_cells)]
+        sizes = [self.n_cells[k] for k in candidates]
+        return CandidateTables(candidates, sizes, counts.reshape(prod(cells[:-1]), cells[-1], sum(sizes)))
+
+    def _prefers_product(self, contexts: int, sizes: Sequence[int]) -> bool:
+        """Whether a matrix product with all columns is cheaper than one histogram of them, and than bitmaps."""
+        rows, columns = self.rows.n_rows, len(self.n_cells)
+        if rows >= _LONG or not self._is_multipliable() or not self._is_stackable(columns):
+            return False
+        multiplied = contexts * rows * (sum(self.n_cells) * _MULTIPLICATION + _MARK)
+        return multiplied < min(columns * rows * _STACKED_ROW, self._bitmap_cost(contexts, sizes, states=False))
 
     def count_states(
         self, parents: tuple[int, ...], child: int, candidates: Sequence[int]
@@ -331,11 +382,17 @@ class ContingencyTables:
             return False
         if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False
-        counted = sum(sizes) - (len(sizes) if self._drops_last(states=states) else 0)
-        read_off = contexts * counted * (length * _WORD + _PAIR)
+        read_off = self._bitmap_cost(contexts, sizes, states=states)
         if self._is_stackable(len(sizes)):
             return read_off < len(sizes) * rows * _STACKED_ROW
         return read_off < len(sizes) * (rows * _ROW + _COLUMN) + contexts * sum(sizes) * _ENTRY
+
+    def _bitmap_cost(self, contexts: int, sizes: Sequence[int], *, states: bool) -> float:
+        """Nanoseconds of counting by bitmaps; infinite for rows with weights, which bitmaps are slow for."""
+        if self.rows.weights is not None:
+            return inf
+        counted = sum(sizes) - (len(sizes) if self._drops_last(states=states) else 0)
+        return contexts * counted * (-(-self.rows.n_rows // 64) * _WORD + _PAIR)
 
     def _split_candidates(self, contexts: int, candidates: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
         """Candidates in blocks whose tables side by side stay small."""

@@ -130,7 +130,7 @@ class CutScore(DecomposableScore):
         if imprecision == self.imprecision:
             return self
         score = copy(self)
-        score.imprecision, score._fits, score._additions = imprecision, {}, {}
+        score.imprecision, score._fits, score._scores, score._additions = imprecision, {}, {}, {}
         return score
 
     def penalty(self, child: int, parents: tuple[int, ...]) -> float:
@@ -144,6 +144,9 @@ class CutScore(DecomposableScore):
     def log_likelihood(self, child: int, parents: tuple[int, ...]) -> float:
         """Log-likelihood of a family, whatever the possibility of its contexts."""
         return self.fit_family(child, parents).log_likelihood
+
+    def tabulate_families(self) -> None:
+        """No table of all families: they are fitted, not counted."""
 
     def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Score of the family with each variable as one more parent; -inf if that is impossible or cannot be better.

@@ -211,14 +211,14 @@ def _list_changes(
     terms, before = score.score_families(edges), parent_sets_of(edges)
     slack = np.array([single.score_family(k, parents) - terms[k] for k, parents in enumerate(before)])
     changes = []
-    possible = graph.may_add(), graph.may_delete(), graph.may_reverse()
+    possible, reach = (graph.may_add(), graph.may_delete(), graph.may_reverse()), graph.reach
     for action in actions:
         for parent, child in np.argwhere(possible[action]).tolist():
             after = edges.copy()
             after[parent, child] = action == 0
             after[child, parent] |= action == 2
             changed = (parent, child) if action == 2 else (child,)
-            below = np.asarray(graph.reach[list(changed)].any(axis=0))
+            below = np.asarray(reach[list(changed)].any(axis=0))
             below[list(changed)] = False
             bound = float(slack[below].sum())
             for k in changed:

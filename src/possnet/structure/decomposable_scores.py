@@ -20,18 +20,21 @@ strategy.
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import inf, log, prod
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from possnet.kernels import tally
+from possnet.kernels import data_cube, tally
 from possnet.limits import refuse_over
+from possnet.structure.bit_sets import bits_of
 from possnet.structure.chow_liu import spanning_tree
 from possnet.structure.contingency import DENSE, ContingencyTables, FamilyQuery
+from possnet.structure.family_table import FamilyTable
 from possnet.structure.hill_climbing import climb_families
 from possnet.structure.search_graph import parent_sets_of, parents_of
-from possnet.structure.set_sums import SetSums, bits_of
+from possnet.structure.set_sums import SetSums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from possnet.structure.search_result import SearchResult
 
 _LOOKED_UP: Final = 1 << 21  # rows up to which n ln n is looked up in a table
+_FEW: Final = 10  # variables of which all families may be scored at once
+_CUBE: Final = 1 << 15  # cells of their data cube
 _FEW_ROWS: Final = 1 << 14  # the same where equal rows are merged, so that there are few numbers to look up
 
 
@@ -89,9 +94,10 @@ class DecomposableScore:
         self._widths = np.array(self._sizes, dtype=np.float64)
         self._sums = SetSums(self.size, rows.total * log(rows.total or 1))  # L
         self._pairs_counted = False
+        self._scores: dict[tuple[int, tuple[int, ...]], float] = {}
         self._additions: dict[tuple[int, tuple[int, ...]], Floats] = {}
         looked_up = isinstance(rows.total, int) and rows.total < (_LOOKED_UP if rows.weights is None else _FEW_ROWS)
-        self._logs = n_log_n(np.arange(rows.total + 1)) if looked_up else None
+        self._looked_up = looked_up
 
     def prepare_families(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """Count all that the scores of some families (child, parents) need, their additions and deletions too, at once.
@@ -157,7 +163,11 @@ class DecomposableScore:
 
     def score_family(self, child: int, parents: tuple[int, ...]) -> float:
         """Score of a family."""
-        return self.log_likelihood(child, parents) - self.penalty(child, parents)
+        key = child, parents
+        known = self._scores.get(key)
+        if known is None:
+            known = self._scores[key] = self.log_likelihood(child, parents) - self.penalty(child, parents)
+        return known
 
     def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Score of the family with each variable as one more parent; -inf if that is impossible or cannot be better.
@@ -210,7 +220,28 @@ class DecomposableScore:
 
     def climb_structures(self, problem: SearchProblem) -> SearchResult:
         """The best structure of a hill climbing."""
-        return climb_families(self, problem)
+        return climb_families(self.tabulate_families() or self, problem)
+
+    def tabulate_families(self) -> FamilyTable | None:
+        """The scores of all families, where the variables are few and the table of all of them is small."""
+        is_small = 1 < self.size <= _FEW and prod(size + 1 for size in self.tables.n_cells) <= _CUBE
+        if not is_small or self._shared or self.tables.is_streamed or not self.rows.n_rows:
+            return None
+        sizes = self.tables.n_cells[::-1]
+        joint = self.tables.joint_counts().astype(np.float64)
+        sums = data_cube.sum_by_subset(self._sum_terms(data_cube.marginal_counts(joint, sizes)), sizes)
+        children = 1 << np.arange(self.size)[:, np.newaxis]
+        penalties = self._tabulate_penalties()
+        return FamilyTable(sums[np.arange(len(sums)) | children] - sums - penalties, penalties)
+
+    def _sum_terms(self, cube: Floats) -> Floats:
+        """What each cell of the data cube adds to L of its variables."""
+        return self._n_log_n(cube)
+
+    def _tabulate_penalties(self) -> Floats:
+        """What the free parameters of every family cost (children, sets of parents)."""
+        own = self._price * np.maximum(self._widths - 1.0, 0.0)
+        return own[:, np.newaxis] * data_cube.subset_products(self._sizes)
 
     def count_families(self, child: int, parents: tuple[int, ...], candidates: list[int]) -> None:
         """Count the family with each candidate, all at once, unless that is known."""
@@ -289,10 +320,15 @@ class DecomposableScore:
         return sums
 
     def _n_log_n(self, counts: Counted) -> Floats:
-        if self._logs is not None and counts.dtype == np.int64:
+        if self._looked_up and counts.dtype == np.int64:
             looked_up: Floats = self._logs[counts]
             return looked_up
         return n_log_n(counts)
+
+    @cached_property
+    def _logs(self) -> Floats:
+        """The number n ln n of every number of rows."""
+        return n_log_n(np.arange(int(self.rows.total) + 1))
 
 
 def n_log_n(counts: Counted) -> Floats:

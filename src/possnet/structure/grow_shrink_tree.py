@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from possnet.structure.bit_sets import bits_of
 from possnet.structure.hill_climbing import rounding_of
 from possnet.structure.search_graph import parents_of
-from possnet.structure.set_sums import bits_of
 
 if TYPE_CHECKING:
     from possnet.structure.hill_climbing import FamilyScorer

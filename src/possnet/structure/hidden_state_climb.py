@@ -197,9 +197,10 @@ class HiddenStateClimber:
         """Single edges that EM may make worth more than their bound: those that come close, swaps and reversals."""
         families = self.families
         graph = SearchGraph(self.constraints, edges_of(families))
+        reach = graph.reach
         bounds = {single: gain for single, gain in singles.items() if single[0] == "delete" or gain > -_CLOSE}
         for child, parents in enumerate(families):
-            above: Bools = self.candidates[:, child] & self.constraints.allowed[:, child] & ~graph.reach[child]
+            above: Bools = self.candidates[:, child] & self.constraints.allowed[:, child] & ~reach[child]
             if len(families) > _FEW_VARIABLES:
                 strongest = np.argsort(-np.where(above, self._strength[:, child], -np.inf), kind="stable")
                 above[strongest[_SWAPPED:]] = False

@@ -12,6 +12,8 @@ computed again. For structures with hidden states see `possnet.structure.hidden_
 from __future__ import annotations
 
 from collections import deque
+from heapq import nlargest
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -21,16 +23,20 @@ from possnet.structure.search_graph import SearchGraph, parent_sets_of, parents_
 from possnet.structure.search_result import ACTIONS, NEAR_MISSES, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
+    from typing import TypeAlias
 
     from possnet.aliases import Bools, Floats
     from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_result import EdgeMove
 
+    _Gain: TypeAlias = tuple[float, EdgeMove]
+
 _ROUNDING: Final = 1e-9  # relative: scores are differences of sums of n ln n
 # Edges taken away or turned at random before a restart. On rows of alarm and insurance so many led to better structures
 # than 8 or 30, and than moves among which most add an edge, which the next climb only takes away.
 _PERTURBATIONS: Final = 16
+_ADD, _DELETE, _REVERSE = range(len(ACTIONS))
 _TIES: Final = 16  # moves that tie of which it is worth a look where they lead
 
 
@@ -135,7 +141,11 @@ class FamilyScorer(Protocol):
 
 
 class _FamilyClimber:
-    """A graph and the gains of all its moves by a decomposable score."""
+    """A graph and the gains of all its moves by a decomposable score.
+
+    For each child, further parents are ranked by what they gain: the best that may be added is among the first, so that a
+    move takes a few operations for each variable and each edge, and not for each pair of variables.
+    """
 
     def __init__(
         self,
@@ -145,40 +155,75 @@ class _FamilyClimber:
         rng: np.random.Generator | None = None,
     ) -> None:
         self.score, self.graph, self._check, self._rng = score, graph, check, rng
-        size = score.size
-        self.families = np.zeros(size)
-        self.adding = np.full((size, size), -np.inf)
-        self.deleting = np.full((size, size), -np.inf)
-        self._update_families(range(size))
+        self._variables = range(score.size)
+        self._families = [0.0] * score.size
+        self._adding: list[list[float]] = [[]] * score.size  # for each child, what each further parent gains
+        self._ranked: list[list[int]] = [[]] * score.size  # the same parents, the best first
+        self._deleting: list[dict[int, float]] = [{}] * score.size  # for each child, what it gains without each parent
+        self._changes: list[list[_Gain]] = [[]] * score.size  # for each child, what its edges gain deleted or reversed
+        self._update_families(self._variables)
 
-    def _update_families(self, changed: Iterable[int]) -> None:
+    def _update_families(self, changed: Collection[int]) -> None:
         """Gains of the moves on families, and the score, after they changed."""
-        changed = list(changed)
         self.score.prepare_families([(child, self.graph.parents(child)) for child in changed])
         for child in changed:
             self._check()
             parents = self.graph.parents(child)
-            current = self.families[child] = self.score.score_family(child, parents)
-            self.adding[:, child] = self.score.score_additions(child, parents) - current
-            self.deleting[:, child] = -np.inf
-            for place, parent in enumerate(parents):
-                rest = parents[:place] + parents[place + 1 :]
-                self.deleting[parent, child] = self.score.score_family(child, rest) - current
-        self.total = float(self.families.sum())
+            current = self._families[child] = self.score.score_family(child, parents)
+            gains = self.score.score_additions(child, parents) - current
+            self._adding[child], self._ranked[child] = gains.tolist(), (-gains).argsort(kind="stable").tolist()
+            self._deleting[child] = {
+                parent: self.score.score_family(child, parents[:place] + parents[place + 1 :]) - current
+                for place, parent in enumerate(parents)
+            }
+        # an edge is reversed in two families
+        for child in {*changed, *(below for k in changed for below in self.graph.children(k))}:
+            self._changes[child] = self._rank_changes(child)
+        self.total = sum(self._families)
         self.margin = rounding_of(self.total)
 
-    def move_gains(self) -> Floats:
-        """Gains of every move, shape (actions, parent, child); -inf where it cannot be made."""
-        graph = self.graph
-        gains = np.full((len(ACTIONS), *self.adding.shape), -np.inf)
-        np.copyto(gains[0], self.adding, where=graph.may_add())
-        parents, children = np.nonzero(graph.edges)  # few, so that their moves are computed one by one
-        removing = self.deleting[parents, children]
-        turning = removing + self.adding[children, parents]
-        removing[graph.constraints.required[parents, children]] = -np.inf
-        turning[~graph.turnable(parents, children)] = -np.inf
-        gains[1, parents, children], gains[2, parents, children] = removing, turning
-        return gains
+    def _rank_changes(self, child: int) -> list[_Gain]:
+        """What deleting and reversing the edges to a child would gain, possible or not, the best first."""
+        adding = self._adding
+        changes: list[_Gain] = []
+        for parent, gain in self._deleting[child].items():
+            changes.append((gain, (_DELETE, parent, child)))
+            changes.append((gain + adding[parent][child], (_REVERSE, parent, child)))
+        changes.sort(key=itemgetter(0), reverse=True)
+        return changes
+
+    def list_moves(
+        self, above: float = -np.inf, within: float = np.inf, held: Callable[[int, int, float], bool] | None = None
+    ) -> list[_Gain]:
+        """Moves that gain more than ``above``, and at most ``within`` less than the best, but none that are held.
+
+        They are pairs (gain, move), in the order of moves.
+        """
+        moves: list[_Gain] = []
+        least = above  # rises with the best so far
+        for child in self._variables:
+            gains, ranked = self._adding[child], self._ranked[child]
+            addable = self.graph.addable_parents(child) if gains[ranked[0]] > least else 0
+            for parent in ranked if addable else ():
+                gain = gains[parent]
+                if gain <= least:
+                    break
+                if addable >> parent & 1 and (held is None or not held(parent, child, gain)):
+                    moves.append((gain, (_ADD, parent, child)))
+                    least = max(least, gain - within)
+            for gain, move in self._changes[child]:
+                if gain <= least:
+                    break
+                if self._is_possible(move) and (held is None or not held(*move[1:], gain)):
+                    moves.append((gain, move))
+                    least = max(least, gain - within)
+        return sorted((pair for pair in moves if pair[0] >= least), key=itemgetter(1))
+
+    def _is_possible(self, move: EdgeMove) -> bool:
+        """Whether an edge could be deleted, or reversed."""
+        action, parent, child = move
+        is_possible = self.graph.is_deletable if action == _DELETE else self.graph.is_reversible
+        return is_possible(parent, child)
 
     def best_move(
         self, tabu_list: Collection[tuple[int, int]], best: float, *, upward: bool
@@ -188,17 +233,16 @@ class _FamilyClimber:
         A tabu move is made after all if it passes the best score so far (aspiration). Rounding does not choose among moves
         that tie; see `_choose_tie`.
         """
-        gains, margin = self.move_gains(), self.margin
-        if tabu_list:
-            ends = np.array(tabu_list).T
-            one, other = np.concatenate([ends, ends[::-1]], axis=1)
-            held = gains[:, one, other]
-            held[held + self.total <= best + margin] = -np.inf
-            gains[:, one, other] = held
-        top = float(gains.max(initial=-np.inf))
-        if not np.isfinite(top) or (upward and top <= margin):
+        pairs = {frozenset(pair) for pair in tabu_list}
+        enough = best + self.margin - self.total
+
+        def is_held(parent: int, child: int, gain: float) -> bool:
+            return gain <= enough and frozenset((parent, child)) in pairs
+
+        moves = self.list_moves(self.margin if upward else -np.inf, self.margin, is_held if pairs else None)
+        if not moves:
             return None
-        ties = _list_moves(gains >= top - margin)
+        ties = [move for _, move in moves]
         move = self._choose_tie(ties)
         return move, [tie for tie in ties if tie != move]
 
@@ -226,9 +270,9 @@ class _FamilyClimber:
     def _family_after(self, move: EdgeMove) -> tuple[int, tuple[int, ...]] | None:
         """The child that an edge is added to, and its parents then; None if it is only deleted."""
         action, parent, child = move
-        if ACTIONS[action] == "delete":
+        if action == _DELETE:
             return None
-        if ACTIONS[action] == "reverse":
+        if action == _REVERSE:
             parent, child = child, parent
         return child, tuple(sorted((*self.graph.parents(child), parent)))
 
@@ -239,21 +283,23 @@ class _FamilyClimber:
         child, parents = family
         other = move[1] + move[2] - child
         further = self.score.score_additions(child, parents) - self.score.score_family(child, parents)
-        return float(np.maximum(further, 0.0).sum() + np.maximum(self.adding[:, other], 0.0).sum())
+        gains: list[float] = [*further.tolist(), *self._adding[other]]
+        return sum(gain for gain in gains if gain > 0.0)
 
     def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
         """Any edge taken away or turned, of those that may be."""
-        possible = [move for move in _list_moves(np.isfinite(self.move_gains())) if ACTIONS[move[0]] != "add"]
+        changes = (change for ranked in self._changes for change in ranked)
+        possible = sorted(move for gain, move in changes if gain > -np.inf and self._is_possible(move))
         return possible[rng.choice(len(possible))] if possible else None
 
     def apply_move(self, move: EdgeMove) -> None:
         """Make a move."""
         action, parent, child = move
-        if ACTIONS[action] == "reverse":
+        if action == _REVERSE:
             self.graph.reverse_edge(parent, child)
             self._update_families((parent, child))
         else:
-            self.graph.set_edge(parent, child, present=ACTIONS[action] == "add")
+            self.graph.set_edge(parent, child, present=action == _ADD)
             self._update_families((child,))
 
 
@@ -279,31 +325,24 @@ def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult
     """
     result.families = _score_families(score, result.edges)
     if result.stopped in {CONVERGED, "max_steps"}:
-        gains = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges)).move_gains()
-        drop_worst(gains[0], NEAR_MISSES)
-        for action, parent, child in _list_moves(np.isfinite(gains)):
-            result.gains[ACTIONS[action], parent, child] = float(gains[action, parent, child])
+        moves = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges)).list_moves()
+        least = _rank_gain([gain for gain, move in moves if move[0] == _ADD], NEAR_MISSES)
+        for gain, (action, parent, child) in moves:
+            if action != _ADD or gain >= least:
+                result.gains[ACTIONS[action], parent, child] = gain
     for parent, child in np.argwhere(result.edges).tolist():  # required ones too, which cannot be deleted
         rest = tuple(p for p in parents_of(result.edges, child) if p != parent)
         result.gains["delete", parent, child] = score.score_family(child, rest) - result.families[child]
 
 
-def drop_worst(gains: Floats, most: int) -> None:
-    """Leave so many of the largest gains, and those that equal the least of them; all others become -inf.
+def _rank_gain(gains: list[float], rank: int) -> float:
+    """The gain of a rank, 1 being the largest; -inf if there are fewer.
 
-    >>> gains = np.array([3.0, 1.0, 2.0, 2.0])
-    >>> drop_worst(gains, 2), gains
-    (None, array([  3., -inf,   2.,   2.]))
+    >>> _rank_gain([3.0, 1.0, 2.0, 2.0], 2), _rank_gain([3.0], 2)
+    (2.0, -inf)
     """
-    if gains.size > most:
-        gains[gains < np.partition(gains, gains.size - most, axis=None)[-most]] = -np.inf
+    return nlargest(rank, gains)[-1] if len(gains) >= rank else -np.inf
 
 
 def _score_families(score: FamilyScorer, edges: Bools) -> list[float]:
     return [score.score_family(child, parents) for child, parents in enumerate(parent_sets_of(edges))]
-
-
-def _list_moves(chosen: Bools) -> list[EdgeMove]:
-    size = chosen.shape[-1]
-    numbers = np.flatnonzero(chosen).tolist()
-    return [(number // (size * size), number // size % size, number % size) for number in numbers]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possnet.structure.bit_sets import bits_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -70,15 +72,3 @@ class SetSums:
         for k in range(self._size):  # other variables write into its row too
             self._wider[1 << k] = self._pairs[k]
         return self._wider[mask]
-
-
-def bits_of(variables: Sequence[int]) -> int:
-    """A set of variables as bits.
-
-    >>> bits_of((0, 3))
-    9
-    """
-    bits = 0
-    for k in variables:
-        bits |= 1 << k
-    return bits
