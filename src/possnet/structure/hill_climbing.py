@@ -155,13 +155,13 @@ class _FamilyClimber:
         rng: np.random.Generator | None = None,
     ) -> None:
         self.score, self.graph, self._check, self._rng = score, graph, check, rng
-        self._variables = range(score.size)
         self._families = [0.0] * score.size
         self._adding: list[list[float]] = [[]] * score.size  # for each child, what each further parent gains
         self._ranked: list[list[int]] = [[]] * score.size  # the same parents, the best first
         self._deleting: list[dict[int, float]] = [{}] * score.size  # for each child, what it gains without each parent
         self._changes: list[list[_Gain]] = [[]] * score.size  # for each child, what its edges gain deleted or reversed
-        self._update_families(self._variables)
+        self._tops = np.full(score.size, -np.inf)  # for each child, the most that any of these gains
+        self._update_families(range(score.size))
 
     def _update_families(self, changed: Collection[int]) -> None:
         """Gains of the moves on families, and the score, after they changed."""
@@ -178,7 +178,8 @@ class _FamilyClimber:
             }
         # an edge is reversed in two families
         for child in {*changed, *(below for k in changed for below in self.graph.children(k))}:
-            self._changes[child] = self._rank_changes(child)
+            changes = self._changes[child] = self._rank_changes(child)
+            self._tops[child] = max(self._adding[child][self._ranked[child][0]], changes[0][0] if changes else -np.inf)
         self.total = sum(self._families)
         self.margin = rounding_of(self.total)
 
@@ -201,10 +202,11 @@ class _FamilyClimber:
         """
         moves: list[_Gain] = []
         least = above  # rises with the best so far
-        for child in self._variables:
-            gains, ranked = self._adding[child], self._ranked[child]
-            addable = self.graph.addable_parents(child) if gains[ranked[0]] > least else 0
-            for parent in ranked if addable else ():
+        for child in (-self._tops).argsort(kind="stable").tolist():
+            if self._tops[child] <= least:
+                break
+            gains, addable = self._adding[child], self.graph.addable_parents(child)
+            for parent in self._ranked[child] if addable else ():
                 gain = gains[parent]
                 if gain <= least:
                     break
