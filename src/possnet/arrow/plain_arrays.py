@@ -6,6 +6,7 @@ fifth of a second, half of what a command takes with a small file. What is a pla
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,7 @@ def nulls_of_array(array: pa.Array) -> Bools:
     return np.unpackbits(bits, count=marks.offset + len(marks), bitorder="little")[marks.offset :].astype(bool)
 
 
+@lru_cache(maxsize=32)
 def _number_type(kind: pa.DataType) -> np.dtype[Any]:
     """The dtype of Arrow's numbers; ``to_pandas_dtype`` of older releases needs pandas itself."""
     import pyarrow as pa

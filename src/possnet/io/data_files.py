@@ -114,7 +114,7 @@ def read_data(
     """
     reading = CellOptions(separator, cells, unknown_words, escape)
     (source,), domain = _open_sources([path], variables, weights, binnings, certainty, reading, options)
-    source.whole = True
+    source.whole, source.expected = True, domain or ()
     batches: Iterable[ColumnBatch] = source.read_batches({v.name for v in domain} if domain else source.state_columns())
     if domain is None:
         batches = list(_pack_batches(source, batches))
@@ -563,6 +563,8 @@ def _read_columns(
     """Names, numbers of rows and cells of the columns of a batch, some of which were read already."""
     if not plain:
         return batch.run_columns(partial(_to_bitmaps, domains=domains, report=report))
+    if not batch.columns:
+        return [(name, batch.rows, (plain[name].words, None, None)) for name in batch.names]
     return [
         (name, batch.rows, (plain[name].words, None, None)) if name in plain else _to_bitmaps(read, domains, report)
         for name, read in zip(batch.names, batch.columns, strict=True)

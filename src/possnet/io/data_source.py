@@ -89,11 +89,14 @@ class DataSource(ABC):
         Columns of cells -> the column that says how certain they are, and its largest certainty.
     whole
         Whether all rows will be kept at once, so that tables may be large.
+    expected
+        The variables, where they are known before anything is read.
     """
 
     header: list[str]
     rows: int | None = None
     whole: bool = False
+    expected: Sequence[Variable] = ()
 
     def __init__(self, path: Path, weight_column: str | None) -> None:
         self.path, self.owner, self.weight_column = path, str(path), weight_column

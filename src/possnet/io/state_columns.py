@@ -7,6 +7,7 @@ text is left to the reader that explains what it finds.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Words
+    from possnet.aliases import Bools, Words
     from possnet.variables import Variable
 
 
@@ -48,41 +49,52 @@ def read_state_columns(
     >>> read_state_columns(table, ["rash"], {"rash": Variable("rash", ("yes", "?"))}, 100)
     {}
     """
-    coded = [column for name in names if (column := _code_states(table.column(name), domains[name], longest))]
-    if not coded:
-        return {}
-    sizes = [len(column) for column in coded]
-    cells = np.concatenate([np.arange(size) for size in sizes])
-    occurring = bitmaps.pack(
-        np.repeat(np.stack([column.codes for column in coded]), sizes, axis=0) == cells[:, np.newaxis]
-    )
-    # states that do not occur have no bit set
-    starts = list(accumulate((len(column.variable) for column in coded), initial=0))
-    places = np.concatenate([start + column.first_states for start, column in zip(starts, coded, strict=False)])
-    words = np.zeros((starts[-1], occurring.shape[1]), dtype=occurring.dtype)
-    words[places] = occurring
-    return {
-        column.variable.name: StateBitmaps(words[start : start + len(column.variable)], column)
-        for start, column in zip(starts, coded, strict=False)
+    coded = {
+        name: codes for name in names if (codes := _code_states(table.column(name), domains[name], longest)) is not None
     }
+    return encode_states([domains[name] for name in coded], np.stack(list(coded.values()))) if coded else {}
 
 
-def _code_states(column: Any, variable: Variable, longest: int) -> CodedColumn | None:
-    """The codes of a column; None unless it is one array of names of states, not too many for codes of one byte."""
-    if column.num_chunks != 1 or column.null_count:
+def encode_states(variables: Sequence[Variable], codes: NDArray[np.uint8]) -> dict[str, StateBitmaps]:
+    """Bitmaps of columns of single states, from the number of each row's state (columns, rows).
+
+    >>> from possnet.variables import Variable
+    >>> encode_states([Variable("rash", ("yes", "no", "unclear"))], np.array([[1, 1, 0]], dtype=np.uint8))["rash"].words
+    array([[4], [3], [0]], dtype=uint64)
+    """
+    sizes = [len(variable) for variable in variables]
+    starts = list(accumulate(sizes, initial=0))
+    states = np.concatenate([np.arange(size, dtype=np.uint8) for size in sizes])
+    words = bitmaps.pack(np.repeat(codes, sizes, axis=0) == states[:, np.newaxis])
+    occurs: Bools = words.any(axis=1)
+    if not occurs.all():  # codes number the states that occur
+        numbers = np.concatenate([np.cumsum(part) for part in np.split(occurs, starts[1:-1])]).astype(np.uint8) - 1
+        codes = numbers[codes + np.array(starts[:-1])[:, np.newaxis]]
+    columns = {}
+    for variable, start, stop, column in zip(variables, starts, starts[1:], codes, strict=False):
+        octets = _state_octets(stop - start)
+        kept = occurs[start:stop]
+        coded = CodedColumn(variable, column, octets if kept.all() else octets[kept], None)
+        columns[variable.name] = StateBitmaps(words[start:stop], coded)
+    return columns
+
+
+@lru_cache(maxsize=256)
+def _state_octets(size: int) -> NDArray[np.uint8]:
+    """Every state alone as a mask (states, bytes)."""
+    octets = np.packbits(np.eye(size, dtype=np.bool_), axis=1, bitorder="little")
+    octets.flags.writeable = False
+    return octets
+
+
+def _code_states(column: Any, variable: Variable, longest: int) -> NDArray[np.uint8] | None:
+    """The state of each row; None unless the column is one array of names of states, not too many for codes of one byte."""
+    if column.num_chunks != 1 or column.null_count or len(variable) > _CODES:
         return None
     (chunk,) = column.chunks
     texts = chunk.dictionary.to_pylist()
-    if (
-        not 0 < len(texts) <= _CODES
-        or 4 * max(map(len, texts)) > longest
-        or not all(text in variable for text in texts)
-    ):
+    if not texts or 4 * max(map(len, texts)) > longest or not all(text in variable for text in texts):
         return None
-    states = [variable.index(text) for text in texts]
-    occurring = sorted(states)
-    numbers = np.array([occurring.index(state) for state in states], dtype=np.uint8)
-    codes: NDArray[np.uint8] = numbers[numbers_of_array(chunk.indices, -1)]
-    width = -(-len(variable) // 8)
-    octets = np.frombuffer(b"".join((1 << state).to_bytes(width, "little") for state in occurring), dtype=np.uint8)
-    return CodedColumn(variable, codes, octets.reshape(-1, width), None)
+    states = np.array([variable.index(text) for text in texts], dtype=np.uint8)
+    codes: NDArray[np.uint8] = states[numbers_of_array(chunk.indices, -1)]
+    return codes

@@ -171,8 +171,10 @@ def _choose_slots(words: FieldWords, multiplier: np.uint64, shift: np.uint64, ou
     return hashes.view(np.int64)
 
 
-def make_slots(texts: Sequence[bytes]) -> TextSlots | None:
+def make_slots(texts: Sequence[bytes], *, quickly: bool = False) -> TextSlots | None:
     """Slots for some texts without zero bytes; None if they are too many to have one each.
+
+    As few as that takes, for they are read where the cache ends; or so many that one of the first multipliers will do.
 
     >>> slots = make_slots([b"yes", b"no", b"maybe, but not now"])
     >>> text = np.frombuffer(b"no,maybe, but not now,maybe, but never........", dtype=np.uint8)
@@ -189,6 +191,7 @@ def make_slots(texts: Sequence[bytes]) -> TextSlots | None:
         row[fields + 1] = further
     rng = np.random.default_rng(0)  # any odd multipliers will do
     least = 2 * len(texts).bit_length() - 4  # with fewer slots than that two texts share one nearly always
+    least += 4 if quickly else 0
     for bits in range(min(max(_LEAST_BITS, least), _MOST_BITS), _MOST_BITS + 1):
         shift = np.uint64(64 - bits)
         for multiplier in rng.integers(1 << 63, size=_TRIES, dtype=np.uint64) * np.uint64(2) + np.uint64(1):

@@ -216,7 +216,7 @@ class _FamilyClimber:
             for gain, move in self._changes[child]:
                 if gain <= least:
                     break
-                if self._is_possible(move) and (held is None or not held(*move[1:], gain)):
+                if self._is_possible(move) and (held is None or not held(move[1], move[2], gain)):
                     moves.append((gain, move))
                     least = max(least, gain - within)
         return sorted((pair for pair in moves if pair[0] >= least), key=itemgetter(1))

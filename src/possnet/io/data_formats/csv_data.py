@@ -21,10 +21,11 @@ from possnet.errors import InputError, keep_findings, warn_user
 from possnet.io.atomic_files import replace_file
 from possnet.io.csv_codes import CodedFields
 from possnet.io.csv_dialect import CsvDialect, bound_lines, detect_dialect, fallback_encoding, is_utf8_file
-from possnet.io.data_source import ARROW_NEEDS, DataSource, changed_file, explicit_weights
+from possnet.io.csv_states import code_states
+from possnet.io.data_source import ARROW_NEEDS, ColumnBatch, DataSource, changed_file, explicit_weights
 from possnet.io.file_access import file_error
 from possnet.io.formats import DataFormat
-from possnet.io.state_columns import read_state_columns
+from possnet.io.state_columns import encode_states, read_state_columns
 from possnet.limits import (
     current_limit,
     describe_shortage,
@@ -36,8 +37,10 @@ from possnet.limits import (
 from possnet.threads import run_beside, uses_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from possnet.arrow import RawColumn
     from possnet.dataset import Dataset
@@ -82,6 +85,46 @@ class CsvSource(DataSource):
         """A column of texts; that they are dictionary-encoded declares nothing."""
         (column,) = columns_of_table(table.select([name]), [name], is_sound=True)
         return replace(column, states=None, ordered=False)  # type: ignore[type-var]
+
+    def read_batches(self, wanted: Collection[str]) -> Iterator[ColumnBatch]:
+        """Batches of the wanted columns; of a small file of nothing but names of states, without a parser."""
+        chosen = set(wanted)
+        variables = [variable for variable in self.expected if variable.name in chosen]
+        codes = self._code_small_file(variables) if variables else None
+        if codes is None:
+            yield from super().read_batches(wanted)
+            return
+
+        def read_named(domains: Mapping[str, Variable]) -> dict[str, StateBitmaps]:
+            return encode_states([domains[variable.name] for variable in variables], codes)
+
+        names, rows = [variable.name for variable in variables], codes.shape[1]
+        yield ColumnBatch((), None, is_small=True, read_named=read_named, names=names, rows=rows)
+
+    def _code_small_file(self, variables: Sequence[Variable]) -> NDArray[np.uint8] | None:
+        """The states of all rows of a small file (variables, rows); None if its fields are anything but names of states."""
+        others = {*self.binnings, *self.certainty, *self.recalled}
+        if self.weight_column or not self.dialect.is_utf8 or any(v.name in others for v in variables):
+            return None
+        if not all(variable.name in self.header for variable in variables):
+            return None
+        before, quote = self._describe_state(), self.dialect.quote.encode()
+        content = self._read_small_file()
+        # names of states are UTF-8, but other columns may be anything
+        is_utf8 = len(variables) == len(self.header) or content.isascii()
+        rows = _skip_header(memoryview(content)) if is_utf8 and not (quote and quote in content) else None
+        if rows is None:
+            return None
+        codes = code_states(rows, self.header, self.dialect.delimiter, variables, current_limit("cell"))
+        self._require_state(before)
+        return codes
+
+    def _read_small_file(self) -> bytes:
+        """The bytes of a small file; nothing of a large one, or of one that cannot be read: the parser says why."""
+        with suppress(OSError):
+            if self.path.stat().st_size < _SMALL_FILE:
+                return self.path.read_bytes()
+        return b""
 
     def read_named(self, table: Any, names: Sequence[str], domains: Mapping[str, Variable]) -> dict[str, StateBitmaps]:
         """Those columns that hold nothing but names of states; measurements and the like are left out."""
