@@ -69,7 +69,13 @@ def test_cell_tables_are_counts(
     above = tuple(sorted(others[: draw.draw(st.integers(0, len(others) - 1))]))
     candidates = [k for k in sorted(others) if k not in above]
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_ROW", row_price), ("_KEYS", keys), ("_SMALL", small), ("_MARK", product_price)):
+        for name, value in (
+            ("_ROW", row_price),
+            ("_KEYS", keys),
+            ("_SMALL", small),
+            ("_MARK", product_price),
+            ("_SHORT", 0),
+        ):
             patch.setattr(contingency, name, value)
         if product_price == 0:
             patch.setattr(contingency, "_MULTIPLICATION", 0.0)

@@ -105,6 +105,11 @@ def test_the_gain_of_a_move_is_what_the_score_gains(seed: int, most: int, name: 
                 assert gain == pytest.approx(after - climber.total, rel=1e-9, abs=1e-6)
             else:  # ruled out by its price alone
                 assert after <= climber.total + 1e-6
+        for number in (1, 4, 20):
+            possible_gains = np.sort(gains[0][np.isfinite(gains[0])])[::-1]
+            lowest = possible_gains[number - 1] if len(possible_gains) >= number else -np.inf
+            listed_moves = [(int(p), int(c)) for p, c in np.argwhere(np.isfinite(gains[0]) & (gains[0] >= lowest))]
+            assert [move[1:] for _, move in climber.best_additions(number)] == listed_moves
         found = climber.best_move((), climber.total, upward=False)
         if found is None:
             return

@@ -66,7 +66,7 @@ def encode_states(variables: Sequence[Variable], codes: NDArray[np.uint8]) -> di
     starts = list(accumulate(sizes, initial=0))
     states = np.concatenate([np.arange(size, dtype=np.uint8) for size in sizes])
     words = bitmaps.pack(np.repeat(codes, sizes, axis=0) == states[:, np.newaxis])
-    occurs: Bools = words.any(axis=1)
+    occurs: Bools = np.asarray(words.any(axis=1))
     if not occurs.all():  # codes number the states that occur
         numbers = np.concatenate([np.cumsum(part) for part in np.split(occurs, starts[1:-1])]).astype(np.uint8) - 1
         codes = numbers[codes + np.array(starts[:-1])[:, np.newaxis]]

@@ -45,6 +45,7 @@ _STACKED_ROW: Final = 2.2  # a row in one histogram of all columns
 _MULTIPLICATION: Final = 0.02  # of a matrix product
 _MARK: Final = 0.8  # a row marked in a context
 _KEYS: Final = 1 << 20  # numbers of the histograms of several columns at once
+_SHORT: Final = 1 << 11  # rows of which bitmaps save less than it takes to make them
 _LONG: Final = 1 << 13  # rows of a bitmap that costs more than what a subtraction does
 _SMALL: Final = 1 << 16  # entries of tables for which occurring combinations are not looked for
 _MULTIPLIED: Final = 1 << 29  # multiplications by which all pairs are counted
@@ -379,6 +380,8 @@ class ContingencyTables:
         rows = self.rows.n_rows
         length = -(-rows // 64)
         if self.rows.weights is not None or rows == 0:
+            return False
+        if rows < _SHORT and not states and self._is_stackable(len(self.n_cells)):
             return False
         if sum(sizes) * length > _WORDS or contexts * length > _WORDS:
             return False

@@ -12,7 +12,7 @@ computed again. For structures with hidden states see `possnet.structure.hidden_
 from __future__ import annotations
 
 from collections import deque
-from heapq import nlargest
+from heapq import heappush, heappushpop
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -221,6 +221,20 @@ class _FamilyClimber:
                     least = max(least, gain - within)
         return sorted((pair for pair in moves if pair[0] >= least), key=itemgetter(1))
 
+    def best_additions(self, number: int) -> list[_Gain]:
+        """So many of the edges that gain most, and those that equal the least of them, in the order of moves."""
+        best: list[float] = []  # a heap, the least first
+        for child, ranked in enumerate(self._ranked):
+            gains, addable = self._adding[child], self.graph.addable_parents(child)
+            for parent in ranked if addable else ():
+                gain = gains[parent]
+                if gain == -np.inf or (len(best) == number and gain <= best[0]):
+                    break
+                if addable >> parent & 1:
+                    (heappush if len(best) < number else heappushpop)(best, gain)
+        least = best[0] if len(best) == number else -np.inf
+        return [pair for pair in self.list_moves(np.nextafter(least, -np.inf)) if pair[1][0] == _ADD]
+
     def _is_possible(self, move: EdgeMove) -> bool:
         """Whether an edge could be deleted, or reversed."""
         action, parent, child = move
@@ -321,29 +335,18 @@ def climb_from(score: FamilyScorer, problem: SearchProblem, result: SearchResult
 
 
 def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult) -> None:
-    """Fill in the scores of the families, and the gains of all moves that could still be made.
+    """Fill in the scores of the families, what its edges are worth, and the gains of the best additions that it lacks.
 
     Of a search that was stopped only what its edges are worth: its time is up.
     """
     result.families = _score_families(score, result.edges)
     if result.stopped in {CONVERGED, "max_steps"}:
-        moves = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges)).list_moves()
-        least = _rank_gain([gain for gain, move in moves if move[0] == _ADD], NEAR_MISSES)
-        for gain, (action, parent, child) in moves:
-            if action != _ADD or gain >= least:
-                result.gains[ACTIONS[action], parent, child] = gain
+        climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
+        for gain, (_, parent, child) in climber.best_additions(NEAR_MISSES):
+            result.gains["add", parent, child] = gain
     for parent, child in np.argwhere(result.edges).tolist():  # required ones too, which cannot be deleted
         rest = tuple(p for p in parents_of(result.edges, child) if p != parent)
         result.gains["delete", parent, child] = score.score_family(child, rest) - result.families[child]
-
-
-def _rank_gain(gains: list[float], rank: int) -> float:
-    """The gain of a rank, 1 being the largest; -inf if there are fewer.
-
-    >>> _rank_gain([3.0, 1.0, 2.0, 2.0], 2), _rank_gain([3.0], 2)
-    (2.0, -inf)
-    """
-    return nlargest(rank, gains)[-1] if len(gains) >= rank else -np.inf
 
 
 def _score_families(score: FamilyScorer, edges: Bools) -> list[float]:

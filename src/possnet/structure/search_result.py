@@ -43,8 +43,7 @@ class SearchResult:
     moves
         The moves that led there.
     gains
-        Gain of each move (action, parent, child) that could still be made, of additions at least the best; ``delete`` of
-        every edge.
+        What ``delete`` of every edge would gain, and ``add`` of the best edges that it lacks: (action, parent, child).
     families
         Score of each family, where the score is a sum over families.
     order
