@@ -165,7 +165,8 @@ class ContingencyTables:
         size, rows = sum(self.n_cells), self.rows.n_rows
         if not self._is_multipliable() or rows * size * size > _MULTIPLIED:
             return
-        counts = self._product_with(self._cell_marks)
+        marks = self._cell_marks if rows < _LONG else self._mark_cells()  # which is not needed again
+        counts = self._multiply_marks(marks, marks)
         starts = accumulate(self.n_cells[:-1], initial=0)
         for start, cells in zip(starts, self.n_cells, strict=True):
             yield CandidateTables(
@@ -180,19 +181,21 @@ class ContingencyTables:
 
     @cached_property
     def _cell_marks(self) -> Floats:
+        return self._mark_cells()
+
+    def _mark_cells(self) -> Floats:
         """The matrix (cells of all columns, rows) of 1 for the rows with a cell; its numbers add up exactly."""
-        rows = self.rows.n_rows
+        codes = np.stack(self.rows.codes)
+        cells = np.concatenate([np.arange(size, dtype=codes.dtype) for size in self.n_cells])
         # floats of 32 bits add up to 2**24 exactly
         kind: Any = np.float32 if self.rows.weights is None else np.float64
-        marks = np.zeros(sum(self.n_cells) * rows, dtype=kind)
-        marks[(self._stack_places() * rows + np.arange(rows)).ravel()] = 1.0
-        matrix: Floats = marks.reshape(-1, rows)
-        return matrix
+        marks: Floats = (np.repeat(codes, self.n_cells, axis=0) == cells[:, np.newaxis]).astype(kind)
+        return marks
 
-    def _product_with(self, marks: Floats) -> Ints:
-        """Rows, or their weights, that each of some marks shares with each cell of all columns."""
-        weighted = marks if self.rows.weights is None else marks * self.rows.weights
-        counts: Ints = (weighted @ self._cell_marks.T).astype(np.int64)
+    def _multiply_marks(self, some: Floats, others: Floats) -> Ints:
+        """Rows, or their weights, that have each of some marks and each of some others."""
+        weighted = some if self.rows.weights is None else some * self.rows.weights
+        counts: Ints = (weighted @ others.T).astype(np.int64)
         return counts
 
     def _multiply_cells(self, parents: tuple[int, ...], child: int, candidates: list[int]) -> CandidateTables:
@@ -200,7 +203,7 @@ class ContingencyTables:
         cells = [self.n_cells[k] for k in (*parents, child)]
         numbers = self._number_cells((*parents, child)).astype(np.int32)
         marks = np.arange(prod(cells), dtype=np.int32)[:, np.newaxis] == numbers
-        counts = self._product_with(marks.astype(self._cell_marks.dtype))
+        counts = self._multiply_marks(marks.astype(self._cell_marks.dtype), self._cell_marks)
         if len(candidates) < len(self.n_cells):
             counts = counts[:, _mark_places(candidates, self.n_cells)]
         sizes = [self.n_cells[k] for k in candidates]
