@@ -28,6 +28,7 @@ from possnet.metrics.structures import structure_metrics
 
 NETWORKS = ("asia", "alarm", "insurance", "hailfinder", "win95pts", "andes")
 ROWS = (1_000, 10_000, 100_000)
+FEW = 1_000  # rows on which searches are short enough to be run ten times a turn
 MANY = 100_000  # rows from which on the search starts again six times
 PATIENCE = 60
 TOO_LONG = ("andes", 100_000)  # minutes of pyAgrum
@@ -86,8 +87,9 @@ def line(
         search = pn.Search(restarts=6) if rows >= MANY else pn.Search()
         return pn.learn_structure(pn.read_data(file, variables=net), "greedy", measure="bic", search=search)
 
-    jobs: dict[str, Callable[[], float]] = {"possnet": timed(ours)}
-    jobs |= peer.with_threads("pyagrum_structure", file=file, net=model)
+    times = 10 if rows <= FEW else 1  # a run of milliseconds
+    jobs: dict[str, Callable[[], float]] = {"possnet": timed(ours, times)}
+    jobs |= peer.with_threads("pyagrum_structure", file=file, net=model, times=times)
     found = interleaved(jobs, rounds)
     edges = peer("pyagrum_structure", file=file, net=model, threads=1)["edges"]
     data, learned = pn.read_data(file, variables=net), ours().dag

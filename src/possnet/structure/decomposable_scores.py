@@ -236,7 +236,7 @@ class DecomposableScore:
 
     def _sum_terms(self, cube: Floats) -> Floats:
         """What each cell of the data cube adds to L of its variables."""
-        return self._n_log_n(cube)
+        return n_log_n(cube)
 
     def _tabulate_penalties(self) -> Floats:
         """What the free parameters of every family cost (children, sets of parents)."""

@@ -7,6 +7,7 @@ n 2^(n-1) families are scored together, and a search only looks them up.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from possnet.structure.bit_sets import bits_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.aliases import Floats
+    from possnet.aliases import Bools, Floats, Ints
 
 
 class FamilyTable:
@@ -39,12 +40,12 @@ class FamilyTable:
     def __init__(self, scores: Floats, penalties: Floats) -> None:
         self.size = len(scores)
         self.scores: list[list[float]] = scores.tolist()
-        sets, variables = np.arange(scores.shape[1])[:, np.newaxis], 1 << np.arange(self.size)
-        wider = sets | variables
-        worthwhile = penalties[:, wider] < -scores[:, :, np.newaxis]
-        worthwhile &= wider != sets
-        worthwhile[np.arange(self.size), :, np.arange(self.size)] = False
-        self.additions: Floats = np.where(worthwhile, scores[:, wider], -np.inf)
+        wider, is_wider = _list_wider(self.size)
+        added = scores.take(wider, axis=1)
+        worthwhile = penalties.take(wider, axis=1) < -scores[:, :, np.newaxis]
+        worthwhile &= is_wider
+        added[~worthwhile] = -np.inf
+        self.additions: Floats = added
 
     def prepare_families(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """All families are known."""
@@ -57,3 +58,12 @@ class FamilyTable:
         """Score of the family with each variable as one more parent; -inf if that is impossible or cannot be better."""
         additions: Floats = self.additions[child, bits_of(parents)]
         return additions
+
+
+@cache
+def _list_wider(size: int) -> tuple[Ints, Bools]:
+    """Every set with each variable (sets, variables), and whether it is another set without the child (children, ...)."""
+    sets, variables = np.arange(1 << size)[:, np.newaxis], 1 << np.arange(size)
+    wider = sets | variables
+    is_wider = (wider != sets) & ~np.eye(size, dtype=np.bool_)[:, np.newaxis]
+    return wider, is_wider
