@@ -164,7 +164,7 @@ def _slim_fonts() -> tuple[str, ...]:
         for weight in ("normal", "bold"):
             file = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
             slim, content = _fonts_folder() / f"{weight}.ttf", io.BytesIO()
-            with TTFont(file, recalcTimestamp=False, lazy=True) as font:
+            with TTFont(file, recalcTimestamp=False, recalcBBoxes=False, lazy=True) as font:
                 for table in _NEEDLESS & set(font.keys()):
                     del font[table]
                 smaller = Subsetter(Options(name_IDs=["*"], glyph_names=True, notdef_outline=True, hinting=False))
