@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.inference import batched, row_queries
+from possnet.inference import batched, row_queries, slice_passes
 
 if TYPE_CHECKING:
     import pytest
 
-ROW_WAYS = ["tree", "slices", "components", "cheapest"]
+ROW_WAYS = ["tree", "slices", "slices in threads", "components", "cheapest"]
 
 
 def force(way: str, patch: pytest.MonkeyPatch) -> None:
@@ -23,3 +23,8 @@ def force(way: str, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(row_queries, "_QUICK_SECONDS", np.inf if way == "tree" else -1.0)
         patch.setattr(row_queries, "_WORTH_A_TRY", -1.0)
         patch.setattr(batched, "_SECONDS_A_CLIQUE", 1e9)  # slices are faster
+    if way == "slices in threads":
+        patch.setattr(slice_passes, "_WORTH_THREADS", 0)
+        patch.setattr(slice_passes, "_SMALL", 0)
+        patch.setattr(slice_passes, "cores", lambda: 2)
+        patch.setattr(slice_passes, "rows_at_a_time", lambda _: 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,24 @@ def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch
         monkeypatch.setattr(other, "run_blocks", refuse)
     force(way, monkeypatch)
     assert set(pn.Inference(net).marginals_many(rows)) == {v.name for v in net.variables}
+
+
+def test_beliefs_of_many_rows_are_computed_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = pn.load_example("asia")
+    rows = pn.sample(net, 200, imprecision=0.5, process="traced", rng=4)
+    expected = pn.Inference(net).marginals_many(rows)
+    threads: set[str] = set()
+    believe = slice_passes.SlicePasses._believe_piece
+
+    def note(*given: Any) -> Any:
+        threads.add(threading.current_thread().name)
+        return believe(*given)
+
+    monkeypatch.setattr(slice_passes.SlicePasses, "_believe_piece", note)
+    force("slices in threads", monkeypatch)
+    for name, degrees in pn.Inference(net).marginals_many(rows).items():
+        assert degrees == pytest.approx(expected[name])
+    assert any(name.startswith("possnet") for name in threads)
 
 
 def test_a_step_of_an_elimination_that_combines_nothing_has_one_entry() -> None:

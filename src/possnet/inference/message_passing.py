@@ -47,7 +47,7 @@ class Projection:
     def plan_steps(self) -> list[tuple[int, int, int]]:
         """Steps over runs of neighbouring dropped axes, worked out when first asked for."""
         if self._steps is None:
-            self._steps = []
+            steps: list[tuple[int, int, int]] = []
             outer, run, inner = 1, 1, prod(self.shape)
             for axis, size in enumerate(self.shape):
                 inner //= size
@@ -55,10 +55,11 @@ class Projection:
                     run *= size
                     continue
                 if run > 1:
-                    self._steps.append((outer, run, inner * size))
+                    steps.append((outer, run, inner * size))
                 outer, run = outer * size, 1
             if run > 1:
-                self._steps.append((outer, run, inner))
+                steps.append((outer, run, inner))
+            self._steps = steps  # whole at once: another thread may ask meanwhile
         return self._steps
 
     def __call__(self, table: Floats, semiring: Semiring) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from possnet.inference.slice_messages import (
     ReceivedMessages,
     SliceMessages,
 )
+from possnet.threads import cores, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,6 +38,8 @@ _FEW_PATTERNS = 16  # that are not worth merging
 _FEWER = 2  # times as few patterns are worth a product with 1
 _LARGE = 1 << 20  # entries of all rows; below, what rows share is not looked for
 _LONG_AXIS = 16  # entries along which a table of its own is computed as fast as those of many rows
+_WORTH_THREADS = 1 << 23  # entries of all rows; below, threads take longer to start than they save
+_THREADS = 2  # more wait for memory
 _SMALL = 1 << 14  # entries of all rows; below, steps of an elimination cost more than they save
 
 
@@ -325,7 +329,7 @@ class SlicePasses:
         for _, v, shape in layout.vectors:
             taken.append(self._vectors[v].take(next(left), axis=1, mode="clip").reshape(*shape, -1))
         for _, child, bits, shape, turn in layout.children:
-            message = self._sent[child].tables[bits].take(next(left), axis=1, mode="clip")
+            message = _take_columns(self._sent[child].tables[bits], next(left))
             if turn is not None:
                 message = message.reshape(*turn[0], -1).transpose(*turn[1], len(turn[1]))
             taken.append(message.reshape(*shape, -1))
@@ -387,29 +391,53 @@ class SlicePasses:
         asked = [self._prepare_answers(number, group, received, answers) for group in work.groups]
         for k, answer in answers.items():
             answer.allocate({bits: self._count_entries(k, bits) for bits in answer.widths})
+        pieces, entries = [], 0
         for group, asking in zip(work.groups, asked, strict=True):
             layout = self._tree.lay_out(number, group.pattern, work.vectors, work.children)
             start, stop = received.find(group)
             most = rows_at_a_time(layout.entries)
-            for begin in range(start, stop, most):
-                chosen = slice(begin, min(begin + most, stop))
-                codes = [work.codes[part][received.combinations[chosen]] for part in layout.parts]
-                parts = self._take_parts(layout, codes, is_merged=work.is_merged)
-                if group.pattern[0] in received.tables:
-                    message = self._divide(number, group, received, chosen)
-                    parts.append(message.reshape(*(1,) * layout.eliminated, *layout.kept, -1))
-                belief = self._combine(parts, layout)
-                for v, marginal in marginals.items():
-                    if v in layout.variables:
-                        marginal[:, chosen] = layout.project_on((v,)).project_rows(belief, semiring)
-                for child, ask in asking.items():
-                    ask.fill(answers[child].tables, layout.project_on(ask.scope).project_rows(belief, semiring), begin)
+            pieces += [
+                (group, asking, layout, slice(begin, min(begin + most, stop))) for begin in range(start, stop, most)
+            ]
+            entries += layout.entries * (stop - start)
+
+        threads = 1 if entries < _WORTH_THREADS else min(cores(), _THREADS)
+
+        def project_piece(piece: tuple[PatternSlices, dict[int, AskedColumns], SliceLayout, slice]) -> None:
+            group, asking, layout, chosen = piece
+            # the caller's settings are not those of a thread
+            with np.errstate(divide="ignore", invalid="ignore") if threads > 1 else nullcontext():
+                belief = self._believe_piece(number, group, layout, received, chosen)
+            for v, marginal in marginals.items():
+                if v in layout.variables:
+                    marginal[:, chosen] = layout.project_on((v,)).project_rows(belief, semiring)
+            for child, ask in asking.items():
+                projected = layout.project_on(ask.scope).project_rows(belief, semiring)
+                ask.fill(answers[child].tables, projected, chosen.start)
+
+        for _ in in_order(project_piece, pieces, threads):
+            pass
         for v, marginal in marginals.items():
             (opened,) = np.nonzero(self._is_open[v, work.rows])
             tables[v][work.rows[opened]] = marginal[:, received.keys[opened]].T
         for k, answer in answers.items():
             if answer.widths:
                 above[k] = answer.join(work.rows, received.keys, self._n_rows)
+
+    def _believe_piece(
+        self, number: int, group: PatternSlices, layout: SliceLayout, received: ReceivedMessages, chosen: slice
+    ) -> Floats:
+        """The belief of a node as tables of all open variables, for some combinations of one pattern."""
+        work, width = self._works[number], chosen.stop - chosen.start
+        codes = [work.codes[part][received.combinations[chosen]] for part in layout.parts]
+        if layout.entries * width > _SMALL:
+            codes = [_shorten(column) for column in codes]
+        parts = self._take_parts(layout, codes, is_merged=work.is_merged)
+        if group.pattern[0] in received.tables:
+            message = self._divide(number, group, received, chosen)
+            parts.append(message.reshape(*(1,) * layout.eliminated, *layout.kept, -1))
+        belief = self._combine(parts, layout)
+        return belief if belief.shape[-1] == width else np.broadcast_to(belief, (*belief.shape[:-1], width))
 
     def _receive(self, number: int, messages: SliceMessages | None) -> ReceivedMessages:
         """The combinations of a node's own and of the columns of what it received from above."""
@@ -423,12 +451,12 @@ class SlicePasses:
     def _divide(self, number: int, group: PatternSlices, received: ReceivedMessages, chosen: slice) -> Floats:
         """What some combinations received, without what they sent themselves."""
         semiring, bits = self._semiring, group.pattern[0]
-        message = received.tables[bits].take(received.columns[chosen], axis=1, mode="clip")
+        message = _take_columns(received.tables[bits], received.columns[chosen])
         if semiring.divide is None:  # the minimum need not: it is idempotent
             return message
         own = received.combinations[chosen] + (group.column - group.begin)
-        sent = self._sent[number].tables[bits].take(own, axis=1, mode="clip")
-        answer: Floats = np.fmax(semiring.divide(message, sent, out=sent), semiring.zero, out=message)
+        answer: Floats = semiring.divide(message, _take_columns(self._sent[number].tables[bits], own))
+        np.fmax(answer, semiring.zero, out=answer)
         return answer
 
     def _believe_joint(self, number: int, received: ReceivedMessages) -> SliceMessages:
@@ -469,3 +497,25 @@ class SlicePasses:
     def _count_entries(self, number: int, bits: int) -> int:
         """Entries of a message over some of a node's separator."""
         return prod(self._tree.sizes[v] for v in open_variables(self._tree.nodes[number].separator, bits))
+
+
+def _take_columns(table: Floats, columns: Ints) -> Floats:
+    """Some columns of a table; many neighbours in their order are a view of it.
+
+    >>> _take_columns(np.array([[1.0, 2.0, 3.0]]), np.array([1, 2])).tolist()
+    [[2.0, 3.0]]
+    """
+    if table.shape[0] * len(columns) > _SMALL:  # else a copy is quicker than to look
+        first, last = int(columns[0]), int(columns[-1])
+        if last - first == len(columns) - 1 and (columns[1:] > columns[:-1]).all():
+            return table[:, first : last + 1]
+    return table.take(columns, axis=1, mode="clip")
+
+
+def _shorten(codes: Ints) -> Ints:
+    """The first of some codes alone where all are equal: a table of one column stands for many.
+
+    >>> _shorten(np.array([2, 2])).tolist(), _shorten(np.array([2, 3])).tolist()
+    ([2], [2, 3])
+    """
+    return codes if (codes != codes[0]).any() else codes[:1]
