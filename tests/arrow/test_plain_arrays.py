@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from possnet.arrow import array_of_numbers, array_of_texts, nulls_of_array, numbers_of_array
+import possnet as pn
+from possnet.arrow import array_of_numbers, array_of_texts, nulls_of_array, numbers_of_array, plain_arrays
 
 TEXTS = st.lists(st.none() | st.text(max_size=5))
 KINDS = st.sampled_from(["i1", "u1", "i2", "i4", "u4", "i8", "f2", "f4", "f8", "?"])
@@ -70,3 +71,11 @@ def test_commands_load_no_pandas(work: str, tmp_path: Path) -> None:
         )
         assert ran.returncode == 0, ran.stderr
         assert ran.stdout.splitlines()[-1] == "False", words
+
+
+def test_texts_that_offsets_of_32_bits_cannot_tell_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_arrays, "_MOST_OCTETS", 3)
+    assert array_of_texts(["ab", "c"]).to_pylist() == ["ab", "c"]
+    assert array_of_texts(["ab", "cd"], large=True).to_pylist() == ["ab", "cd"]
+    with pytest.raises(pn.TooLarge, match="texts of 4 bytes in one column; expected at most 3"):
+        array_of_texts(["ab", "cd"])

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from possnet.errors import TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from possnet.aliases import Bools
+
+_MOST_OCTETS: Final = (1 << 31) - 1  # of texts whose offsets have 32 bits
 
 
 def array_of_numbers(values: NDArray[Any], missing: Bools | None = None) -> pa.Array:
@@ -52,8 +56,10 @@ def array_of_texts(texts: Iterable[str | None], *, large: bool = False) -> pa.Ar
     content = "".join(plain).encode()
     sizes = map(len, plain) if content.isascii() else (len(text.encode()) for text in plain)
     offsets = np.fromiter(accumulate(sizes, initial=0), dtype=np.int64, count=len(plain) + 1)
-    array = pa.Array.from_buffers(pa.large_string(), len(plain), [valid, pa.py_buffer(offsets), pa.py_buffer(content)])
-    return array if large else array.cast(pa.string())
+    if not large and len(content) > _MOST_OCTETS:
+        raise TooLarge(f"texts of {len(content):,} bytes in one column; expected at most {_MOST_OCTETS:,}")
+    kind, ends = (pa.large_string(), offsets) if large else (pa.string(), offsets.astype(np.int32))
+    return pa.Array.from_buffers(kind, len(plain), [valid, pa.py_buffer(ends), pa.py_buffer(content)])
 
 
 def numbers_of_array(array: pa.Array, missing: float) -> NDArray[Any]:

@@ -67,6 +67,7 @@ class Results:
     grid: Grid | None = field(default=None, compare=False)
     folder: Path | None = field(default=None, compare=False)
     versions: Mapping[str, str] = field(default_factory=dict, compare=False)
+    _summaries: list[Summary] = field(default_factory=list, init=False, repr=False, compare=False)  # once asked for
 
     @property
     def experiment(self) -> Experiment:
@@ -91,12 +92,13 @@ class Results:
         """
         if metric is not None:
             METRICS.require(metric, "results")
-        groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
-        for trial, outcome in zip(self.trials, self.outcomes, strict=True):
-            for name, measured in outcome.metrics.items():
-                if metric is None or name == metric:
+        if not self._summaries:
+            groups: dict[tuple[str, str, float, int, str, str], list[tuple[float, float, float | None]]] = {}
+            for trial, outcome in zip(self.trials, self.outcomes, strict=True):
+                for name, measured in outcome.metrics.items():
                     groups.setdefault((*trial.setting, name), []).append(measured)
-        return [_summarise(key, measured) for key, measured in groups.items()]
+            self._summaries.extend(_summarise(key, measured) for key, measured in groups.items())
+        return [summary for summary in self._summaries if metric is None or summary.metric == metric]
 
     @check_arguments
     def contexts(
