@@ -13,17 +13,19 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heappush, heappushpop
+from math import inf, nextafter
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from possnet.structure.bit_sets import list_bits
 from possnet.structure.search_clock import CONVERGED, run_until_stopped
 from possnet.structure.search_graph import SearchGraph, parent_sets_of, parents_of
 from possnet.structure.search_result import ACTIONS, NEAR_MISSES, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import TypeAlias
 
     from possnet.aliases import Bools, Floats
@@ -160,7 +162,9 @@ class _FamilyClimber:
         self._ranked: list[list[int]] = [[]] * score.size  # the same parents, the best first
         self._deleting: list[dict[int, float]] = [{}] * score.size  # for each child, what it gains without each parent
         self._changes: list[list[_Gain]] = [[]] * score.size  # for each child, what its edges gain deleted or reversed
-        self._tops = np.full(score.size, -np.inf)  # for each child, the most that any of these gains
+        # For each child no less than the most that any possible one of these gains: moves that turn out to be impossible
+        # are left out of it until an edge is deleted that could be in their way.
+        self._tops = [-inf] * score.size
         self._update_families(range(score.size))
 
     def _update_families(self, changed: Collection[int]) -> None:
@@ -178,10 +182,15 @@ class _FamilyClimber:
             }
         # an edge is reversed in two families
         for child in {*changed, *(below for k in changed for below in self.graph.children(k))}:
-            changes = self._changes[child] = self._rank_changes(child)
-            self._tops[child] = max(self._adding[child][self._ranked[child][0]], changes[0][0] if changes else -np.inf)
+            self._changes[child] = self._rank_changes(child)
+            self._tops[child] = self._find_top(child)
         self.total = sum(self._families)
         self.margin = rounding_of(self.total)
+
+    def _find_top(self, child: int) -> float:
+        """The most that a move to a child would gain, possible or not."""
+        added, changes = self._adding[child][self._ranked[child][0]], self._changes[child]
+        return max(added, changes[0][0]) if changes else added
 
     def _rank_changes(self, child: int) -> list[_Gain]:
         """What deleting and reversing the edges to a child would gain, possible or not, the best first."""
@@ -194,32 +203,44 @@ class _FamilyClimber:
         return changes
 
     def list_moves(
-        self, above: float = -np.inf, within: float = np.inf, held: Callable[[int, int, float], bool] | None = None
+        self, above: float = -inf, within: float = inf, held: Mapping[int, int] | None = None, enough: float = inf
     ) -> list[_Gain]:
-        """Moves that gain more than ``above``, and at most ``within`` less than the best, but none that are held.
+        """Moves that gain more than ``above``, and at most ``within`` less than the best.
 
-        They are pairs (gain, move), in the order of moves.
+        For some children ``held`` has bits of the other ends of pairs whose moves must gain more than ``enough``. Moves are
+        pairs (gain, move), in the order of moves.
         """
+        held = held or {}
         moves: list[_Gain] = []
-        least = above  # rises with the best so far
-        for child in (-self._tops).argsort(kind="stable").tolist():
-            if self._tops[child] <= least:
+        least, tops = above, self._tops  # the former rises with the best so far
+        for child in sorted(range(len(tops)), key=tops.__getitem__, reverse=True):
+            if tops[child] <= least:
                 break
-            gains, addable = self._adding[child], self.graph.addable_parents(child)
+            gains, addable, kept = self._adding[child], self.graph.addable_parents(child), held.get(child, 0)
+            top = -inf
             for parent in self._ranked[child] if addable else ():
                 gain = gains[parent]
                 if gain <= least:
+                    top = max(top, gain)
                     break
-                if addable >> parent & 1 and (held is None or not held(parent, child, gain)):
-                    moves.append((gain, (_ADD, parent, child)))
-                    least = max(least, gain - within)
+                if addable >> parent & 1:
+                    top = max(top, gain)
+                    if gain > enough or not kept >> parent & 1:
+                        moves.append((gain, (_ADD, parent, child)))
+                        least = max(least, gain - within)
             for gain, move in self._changes[child]:
                 if gain <= least:
+                    top = max(top, gain)
                     break
-                if self._is_possible(move) and (held is None or not held(move[1], move[2], gain)):
-                    moves.append((gain, move))
-                    least = max(least, gain - within)
-        return sorted((pair for pair in moves if pair[0] >= least), key=itemgetter(1))
+                if self._is_possible(move):
+                    top = max(top, gain)
+                    if gain > enough or not kept >> move[1] & 1:
+                        moves.append((gain, move))
+                        least = max(least, gain - within)
+            tops[child] = top
+        best = [pair for pair in moves if pair[0] >= least]
+        best.sort(key=itemgetter(1))
+        return best
 
     def best_additions(self, number: int) -> list[_Gain]:
         """So many of the edges that gain most, and those that equal the least of them, in the order of moves."""
@@ -228,12 +249,12 @@ class _FamilyClimber:
             gains, addable = self._adding[child], self.graph.addable_parents(child)
             for parent in ranked if addable else ():
                 gain = gains[parent]
-                if gain == -np.inf or (len(best) == number and gain <= best[0]):
+                if gain == -inf or (len(best) == number and gain <= best[0]):
                     break
                 if addable >> parent & 1:
                     (heappush if len(best) < number else heappushpop)(best, gain)
-        least = best[0] if len(best) == number else -np.inf
-        return [pair for pair in self.list_moves(np.nextafter(least, -np.inf)) if pair[1][0] == _ADD]
+        least = best[0] if len(best) == number else -inf
+        return [pair for pair in self.list_moves(nextafter(least, -inf)) if pair[1][0] == _ADD]
 
     def _is_possible(self, move: EdgeMove) -> bool:
         """Whether an edge could be deleted, or reversed."""
@@ -249,13 +270,11 @@ class _FamilyClimber:
         A tabu move is made after all if it passes the best score so far (aspiration). Rounding does not choose among moves
         that tie; see `_choose_tie`.
         """
-        pairs = {frozenset(pair) for pair in tabu_list}
-        enough = best + self.margin - self.total
-
-        def is_held(parent: int, child: int, gain: float) -> bool:
-            return gain <= enough and frozenset((parent, child)) in pairs
-
-        moves = self.list_moves(self.margin if upward else -np.inf, self.margin, is_held if pairs else None)
+        held: dict[int, int] = {}
+        for one, other in tabu_list:
+            held[one] = held.get(one, 0) | 1 << other
+            held[other] = held.get(other, 0) | 1 << one
+        moves = self.list_moves(self.margin if upward else -inf, self.margin, held, best + self.margin - self.total)
         if not moves:
             return None
         ties = [move for _, move in moves]
@@ -305,18 +324,20 @@ class _FamilyClimber:
     def random_move(self, rng: np.random.Generator) -> EdgeMove | None:
         """Any edge taken away or turned, of those that may be."""
         changes = (change for ranked in self._changes for change in ranked)
-        possible = sorted(move for gain, move in changes if gain > -np.inf and self._is_possible(move))
+        possible = sorted(move for gain, move in changes if gain > -inf and self._is_possible(move))
         return possible[rng.choice(len(possible))] if possible else None
 
     def apply_move(self, move: EdgeMove) -> None:
         """Make a move."""
         action, parent, child = move
         if action == _REVERSE:
-            self.graph.reverse_edge(parent, child)
+            freed = self.graph.reverse_edge(parent, child)
             self._update_families((parent, child))
         else:
-            self.graph.set_edge(parent, child, present=action == _ADD)
+            freed = self.graph.set_edge(parent, child, present=action == _ADD)
             self._update_families((child,))
+        for node in list_bits(freed):
+            self._tops[node] = self._find_top(node)
 
 
 def climb_families(score: FamilyScorer, problem: SearchProblem) -> SearchResult:

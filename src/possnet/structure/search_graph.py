@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,18 +11,26 @@ import numpy as np
 from possnet.structure.bit_sets import bits_of, list_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from possnet.aliases import Bools
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompiledConstraints:
     """Edges that must be, and edges that may be, as matrices (parent, child), and the most parents of a variable."""
 
     required: Bools
     allowed: Bools
     max_parents: int
+
+    @cached_property
+    def required_bits(self) -> list[int]:
+        """For every child the parents that it must have."""
+        return _column_bits(self.required)
+
+    @cached_property
+    def allowed_bits(self) -> list[int]:
+        """For every child the parents that it may have."""
+        return _column_bits(self.allowed)
 
 
 class SearchGraph:
@@ -32,6 +41,7 @@ class SearchGraph:
 
     >>> graph = SearchGraph(CompiledConstraints(np.zeros((3, 3), bool), ~np.eye(3, dtype=bool), 2))
     >>> graph.set_edge(0, 1, present=True)
+    0
     >>> graph.may_add().astype(int).tolist()
     [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
     >>> graph.parents(1), graph.may_reverse().astype(int).tolist()
@@ -41,10 +51,11 @@ class SearchGraph:
     def __init__(self, constraints: CompiledConstraints, edges: Bools | None = None) -> None:
         self.constraints = constraints
         self.edges: Bools = (constraints.required if edges is None else edges).copy()
-        self._parents = parent_sets_of(self.edges)
-        self._parent_bits = [bits_of(parents) for parents in self._parents]
-        self._allowed, self._required = _column_bits(constraints.allowed), _column_bits(constraints.required)
-        self._close_paths()
+        self._parent_bits, self._children = _column_bits(self.edges), _column_bits(self.edges.T)
+        self._parents = [tuple(list_bits(bits)) for bits in self._parent_bits]
+        self._allowed, self._required = constraints.allowed_bits, constraints.required_bits
+        self._above = _collect_reached(self._parent_bits)
+        self._below = _collect_reached(self._children)
 
     @property
     def reach(self) -> Bools:
@@ -59,25 +70,30 @@ class SearchGraph:
         """Children of a variable, sorted."""
         return list_bits(self._children[parent])
 
-    def set_edge(self, parent: int, child: int, *, present: bool) -> None:
-        """Add or delete an edge."""
+    def set_edge(self, parent: int, child: int, *, present: bool) -> int:
+        """Add or delete an edge; the variables, as bits, to or from which moves may be possible that were not."""
         self.edges[parent, child] = present
-        parents = self._parents[child] = parents_of(self.edges, child)
+        rest = [k for k in self._parents[child] if k != parent]
+        parents = self._parents[child] = tuple(sorted([*rest, parent]) if present else rest)
         self._parent_bits[child] = bits_of(parents)
-        if not present:
-            self._close_paths()
-            return
-        self._children[parent] |= 1 << child
         above, below = self._above[parent] | 1 << parent, self._below[child] | 1 << child
-        for node in list_bits(above):
-            self._below[node] |= below
-        for node in list_bits(below):
-            self._above[node] |= above
+        if present:
+            self._children[parent] |= 1 << child
+            for node in list_bits(above):
+                self._below[node] |= below
+            for node in list_bits(below):
+                self._above[node] |= above
+            return 0
+        self._children[parent] &= ~(1 << child)
+        _reach_again(above, self._children, self._below)
+        _reach_again(below, self._parent_bits, self._above)
+        return above | below
 
-    def reverse_edge(self, parent: int, child: int) -> None:
-        """Reverse an edge."""
-        self.set_edge(parent, child, present=False)
+    def reverse_edge(self, parent: int, child: int) -> int:
+        """Reverse an edge; the variables, as bits, to or from which moves may be possible that were not."""
+        freed = self.set_edge(parent, child, present=False)
         self.set_edge(child, parent, present=True)
+        return freed
 
     def addable_parents(self, child: int) -> int:
         """Variables, as bits, that could be added as parents."""
@@ -115,16 +131,6 @@ class SearchGraph:
                 may[parent, child] = self.is_reversible(parent, child)
         return may
 
-    def _close_paths(self) -> None:
-        """Children, descendants and ancestors of every node."""
-        children: list[list[int]] = [[] for _ in self._parents]
-        for child, parents in enumerate(self._parents):
-            for parent in parents:
-                children[parent].append(child)
-        self._children = [bits_of(following) for following in children]
-        self._below = _collect_below(children)
-        self._above = _collect_below(self._parents)
-
 
 def _column_bits(matrix: Bools) -> list[int]:
     """Every column of a matrix as bits of a number.
@@ -148,27 +154,46 @@ def _matrix_of(rows: list[int]) -> Bools:
     return matrix
 
 
-def _collect_below(children: Sequence[Sequence[int]]) -> list[int]:
-    """Descendants of every node of an acyclic graph, as bits of a number.
+def _collect_reached(following: list[int]) -> list[int]:
+    """What is reached from every node of an acyclic graph, as bits, from the nodes that follow it.
 
-    >>> [format(bits, "03b") for bits in _collect_below([[], [2], [0]])]
+    >>> [format(bits, "03b") for bits in _collect_reached([0b000, 0b100, 0b001])]
     ['000', '101', '001']
     """
-    n_parents = [0] * len(children)
-    for following in children:
-        for child in following:
-            n_parents[child] += 1
-    order = [node for node, number in enumerate(n_parents) if not number]
+    listed = [list_bits(bits) for bits in following]
+    n_before = [0] * len(following)
+    for after in listed:
+        for k in after:
+            n_before[k] += 1
+    order = [node for node, number in enumerate(n_before) if not number]
     for node in order:  # grows while it is walked
-        for child in children[node]:
-            n_parents[child] -= 1
-            if not n_parents[child]:
-                order.append(child)
-    below = [0] * len(children)
+        for k in listed[node]:
+            n_before[k] -= 1
+            if not n_before[k]:
+                order.append(k)
+    reached = [0] * len(following)
     for node in reversed(order):
-        for child in children[node]:
-            below[node] |= below[child] | 1 << child
-    return below
+        reached[node] = _reach(node, following, reached)
+    return reached
+
+
+def _reach(node: int, following: list[int], reached: list[int]) -> int:
+    bits = following[node]
+    for k in list_bits(bits):
+        bits |= reached[k]
+    return bits
+
+
+def _reach_again(nodes: int, following: list[int], reached: list[int]) -> None:
+    """What some nodes reach after an edge was deleted, those that reached least first: they follow the others.
+
+    >>> reached = [0b110, 0b100, 0b000]
+    >>> _reach_again(0b011, [0b010, 0b000, 0b000], reached)
+    >>> reached
+    [2, 0, 0]
+    """
+    for node in sorted(list_bits(nodes), key=lambda k: reached[k].bit_count()):
+        reached[node] = _reach(node, following, reached)
 
 
 def parents_of(edges: Bools, child: int) -> tuple[int, ...]:
@@ -186,7 +211,4 @@ def parent_sets_of(edges: Bools) -> list[tuple[int, ...]]:
     >>> parent_sets_of(np.array([[False, True], [False, False]]))
     [(), (0,)]
     """
-    parents: list[list[int]] = [[] for _ in range(len(edges))]
-    for parent, child in np.argwhere(edges).tolist():
-        parents[child].append(parent)
-    return [tuple(chosen) for chosen in parents]
+    return [tuple(list_bits(bits)) for bits in _column_bits(edges)]
