@@ -13,6 +13,7 @@ import possnet as pn
 from possnet.structure import DecomposableScore
 from possnet.structure.best_order_search import _OrderSearch
 from possnet.structure.bit_sets import bits_of
+from possnet.structure.exact_orders import find_best_structure
 from possnet.structure.grow_shrink_tree import GrowShrinkTree
 from possnet.structure.search_graph import CompiledConstraints
 from tests import oracles, strategies
@@ -20,6 +21,12 @@ from tests.structure.cases import family_score, free, oracle, problem_of, score_
 
 SHARP = [[1, 0.2, 0.1], [0.1, 1, 0.3], [0.2, 0.1, 1]]
 DECOMPOSABLE = ["random-set-bic", "mdl", "bic", "bdeu"]
+
+
+@pytest.fixture
+def some_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some orders alone, as with many variables, where all could be compared."""
+    monkeypatch.setattr(DecomposableScore, "tabulate_families", lambda *_: None)
 
 
 def rows_for(name: str, net: pn.Network, rows: int, seed: int) -> pn.Dataset:
@@ -32,13 +39,18 @@ def rows_for(name: str, net: pn.Network, rows: int, seed: int) -> pn.Dataset:
     return data.distinct()
 
 
-@settings(max_examples=30)
-@given(strategies.seeds, st.sampled_from(DECOMPOSABLE), st.integers(0, 3))
-def test_the_score_is_that_of_the_structure_and_not_below_hill_climbing(seed: int, name: Any, restarts: int) -> None:
+@settings(max_examples=40)
+@given(strategies.seeds, st.sampled_from(DECOMPOSABLE), st.integers(0, 3), st.booleans())
+def test_the_score_is_that_of_the_structure_and_not_below_hill_climbing(
+    seed: int, name: Any, restarts: int, few: bool
+) -> None:
     net = pn.random_network(5, max_parents=2, states=(2, 3), rng=seed)
     data = rows_for(name, net, 80, seed)
     slow = oracle("mdl" if name == "bic" else name)
-    learned = pn.learn_structure(data, "boss", measure=name, search=pn.Search(restarts=restarts), rng=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        if not few:
+            patch.setattr(DecomposableScore, "tabulate_families", lambda *_: None)
+        learned = pn.learn_structure(data, "boss", measure=name, search=pn.Search(restarts=restarts), rng=seed)
     assert learned.score == pytest.approx(slow(learned.dag, data), rel=1e-9)
     assert learned.score >= pn.learn_structure(data, "greedy", measure=name).score - 1e-6
     assert sum((learned.families or {}).values()) == pytest.approx(learned.score, rel=1e-9)
@@ -47,13 +59,16 @@ def test_the_score_is_that_of_the_structure_and_not_below_hill_climbing(seed: in
         assert edge.value > -1e-6
 
 
-@settings(max_examples=30)
-@given(strategies.seeds)
-def test_the_moves_put_the_structure_together_along_its_order(seed: int) -> None:
+@settings(max_examples=40)
+@given(strategies.seeds, st.booleans())
+def test_the_moves_put_the_structure_together_along_its_order(seed: int, few: bool) -> None:
     net = pn.random_network(6, max_parents=2, states=(2, 3), rng=seed)
     data = pn.sample(net, 300, process="precise", rng=seed)
     required = net.dag.edges[:1]
-    learned = pn.learn_structure(data, "boss", measure="bic", constraints=pn.Constraints(required=required))
+    with pytest.MonkeyPatch.context() as patch:
+        if not few:
+            patch.setattr(DecomposableScore, "tabulate_families", lambda *_: None)
+        learned = pn.learn_structure(data, "boss", measure="bic", constraints=pn.Constraints(required=required))
     assert learned.order is not None
     assert all(learned.order.index(parent) < learned.order.index(child) for parent, child in learned.dag.edges)
     assert {(step.parent, step.child) for step in learned.trace} == set(learned.dag.edges) - set(required)
@@ -64,6 +79,7 @@ def test_the_moves_put_the_structure_together_along_its_order(seed: int) -> None
     assert totals[-1] == pytest.approx(learned.score, rel=1e-9)
 
 
+@pytest.mark.usefixtures("some_orders")
 @pytest.mark.parametrize("name", ["bic", "bdeu"])
 def test_the_best_of_all_structures_of_four_is_found(name: str) -> None:
     best = []
@@ -102,6 +118,29 @@ def keeps_constraints(dag: pn.Dag, constraints: pn.Constraints) -> bool:
     )
 
 
+@settings(max_examples=40)
+@given(strategies.seeds, st.sampled_from(["bic", "bdeu"]), st.booleans())
+def test_no_structure_is_better_than_the_best_of_all_orders(seed: int, name: str, bound: bool) -> None:
+    """Against every DAG of four variables, with constraints and without."""
+    net = pn.random_network(4, max_parents=3, states=(2, 3), rng=seed)
+    data = pn.sample(net, 1 + seed % 500, process="precise", rng=seed)
+    constraints = draw_constraints([v.name for v in net.variables], np.random.default_rng(seed)) if bound else None
+    score = family_score(data, name)
+    assert score.tabulate_families() is not None
+    learned = pn.learn_structure(data, "boss", measure=name, constraints=constraints)
+    dags = [dag for dag in ALL_OF_FOUR if constraints is None or keeps_constraints(dag, constraints)]
+    assert learned.dag in dags
+    assert learned.score == pytest.approx(max(score_of(score, dag) for dag in dags), rel=1e-9)
+
+
+def test_of_what_ties_the_best_of_all_orders_has_the_fewest_parents_and_the_last_columns_last() -> None:
+    scores = np.full((3, 8), -1.0)  # no parents gain anything
+    assert find_best_structure(scores, free(3, 2)) == ([0, 1, 2], [(), (), ()])
+    scores[1, 1] = scores[0, 2] = 0.0  # an edge between the first two, in either direction
+    assert find_best_structure(scores, free(3, 2)) == ([0, 1, 2], [(), (0,), ()])
+
+
+@pytest.mark.usefixtures("some_orders")
 def test_constraints_are_kept_and_the_best_structure_that_keeps_them_is_found() -> None:
     missed = 0
     for seed in range(40):
@@ -185,6 +224,7 @@ def test_required_edges_bound_the_places_of_a_variable() -> None:
     assert search.allowed_places(3, [0, 1, 2]) == range(4)
 
 
+@pytest.mark.usefixtures("some_orders")
 def test_the_order_of_the_columns_hardly_matters() -> None:
     """Of hill climbing, 16 of 80 such runs end with another score; see docs/structure.md."""
     apart = 0
@@ -197,7 +237,10 @@ def test_the_order_of_the_columns_hardly_matters() -> None:
     assert apart <= 1  # of the first 40 one was, when this was written
 
 
-def test_children_of_copies_of_a_column_are_those_of_the_first() -> None:
+@pytest.mark.parametrize("few", [True, False], ids=["all orders", "some orders"])
+def test_children_of_copies_of_a_column_are_those_of_the_first(few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not few:
+        monkeypatch.setattr(DecomposableScore, "tabulate_families", lambda *_: None)
     net = pn.Network(
         [pn.Variable(name, ("1", "2", "3")) for name in ("a", "b", "c", "d")],
         pn.Dag({"a": (), "b": ("a",), "c": ("a",), "d": ("a",)}),
@@ -218,6 +261,7 @@ def test_few_rows_and_constant_columns_have_no_edges(rows: int) -> None:
     assert pn.learn_structure(data.select(["a"]), "boss", measure="bic").dag.nodes == ("a",)
 
 
+@pytest.mark.usefixtures("some_orders")
 def test_progress_is_reported_and_an_interrupt_returns_the_best_so_far() -> None:
     data = pn.sample(pn.load_example("asia"), 200, process="precise", rng=1)
     reports: list[int] = []
@@ -231,6 +275,17 @@ def test_progress_is_reported_and_an_interrupt_returns_the_best_so_far() -> None
     assert reports == list(range(1, 21))
     assert learned.stopped == "interrupted"
     assert learned.score >= pn.learn_structure(data, "greedy", measure="bic").score - 1e-6
+    late = pn.learn_structure(data, "boss", measure="bic", search=pn.Search(max_seconds=0.0))
+    assert (late.stopped, late.dag.edges) == ("max_seconds", ())
+    assert late.score == pytest.approx(score_of(family_score(data, "bic"), late.dag), rel=1e-9)
+
+
+def test_all_orders_are_compared_in_one_step_that_the_clock_may_forbid() -> None:
+    data = pn.sample(pn.load_example("asia"), 200, process="precise", rng=1)
+    steps: list[tuple[int, int]] = []
+    learned = pn.learn_structure(data, "boss", measure="bic", progress=lambda *step: steps.append(step))
+    assert steps == [(1, 1)]
+    assert learned.stopped == "converged"
     late = pn.learn_structure(data, "boss", measure="bic", search=pn.Search(max_seconds=0.0))
     assert (late.stopped, late.dag.edges) == ("max_seconds", ())
     assert late.score == pytest.approx(score_of(family_score(data, "bic"), late.dag), rel=1e-9)

@@ -9,6 +9,9 @@ that growing got wrong, and what it comes to is put in order again.
 The first order is that of hill climbing's own structure, so that the result is never worse; the others are random. All
 share one set of trees: a later order finds most families scored.
 
+Of few variables the scores of all families are known, and all orders are compared, by dynamic programming
+(`possnet.structure.exact_orders`): no structure is better.
+
 B. Andrews, J. Ramsey, R. Sanchez Romero, J. Camchong, E. Kummerfeld: Fast scalable and accurate discovery of DAGs using the
 best order score search and grow-shrink trees. NeurIPS 2023.
 """
@@ -21,43 +24,69 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.structure.column_copies import find_copies, set_aside
+from possnet.structure.exact_orders import find_best_structure
 from possnet.structure.grow_shrink_tree import GrowShrinkTree
 from possnet.structure.hill_climbing import climb_from, fill_gains, rounding_of
 from possnet.structure.k2 import draw_order
 from possnet.structure.search_clock import run_until_stopped
-from possnet.structure.search_graph import parent_sets_of
+from possnet.structure.search_graph import column_bits, parent_sets_of
 from possnet.structure.search_result import MoveRecord, SearchResult
 
 if TYPE_CHECKING:
     from possnet.aliases import Bools
     from possnet.structure.decomposable_scores import DecomposableScore
+    from possnet.structure.family_table import FamilyTable
     from possnet.structure.hill_climbing import FamilyScorer
     from possnet.structure.score_registry import SearchProblem
     from possnet.structure.search_graph import CompiledConstraints
 
+_CUBE: Final = 1 << 18  # cells of the data cube of few variables: to fill it takes less time than to search some orders
 _RANDOM_ORDERS: Final = 10  # more hardly raised the score on networks of up to 56 variables
 
 
 def search_best_order(score: DecomposableScore, problem: SearchProblem) -> SearchResult:
-    """The best structure of the order of hill climbing's structure, and of random orders; copies of columns are leaves."""
-    copies, rng = find_copies(score, problem.constraints), problem.make_rng()
-    families = score.tabulate_families() or score
-    search = _OrderSearch(families, replace(problem, constraints=set_aside(problem.constraints, copies)))
-    best = search.best
+    """The best structure of all orders of few variables, else of some orders; copies of columns are leaves."""
+    copies = find_copies(score, problem.constraints)
+    families = score.tabulate_families(_CUBE)
+    apart = replace(problem, constraints=set_aside(problem.constraints, copies)) if copies else problem
+    best = _search_some_orders(score, apart) if families is None else _search_all_orders(families, apart)
+    best.edges = best.edges.copy()
+    best.edges[list(copies.values()), list(copies)] = True
+    best.order = sort_nodes(best.edges, best.order or draw_order(problem.constraints, None))
+    best.moves = list_additions(families or score, best, problem.constraints)
+    fill_gains(families or score, problem, best)
+    best.score = float(sum(best.families or ()))
+    return best
+
+
+def _search_all_orders(families: FamilyTable, problem: SearchProblem) -> SearchResult:
+    """The best structure of all."""
+    best = SearchResult(problem.constraints.required, -np.inf, [])
 
     def search_all() -> None:
+        problem.clock.check()
+        best.order, parents = find_best_structure(families.scores, problem.constraints)
+        best.edges = np.zeros_like(problem.constraints.required)
+        for child, chosen in enumerate(parents):
+            best.edges[list(chosen), child] = True
+        problem.progress(1, 1)
+
+    best.stopped = run_until_stopped(search_all)
+    return best
+
+
+def _search_some_orders(score: FamilyScorer, problem: SearchProblem) -> SearchResult:
+    """The best structure of the order of hill climbing's structure, and of random orders."""
+    search, rng = _OrderSearch(score, problem), problem.make_rng()
+    best = search.best
+
+    def search_some() -> None:
         search.climb(problem.constraints.required)
         search.improve(sort_nodes(best.edges, list(range(score.size))))
         for _ in range(_RANDOM_ORDERS if problem.search.restarts is None else problem.search.restarts):
             search.improve(draw_order(problem.constraints, rng))
 
-    best.stopped = run_until_stopped(search_all)
-    best.edges = best.edges.copy()
-    best.edges[list(copies.values()), list(copies)] = True
-    best.order = sort_nodes(best.edges, draw_order(problem.constraints, None))
-    best.moves = list_additions(families, best, problem.constraints)
-    fill_gains(families, problem, best)
-    best.score = float(sum(best.families or ()))
+    best.stopped = run_until_stopped(search_some)
     return best
 
 
@@ -157,22 +186,25 @@ def sort_nodes(edges: Bools, order: list[int]) -> list[int]:
     >>> sort_nodes(np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0]], bool), [0, 1, 2])
     [1, 2, 0]
     """
-    left, sorted_nodes = list(order), []
+    above = column_bits(edges)
+    left, sorted_nodes, before = list(order), [], 0
     while left:
-        following = next(k for k in left if not edges[left, k].any())
+        following = next(k for k in left if not above[k] & ~before)
         sorted_nodes.append(following)
         left.remove(following)
+        before |= 1 << following
     return sorted_nodes
 
 
 def list_additions(score: FamilyScorer, result: SearchResult, constraints: CompiledConstraints) -> list[MoveRecord]:
     """How the structure is put together along its order: the parents of each variable, best first."""
-    edges = constraints.required.copy()
-    total = sum(score.score_family(child, parents) for child, parents in enumerate(parent_sets_of(edges)))
+    begun = parent_sets_of(constraints.required)
+    total = sum(score.score_family(child, parents) for child, parents in enumerate(begun))
+    chosen = parent_sets_of(result.edges)
     moves = []
     for child in result.order or ():
-        left = set(np.flatnonzero(result.edges[:, child] & ~edges[:, child]).tolist())
-        parents = parent_sets_of(edges)[child]
+        parents = begun[child]
+        left = set(chosen[child]) - set(parents)
         current = score.score_family(child, parents)
         while left:
             extended = {k: tuple(sorted((*parents, k))) for k in sorted(left)}

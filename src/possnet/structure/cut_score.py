@@ -145,8 +145,8 @@ class CutScore(DecomposableScore):
         """Log-likelihood of a family, whatever the possibility of its contexts."""
         return self.fit_family(child, parents).log_likelihood
 
-    def tabulate_families(self) -> None:
-        """No table of all families: they are fitted, not counted."""
+    def tabulate_families(self, most: int = 0) -> None:
+        """No table of all families, however small: they are fitted, not counted."""
 
     def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Score of the family with each variable as one more parent; -inf if that is impossible or cannot be better.

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _LOOKED_UP: Final = 1 << 21  # rows up to which n ln n is looked up in a table
 _FEW: Final = 10  # variables of which all families may be scored at once
-_CUBE: Final = 1 << 15  # cells of their data cube
+_CUBE: Final = 1 << 15  # cells of their data cube, beyond which a climb counts the families that it meets faster
 _FEW_ROWS: Final = 1 << 14  # the same where equal rows are merged, so that there are few numbers to look up
 
 
@@ -222,9 +222,9 @@ class DecomposableScore:
         """The best structure of a hill climbing."""
         return climb_families(self.tabulate_families() or self, problem)
 
-    def tabulate_families(self) -> FamilyTable | None:
-        """The scores of all families, where the variables are few and the table of all of them is small."""
-        is_small = 1 < self.size <= _FEW and prod(size + 1 for size in self.tables.n_cells) <= _CUBE
+    def tabulate_families(self, most: int = _CUBE) -> FamilyTable | None:
+        """The scores of all families, where the variables are few and their data cube has at most so many cells."""
+        is_small = 1 < self.size <= _FEW and prod(size + 1 for size in self.tables.n_cells) <= most
         if not is_small or self._shared or self.tables.is_streamed or not self.rows.n_rows:
             return None
         sizes = self.tables.n_cells[::-1]

@@ -38,8 +38,7 @@ class FamilyTable:
     """
 
     def __init__(self, scores: Floats, penalties: Floats) -> None:
-        self.size = len(scores)
-        self.scores: list[list[float]] = scores.tolist()
+        self.size, self.scores = len(scores), scores
         wider, is_wider = _list_wider(self.size)
         added = scores.take(wider, axis=1)
         worthwhile = penalties.take(wider, axis=1) < -scores[:, :, np.newaxis]
@@ -52,7 +51,7 @@ class FamilyTable:
 
     def score_family(self, child: int, parents: tuple[int, ...]) -> float:
         """Score of a family."""
-        return self.scores[child][bits_of(parents)]
+        return self.scores.item(child, bits_of(parents))
 
     def score_additions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """Score of the family with each variable as one more parent; -inf if that is impossible or cannot be better."""

@@ -25,12 +25,12 @@ class CompiledConstraints:
     @cached_property
     def required_bits(self) -> list[int]:
         """For every child the parents that it must have."""
-        return _column_bits(self.required)
+        return column_bits(self.required)
 
     @cached_property
     def allowed_bits(self) -> list[int]:
         """For every child the parents that it may have."""
-        return _column_bits(self.allowed)
+        return column_bits(self.allowed)
 
 
 class SearchGraph:
@@ -51,7 +51,7 @@ class SearchGraph:
     def __init__(self, constraints: CompiledConstraints, edges: Bools | None = None) -> None:
         self.constraints = constraints
         self.edges: Bools = (constraints.required if edges is None else edges).copy()
-        self._parent_bits, self._children = _column_bits(self.edges), _column_bits(self.edges.T)
+        self._parent_bits, self._children = column_bits(self.edges), column_bits(self.edges.T)
         self._parents = [tuple(list_bits(bits)) for bits in self._parent_bits]
         self._allowed, self._required = constraints.allowed_bits, constraints.required_bits
         self._above = _collect_reached(self._parent_bits)
@@ -132,10 +132,10 @@ class SearchGraph:
         return may
 
 
-def _column_bits(matrix: Bools) -> list[int]:
+def column_bits(matrix: Bools) -> list[int]:
     """Every column of a matrix as bits of a number.
 
-    >>> _column_bits(np.array([[False, True], [True, True]]))
+    >>> column_bits(np.array([[False, True], [True, True]]))
     [2, 3]
     """
     return [int.from_bytes(octets, "little") for octets in np.packbits(matrix.T, axis=1, bitorder="little")]
@@ -211,4 +211,4 @@ def parent_sets_of(edges: Bools) -> list[tuple[int, ...]]:
     >>> parent_sets_of(np.array([[False, True], [False, False]]))
     [(), (0,)]
     """
-    return [tuple(list_bits(bits)) for bits in _column_bits(edges)]
+    return [tuple(list_bits(bits)) for bits in column_bits(edges)]
