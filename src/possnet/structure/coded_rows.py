@@ -83,7 +83,10 @@ class CodedRows:
     @property
     def imprecise(self) -> list[str]:
         """Variables that have cells of several states."""
-        return [v.name for v, sets in zip(self.variables, self.sets, strict=True) if (sets.sum(axis=1) != 1).any()]
+        columns = zip(self.variables, self.masks, self.has_missing, strict=True)
+        return [
+            v.name for v, masks, missing in columns if (missing and len(v) > 1) or any(mask & mask - 1 for mask in masks)
+        ]
 
     def sample_rows(self, most: int) -> CodedRows | None:
         """Some rows of the data, drawn without replacement and always the same ones; None if there are no more than that.

@@ -35,11 +35,11 @@ class OrderedStructure(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """All sets of one size, the variables of each, and the set without each of them (sets, variables)."""
+    """All sets of one size; without each of their variables (sets, variables), and where its family with these is."""
 
     sets: Ints
-    last: Ints
     rest: Ints
+    families: Ints
 
 
 def find_best_structure(scores: Floats, constraints: CompiledConstraints) -> OrderedStructure:
@@ -60,19 +60,19 @@ def find_best_structure(scores: Floats, constraints: CompiledConstraints) -> Ord
         np.maximum(halves[:, :, 0], halves[:, :, 1], out=halves[:, :, 1])
     totals = np.zeros(1 << size)
     for layer in _list_layers(size):
-        totals[layer.sets] = (totals[layer.rest] + best[layer.last, layer.rest]).max(axis=1)
+        totals[layer.sets] = (totals.take(layer.rest) + best.take(layer.families)).max(axis=1)
     margin = rounding_of(float(scores[:, 0].sum()))  # rounding does not choose among what ties
     order: list[int] = []
     parents: list[tuple[int, ...]] = [()] * size
     left = (1 << size) - 1
     while left:
-        rests = [(k, left ^ 1 << k) for k in list_bits(left)]
-        child, rest = next(
-            (k, rest) for k, rest in reversed(rests) if totals[rest] + best[k, rest] >= totals[left] - margin
+        least = totals.item(left) - margin
+        child = next(
+            k for k in reversed(list_bits(left)) if totals.item(left ^ 1 << k) + best.item(k, left ^ 1 << k) >= least
         )
-        parents[child] = tuple(list_bits(_smallest_set(allowed[child], float(best[child, rest]) - margin, rest)))
+        left ^= 1 << child
+        parents[child] = tuple(list_bits(_smallest_set(allowed[child], best.item(child, left) - margin, left)))
         order.append(child)
-        left = rest
     return OrderedStructure(order[::-1], parents)
 
 
@@ -104,7 +104,8 @@ def _list_layers(size: int) -> list[_Layer]:
     for number in range(1, size + 1):
         chosen = sets[inside.sum(axis=1) == number]
         last = np.nonzero(inside[chosen])[1].reshape(len(chosen), number)
-        layers.append(_Layer(chosen, last, chosen[:, np.newaxis] ^ (1 << last)))
+        rest = chosen[:, np.newaxis] ^ (1 << last)
+        layers.append(_Layer(chosen, rest, (last << size) + rest))
     return layers
 
 
