@@ -97,7 +97,14 @@ def line(
     data, learned = pn.read_data(file, variables=net), ours().dag
     theirs = pn.Dag.from_edges([tuple(edge) for edge in edges], nodes=net.dag.nodes)
     scores = bic(data, learned), bic(data, theirs)
-    cells = [name, f"{rows:,}", method, str(found["possnet"]), str(distance(net.dag, learned.edges)), f"{scores[0]:,.0f}"]
+    cells = [
+        name,
+        f"{rows:,}",
+        method,
+        str(found["possnet"]),
+        str(distance(net.dag, learned.edges)),
+        f"{scores[0]:,.0f}",
+    ]
     cells += [str(found["peer, 1"]), str(found["peer, 2"]), str(distance(net.dag, edges)), f"{scores[1]:,.0f}"]
     cells.append(f"{better(found).best / found['possnet'].best:.2f}")
     if slow:

@@ -85,7 +85,9 @@ class CodedRows:
         """Variables that have cells of several states."""
         columns = zip(self.variables, self.masks, self.has_missing, strict=True)
         return [
-            v.name for v, masks, missing in columns if (missing and len(v) > 1) or any(mask & mask - 1 for mask in masks)
+            v.name
+            for v, masks, missing in columns
+            if (missing and len(v) > 1) or any(mask & mask - 1 for mask in masks)
         ]
 
     def sample_rows(self, most: int) -> CodedRows | None:
