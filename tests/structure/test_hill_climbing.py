@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.structure import contingency
-from possnet.structure.hill_climbing import _FamilyClimber
+from possnet.structure.hill_climbing import _FamilyClimber, list_best_additions
 from possnet.structure.search_graph import SearchGraph, parents_of
 from tests import oracles, strategies
 from tests.structure.cases import SmallBatches, family_score, free, oracle, score_of, without
@@ -109,7 +109,7 @@ def test_the_gain_of_a_move_is_what_the_score_gains(seed: int, most: int, name: 
             possible_gains = np.sort(gains[0][np.isfinite(gains[0])])[::-1]
             lowest = possible_gains[number - 1] if len(possible_gains) >= number else -np.inf
             listed_moves = [(int(p), int(c)) for p, c in np.argwhere(np.isfinite(gains[0]) & (gains[0] >= lowest))]
-            assert [move[1:] for _, move in climber.best_additions(number)] == listed_moves
+            assert [edge[1:] for edge in list_best_additions(score, climber.graph, number)] == listed_moves
         found = climber.best_move((), climber.total, upward=False)
         if found is None:
             return

@@ -52,16 +52,19 @@ class CellOptions:
     unknown_words: Sequence[str] = ()
     escape: str = "\\"
     _syntaxes: dict[str, CellSyntax] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _is_same_for_all: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unknown_words", check_words(self.unknown_words))
+        is_same = not isinstance(self.separator, Mapping) and not isinstance(self.cells, Mapping)
+        object.__setattr__(self, "_is_same_for_all", is_same)
         for name in ("", *_mapped_columns(self.separator), *_mapped_columns(self.cells)):
             self.column_syntax(name)
 
     def column_syntax(self, name: str) -> CellSyntax:
         """How the cells of a column are written."""
-        if not isinstance(self.separator, Mapping) and not isinstance(self.cells, Mapping):
-            name = ""  # one way for all
+        if self._is_same_for_all:
+            name = ""
         if name not in self._syntaxes:
             try:
                 self._syntaxes[name] = CellSyntax(
@@ -92,9 +95,10 @@ class CellOptions:
         ('range', 'plain')
         >>> CellOptions(",", "range").recall_syntax(age)
         """
-        written, asked = variable.cells, self.column_syntax(variable.name)
+        written = variable.cells
         if written is None:
             return None
+        asked = self.column_syntax(variable.name)
         named = isinstance(self.cells, Mapping) and bool({variable.name, _OTHERS} & set(self.cells))
         recalled = CellSyntax(
             asked.separator if asked.separator is not None else written.separator,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heappush, heappushpop
-from math import inf, nextafter
+from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -242,20 +242,6 @@ class _FamilyClimber:
         best.sort(key=itemgetter(1))
         return best
 
-    def best_additions(self, number: int) -> list[_Gain]:
-        """So many of the edges that gain most, and those that equal the least of them, in the order of moves."""
-        best: list[float] = []  # a heap, the least first
-        for child, ranked in enumerate(self._ranked):
-            gains, addable = self._adding[child], self.graph.addable_parents(child)
-            for parent in ranked if addable else ():
-                gain = gains[parent]
-                if gain == -inf or (len(best) == number and gain <= best[0]):
-                    break
-                if addable >> parent & 1:
-                    (heappush if len(best) < number else heappushpop)(best, gain)
-        least = best[0] if len(best) == number else -inf
-        return [pair for pair in self.list_moves(nextafter(least, -inf)) if pair[1][0] == _ADD]
-
     def _is_possible(self, move: EdgeMove) -> bool:
         """Whether an edge could be deleted, or reversed."""
         action, parent, child = move
@@ -360,14 +346,37 @@ def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult
 
     Of a search that was stopped only what its edges are worth: its time is up.
     """
-    result.families = _score_families(score, result.edges)
+    before = parent_sets_of(result.edges)
+    families = result.families = [score.score_family(child, parents) for child, parents in enumerate(before)]
     if result.stopped in {CONVERGED, "max_steps"}:
-        climber = _FamilyClimber(score, SearchGraph(problem.constraints, result.edges))
-        for gain, (_, parent, child) in climber.best_additions(NEAR_MISSES):
+        for gain, parent, child in list_best_additions(
+            score, SearchGraph(problem.constraints, result.edges), NEAR_MISSES
+        ):
             result.gains["add", parent, child] = gain
     for parent, child in np.argwhere(result.edges).tolist():  # required ones too, which cannot be deleted
-        rest = tuple(p for p in parents_of(result.edges, child) if p != parent)
-        result.gains["delete", parent, child] = score.score_family(child, rest) - result.families[child]
+        rest = tuple([p for p in before[child] if p != parent])
+        result.gains["delete", parent, child] = score.score_family(child, rest) - families[child]
+
+
+def list_best_additions(score: FamilyScorer, graph: SearchGraph, number: int) -> list[tuple[float, int, int]]:
+    """So many of the edges that would gain most, (gain, parent, child), and those that equal the least of them."""
+    score.prepare_families([(child, graph.parents(child)) for child in range(score.size)])
+    best: list[float] = []  # a heap, the least first
+    candidates = []
+    for child in range(score.size):
+        parents, addable = graph.parents(child), graph.addable_parents(child)
+        if not addable:
+            continue
+        gains = score.score_additions(child, parents) - score.score_family(child, parents)
+        least = best[0] if len(best) == number else -inf
+        (worthwhile,) = ((gains >= least) & (gains > -inf)).nonzero()
+        for parent in worthwhile.tolist():
+            if addable >> parent & 1:
+                gain = float(gains[parent])
+                candidates.append((gain, parent, child))
+                (heappush if len(best) < number else heappushpop)(best, gain)
+    least = best[0] if len(best) == number else -inf
+    return sorted((edge for edge in candidates if edge[0] >= least), key=itemgetter(1, 2))
 
 
 def _score_families(score: FamilyScorer, edges: Bools) -> list[float]:
