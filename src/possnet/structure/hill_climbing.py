@@ -21,7 +21,7 @@ import numpy as np
 
 from possnet.structure.bit_sets import list_bits
 from possnet.structure.search_clock import CONVERGED, run_until_stopped
-from possnet.structure.search_graph import SearchGraph, parent_sets_of, parents_of
+from possnet.structure.search_graph import SearchGraph, parent_sets_of
 from possnet.structure.search_result import ACTIONS, NEAR_MISSES, MoveRecord, SearchResult
 
 if TYPE_CHECKING:
