@@ -145,3 +145,30 @@ def test_a_projection_that_drops_axes_of_length_one_is_no_view() -> None:
     projected = message_passing.Projection((1, 1024), (1,), (0, 1))(table, MAX_PRODUCT)
     assert not np.shares_memory(projected, table)
     assert projected.reshape(-1).tolist() == table.tolist()
+
+
+@given(st.data())
+def test_projections_on_several_scopes_are_those_on_each(data: st.DataObject) -> None:
+    """Equal ones, one within another, all and nothing; a belief without rows and one with some."""
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    variables = tuple(data.draw(st.permutations(range(10, 10 + len(sizes)))))
+    scope = st.sets(st.sampled_from(variables)).map(lambda chosen: tuple(v for v in variables if v in chosen))
+    scopes = tuple(data.draw(st.lists(scope, max_size=6)))
+    semiring = data.draw(st.sampled_from([MAX_PRODUCT, MAX_MIN, SUM_PRODUCT]))
+    table = np.random.default_rng(data.draw(st.integers(0, 99))).random((*sizes, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(message_passing, "_SMALL", data.draw(st.sampled_from([0, 1 << 9])))
+        shared = message_passing.share_projections(tuple(sizes), variables, scopes)
+        single, rows = shared(table[..., 0].copy(), semiring), shared.project_rows(table, semiring)
+    assert len(single) == len(rows) == len(scopes)
+    for kept, alone, several in zip(scopes, single, rows, strict=True):
+        dropped = tuple(axis for axis, v in enumerate(variables) if v not in kept)
+        expected = semiring.project.reduce(table, axis=dropped)
+        assert alone.reshape(-1) == pytest.approx(expected[..., 0].reshape(-1))
+        assert several == pytest.approx(expected.reshape(-1, 3))
+
+
+def test_a_belief_is_read_once_for_children_whose_separators_have_much_in_common() -> None:
+    shared = message_passing.SharedProjections((9, 8, 7), (0, 1, 2), [(2,), (1, 2), (2,), (1,)])
+    sizes = [(source, projection.shape) for source, projection in shared._steps]
+    assert sizes == [(-1, (9, 8, 7)), (0, (8, 7)), (0, (8, 7))]

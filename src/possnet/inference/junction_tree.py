@@ -222,7 +222,7 @@ class JunctionTree:
             else:
                 belief = semiring.combine(table.reshape(layout.residual, layout.separator), above)
             down[number] = None
-            projected = [(k, self._layouts[k].to_separator(belief, semiring)) for k in layout.children]  # type: ignore[misc]
+            projected = list(zip(layout.children, self._layout.to_separators[number](belief, semiring), strict=True))
             yield number, belief, projected
             for child, message in projected:
                 sent = self._messages[child]

@@ -12,6 +12,7 @@ axis; `possnet.inference.row_passes` runs them for many rows at once, for questi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Part: TypeAlias = tuple[tuple[int, ...], Floats]
     """A table, and its shape among the axes of a clique."""
 
+_KEPT_PROJECTIONS = 1 << 12
 _SMALL = 1 << 9  # entries; below, one call of numpy costs more than the work in it
 
 
@@ -90,6 +92,54 @@ class Projection:
         return table.reshape(-1, width)
 
 
+class SharedProjections:
+    """How to reduce a table to each of several scopes: each from the smallest of those before that holds it.
+
+    A belief is needed once for each child, on separators that often have much in common. What all of them have is
+    projected on first, where that is smaller: a large table is then read once, and not for each.
+    """
+
+    __slots__ = ("_places", "_steps")
+
+    def __init__(self, shape: tuple[int, ...], variables: tuple[int, ...], scopes: Sequence[tuple[int, ...]]) -> None:
+        size = dict(zip(variables, shape, strict=True))
+        asked = [tuple([v for v in variables if v in scope]) for scope in scopes]
+        needed = set(asked)
+        union = tuple([v for v in variables if any(v in scope for scope in needed)])
+        if len(needed) > 1 and 2 * prod([size[v] for v in union]) <= prod(shape):
+            needed.add(union)
+        order = sorted(needed, key=lambda scope: (-prod([size[v] for v in scope]), -len(scope), scope))
+        self._places = [order.index(scope) for scope in asked]
+        self._steps: list[tuple[int, Projection]] = []  # of which reduced table, or -1: of the table itself
+        for step, kept in enumerate(order):
+            holding = [k for k in range(step) if set(kept) <= set(order[k])]
+            source = holding[-1] if holding else -1  # the smallest: they become ever smaller
+            axes = variables if source < 0 else order[source]
+            self._steps.append((source, Projection(tuple([size[v] for v in axes]), kept, axes)))
+
+    def __call__(self, table: Floats, semiring: Semiring) -> list[Floats]:
+        """The reduced tables of one piece of evidence, scope by scope, each as `Projection` returns it."""
+        reduced: list[Floats] = []
+        for source, projection in self._steps:
+            reduced.append(projection(table if source < 0 else reduced[source], semiring))
+        return [reduced[place] for place in self._places]
+
+    def project_rows(self, table: Floats, semiring: Semiring) -> list[Floats]:
+        """The reduced tables (entries, rows), scope by scope, with axes in the order of the table's own."""
+        reduced: list[Floats] = []
+        for source, projection in self._steps:
+            reduced.append(projection.project_rows(table if source < 0 else reduced[source], semiring))
+        return [reduced[place] for place in self._places]
+
+
+@lru_cache(maxsize=_KEPT_PROJECTIONS)
+def share_projections(
+    shape: tuple[int, ...], variables: tuple[int, ...], scopes: tuple[tuple[int, ...], ...]
+) -> SharedProjections:
+    """The projections of a table with some axes, kept for the next table of the same."""
+    return SharedProjections(shape, variables, scopes)
+
+
 class Potential:
     """What a clique combines whatever the evidence is: parts, each shaped for it, and their combination as a table."""
 
@@ -120,7 +170,6 @@ class CliqueLayout:
         "separator",
         "separator_shape",
         "shape",
-        "to_separator",
     )
 
     def __init__(self, plan: Plan, clique: Clique) -> None:
@@ -130,11 +179,8 @@ class CliqueLayout:
         self.entries = self.residual * self.separator
         self.separator_shape = (1,) * clique.residual + clique.shape[clique.residual :]
         self.inside_parent: tuple[int, ...] = ()
-        self.to_separator: Projection | None = None
         if clique.parent >= 0:
-            above = plan.cliques[clique.parent]
-            self.inside_parent = shape_in_clique(above, clique.separator)
-            self.to_separator = Projection(above.shape, clique.separator, above.variables)
+            self.inside_parent = shape_in_clique(plan.cliques[clique.parent], clique.separator)
 
 
 def shape_in_clique(clique: Clique, scope: Collection[int]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.inference.elimination_steps import run_steps, schedule_elimination, schedule_merges
-from possnet.inference.message_passing import Projection
+from possnet.inference.message_passing import Projection, share_projections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -141,7 +141,10 @@ class RowPasses:
             if not needed[number]:
                 continue
             combinations, senders = schedule.belief_combinations(number)
-            children = [k for k in schedule.layouts[number].children if needed[k]]
+            clique = schedule.plan.cliques[number]
+            children = [k for k in clique.children if needed[k]]
+            separators = tuple([schedule.plan.cliques[k].separator for k in children])
+            shared = share_projections(clique.shape, clique.variables, separators)
             for k in children:
                 above[k] = np.empty((schedule.layouts[k].separator, combinations.count))
             base = self._kept[number] if schedule.scaled else self._potentials[number].table
@@ -151,13 +154,13 @@ class RowPasses:
             for chosen, belief in self._fill_tables(number, combinations, base, parts):
                 if number in wanted:
                     read(number, chosen, belief)
-                for k in children:
-                    projection = schedule.layouts[k].to_separator
-                    projected = projection.project_rows(belief, semiring)  # type: ignore[union-attr]
+                reduced = shared.project_rows(belief, semiring)
+                for k, projected in zip(children, reduced, strict=True):
+                    message = projected
                     if semiring.divide is not None:  # the minimum need not: it is idempotent
                         sent = np.take(self._messages[k], senders[k][chosen], axis=1, mode="clip")
-                        projected = np.fmax(semiring.divide(projected, sent), semiring.zero)
-                    above[k][:, chosen] = projected
+                        message = np.fmax(semiring.divide(projected, sent), semiring.zero)
+                    above[k][:, chosen] = message
 
     def read_marginals(self, asked: Mapping[int, Ints]) -> dict[int, Floats]:
         """Distribute, and the unnormalised marginals (asked rows, states) of the variables asked for; after `collect`."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from possnet.inference.elimination_steps import EliminationStep, schedule_elimination
-from possnet.inference.message_passing import Projection
+from possnet.inference.message_passing import SharedProjections
 from possnet.inference.plan import make_plan
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class SliceLayout:
         default_factory=list
     )
     _steps: dict[tuple[bool, ...], list[EliminationStep]] = field(default_factory=dict)
-    _projections: dict[tuple[int, ...], Projection] = field(default_factory=dict)
+    _projections: dict[tuple[tuple[int, ...], ...], SharedProjections] = field(default_factory=dict)
 
     @property
     def entries(self) -> int:
@@ -108,11 +108,11 @@ class SliceLayout:
             self._steps[varies] = schedule_elimination(shapes, self.eliminated)
         return self._steps[varies]
 
-    def project_on(self, kept: tuple[int, ...]) -> Projection:
-        """The projection of a table of all open variables on some of them."""
-        if kept not in self._projections:
-            self._projections[kept] = Projection(self.shape, kept, self.variables)
-        return self._projections[kept]
+    def project_on(self, scopes: tuple[tuple[int, ...], ...]) -> SharedProjections:
+        """The projections of a table of all open variables on each of some scopes."""
+        if scopes not in self._projections:
+            self._projections[scopes] = SharedProjections(self.shape, self.variables, scopes)
+        return self._projections[scopes]
 
 
 class SliceTree:

@@ -408,12 +408,13 @@ class SlicePasses:
             # the caller's settings are not those of a thread
             with np.errstate(divide="ignore", invalid="ignore") if threads > 1 else nullcontext():
                 belief = self._believe_piece(number, group, layout, received, chosen)
-            for v, marginal in marginals.items():
-                if v in layout.variables:
-                    marginal[:, chosen] = layout.project_on((v,)).project_rows(belief, semiring)
-            for child, ask in asking.items():
-                projected = layout.project_on(ask.scope).project_rows(belief, semiring)
-                ask.fill(answers[child].tables, projected, chosen.start)
+            held = [v for v in marginals if v in layout.variables]
+            scopes = [(v,) for v in held] + [ask.scope for ask in asking.values()]
+            reduced = layout.project_on(tuple(scopes)).project_rows(belief, semiring)
+            for v, marginal in zip(held, reduced, strict=False):
+                marginals[v][:, chosen] = marginal
+            for (child, ask), message in zip(asking.items(), reduced[len(held) :], strict=True):
+                ask.fill(answers[child].tables, message, chosen.start)
 
         for _ in in_order(project_piece, pieces, threads):
             pass

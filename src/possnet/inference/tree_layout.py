@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.inference.message_passing import CliqueLayout, Projection, shape_in_clique
+from possnet.inference.message_passing import CliqueLayout, Projection, SharedProjections, shape_in_clique
 from possnet.inference.plan import Plan, make_plan
 
 if TYPE_CHECKING:
@@ -42,6 +42,15 @@ class TreeLayout:
                 ordered = None if order == tuple(range(len(scope))) else order
                 axes[factor] = ordered, shape_in_clique(clique, scope)
         return axes
+
+    @cached_property
+    def to_separators(self) -> list[SharedProjections]:
+        """Of every clique the projections of its belief on its children's separators."""
+        cliques = self.plan.cliques
+        return [
+            SharedProjections(clique.shape, clique.variables, [cliques[k].separator for k in clique.children])
+            for clique in cliques
+        ]
 
     @cached_property
     def home_of_factor(self) -> dict[int, int]:
