@@ -48,6 +48,9 @@ CASES = {
     "greedy structure, 1,000 rows of alarm": (
         "data = pn.sample(net, 1_000, process='precise', rng=1)", "pn.learn_structure(data, 'greedy', measure='bic', search=pn.Search(max_steps=5))", 2,
     ),
+    "the best structure of all, 1,000 rows of asia": (
+        "data = pn.sample(pn.load_example('asia'), 1_000, process='precise', rng=1)", "pn.learn_structure(data, 'boss', measure='bic')", 10,
+    ),
     "pairs of columns counted together, 16,384 rows of alarm": (
         "from possnet.structure.coded_rows import CodedRows; from possnet.structure.contingency import ContingencyTables; tables = ContingencyTables(CodedRows(pn.sample(net, 16_384, process='precise', rng=1)))",
         "[list(tables.count_cells((0, 1), 2, range(3, 37))), list(tables.count_cells((4, 5, 7, 9), 6, range(10, 37)))]", 10,
@@ -55,6 +58,10 @@ CASES = {
     "read a CSV file of 20,000 rows of alarm": (
         "import tempfile; from possnet.io.data_formats import csv_data; csv_data._SMALL_FILE = 0; file = tempfile.mkdtemp() + '/rows.csv'; pn.write_data(pn.sample(net, 20_000, process='precise', rng=1), file)",
         "pn.read_data(file, variables=net)", 4,
+    ),
+    "read a CSV file of 1,000 rows of alarm, names of states alone": (
+        "import tempfile; file = tempfile.mkdtemp() + '/rows.csv'; pn.write_data(pn.sample(net, 1_000, process='precise', rng=1), file)",
+        "pn.read_data(file, variables=net)", 10,
     ),
     "complete 1,000 rows of alarm, half of the cells unknown": (
         "import numpy as np; data = pn.sample(net, 1_000, process='precise', rng=1); drawn = np.random.default_rng(1).random((1_000, 37)) < 0.5; rows = [{name: None if drawn[r, k] else cell for k, (name, cell) in enumerate(data.row(r).items())} for r in range(1_000)]; data = pn.Dataset.from_rows(data.variables, [tuple(row.values()) for row in rows])",

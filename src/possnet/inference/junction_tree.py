@@ -222,7 +222,10 @@ class JunctionTree:
             else:
                 belief = semiring.combine(table.reshape(layout.residual, layout.separator), above)
             down[number] = None
-            projected = list(zip(layout.children, self._layout.to_separators[number](belief, semiring), strict=True))
+            projected: list[tuple[int, Floats]] = []
+            if layout.children:
+                messages = self._layout.to_separators[number](belief, semiring)
+                projected = list(zip(layout.children, messages, strict=True))
             yield number, belief, projected
             for child, message in projected:
                 sent = self._messages[child]
