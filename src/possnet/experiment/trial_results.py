@@ -97,7 +97,7 @@ class Results:
             for trial, outcome in zip(self.trials, self.outcomes, strict=True):
                 for name, measured in outcome.metrics.items():
                     groups.setdefault((*trial.setting, name), []).append(measured)
-            self._summaries.extend(_summarise(key, measured) for key, measured in groups.items())
+            self._summaries[:] = [_summarise(key, measured) for key, measured in groups.items()]
         return [summary for summary in self._summaries if metric is None or summary.metric == metric]
 
     @check_arguments
