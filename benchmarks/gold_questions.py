@@ -31,7 +31,7 @@ cells known, beside a loop of `query` on the first {looped} rows and pyAgrum's l
 two threads). A microsecond is one row."""
 COMPLETED_TEXT = """`complete` of {rows:,} such rows, which fills in all cells that are not known, beside one `query_many` and beside
 pyAgrum's loop that asks for all variables a row does not observe (the first {peer} rows). {within} times the cost of one question is wished
-for, and met in {met} of {all} cases. More is not to be had: one question leaves out all that has no bearing on its answer, and sends
+for, and met in {met} of {all} cases. Elsewhere one question leaves out all that has no bearing on its answer, and sends
 messages one way, so that it costs a fraction of a pass through the junction tree; completing leaves out nothing, and sends them both
 ways. "Questions a cell" is what one completed cell costs, in questions, where a row has one at least."""
 BEST_TEXT = """The most possible configuration, and the ten best, beside toulbar2, with a share of the variables observed in states that
