@@ -101,16 +101,27 @@ class SharedProjections:
 
     __slots__ = ("_places", "_steps")
 
-    def __init__(self, shape: tuple[int, ...], variables: tuple[int, ...], scopes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        variables: tuple[int, ...],
+        scopes: Sequence[tuple[int, ...]],
+        *,
+        for_rows: bool = True,
+    ) -> None:
+        self._steps: list[tuple[int, Projection]] = []  # of which reduced table, or -1: of the table itself
+        if len(scopes) < 2 or (not for_rows and prod(shape) <= _SMALL):  # of a small table there is nothing to save
+            self._places = list(range(len(scopes)))
+            self._steps = [(-1, Projection(shape, scope, variables)) for scope in scopes]
+            return
         size = dict(zip(variables, shape, strict=True))
         asked = [tuple([v for v in variables if v in scope]) for scope in scopes]
         needed = set(asked)
-        union = tuple([v for v in variables if any(v in scope for scope in needed)])
+        union = tuple([v for v in variables if any([v in scope for scope in needed])])
         if len(needed) > 1 and 2 * prod([size[v] for v in union]) <= prod(shape):
             needed.add(union)
         order = sorted(needed, key=lambda scope: (-prod([size[v] for v in scope]), -len(scope), scope))
         self._places = [order.index(scope) for scope in asked]
-        self._steps: list[tuple[int, Projection]] = []  # of which reduced table, or -1: of the table itself
         for step, kept in enumerate(order):
             holding = [k for k in range(step) if set(kept) <= set(order[k])]
             source = holding[-1] if holding else -1  # the smallest: they become ever smaller

@@ -48,7 +48,9 @@ class TreeLayout:
         """Of every clique the projections of its belief on its children's separators."""
         cliques = self.plan.cliques
         return [
-            SharedProjections(clique.shape, clique.variables, [cliques[k].separator for k in clique.children])
+            SharedProjections(
+                clique.shape, clique.variables, [cliques[k].separator for k in clique.children], for_rows=False
+            )
             for clique in cliques
         ]
 
