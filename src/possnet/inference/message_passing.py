@@ -117,7 +117,7 @@ class SharedProjections:
         size = dict(zip(variables, shape, strict=True))
         asked = [tuple([v for v in variables if v in scope]) for scope in scopes]
         needed = set(asked)
-        union = tuple([v for v in variables if any([v in scope for scope in needed])])
+        union = tuple([v for v in variables if any(v in scope for scope in needed)])
         if len(needed) > 1 and 2 * prod([size[v] for v in union]) <= prod(shape):
             needed.add(union)
         order = sorted(needed, key=lambda scope: (-prod([size[v] for v in scope]), -len(scope), scope))
