@@ -158,8 +158,9 @@ def test_projections_on_several_scopes_are_those_on_each(data: st.DataObject) ->
     table = np.random.default_rng(data.draw(st.integers(0, 99))).random((*sizes, 3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(message_passing, "_SMALL", data.draw(st.sampled_from([0, 1 << 9])))
-        shared = message_passing.share_projections(tuple(sizes), variables, scopes)
-        single, rows = shared(table[..., 0].copy(), semiring), shared.project_rows(table, semiring)
+        of_one = message_passing.SharedProjections(tuple(sizes), variables, scopes, for_rows=False)
+        single = of_one(table[..., 0].copy(), semiring)
+        rows = message_passing.share_projections(tuple(sizes), variables, scopes).project_rows(table, semiring)
     assert len(single) == len(rows) == len(scopes)
     for kept, alone, several in zip(scopes, single, rows, strict=True):
         dropped = tuple(axis for axis, v in enumerate(variables) if v not in kept)
