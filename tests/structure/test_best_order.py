@@ -133,6 +133,24 @@ def test_no_structure_is_better_than_the_best_of_all_orders(seed: int, name: str
     assert learned.score == pytest.approx(max(score_of(score, dag) for dag in dags), rel=1e-9)
 
 
+ALL_OF_THREE = oracles.all_dags(["a", "copy", "few"])
+
+
+@settings(max_examples=60)
+@given(strategies.seeds, st.sampled_from(["bic", "bdeu"]))
+def test_no_structure_is_better_where_a_column_is_a_copy_of_another(seed: int, name: str) -> None:
+    """A column of fewer states that tells nearly as much of the copy may be the cheaper parent."""
+    rng = np.random.default_rng(seed)
+    few = rng.integers(2, size=rng.integers(20, 80))
+    many = np.where(rng.random(len(few)) < 0.9, few * 2, rng.integers(4, size=len(few)))
+    columns = {"a": [f"s{k}" for k in many], "copy": [f"t{k}" for k in many], "few": [f"u{k}" for k in few]}
+    data = pn.Dataset.from_table(columns)
+    score = family_score(data, name)
+    learned = pn.learn_structure(data, "boss", measure=name)
+    assert learned.score == pytest.approx(max(score_of(score, dag) for dag in ALL_OF_THREE), rel=1e-9)
+    assert learned.score == pytest.approx(score_of(score, learned.dag), rel=1e-9)
+
+
 def test_of_what_ties_the_best_of_all_orders_has_the_fewest_parents_and_the_last_columns_last() -> None:
     scores = np.full((3, 8), -1.0)  # no parents gain anything
     assert find_best_structure(scores, free(3, 2)) == ([0, 1, 2], [(), (), ()])

@@ -26,7 +26,7 @@ import numpy as np
 from possnet.structure.column_copies import find_copies, set_aside
 from possnet.structure.exact_orders import find_best_structure
 from possnet.structure.grow_shrink_tree import GrowShrinkTree
-from possnet.structure.hill_climbing import climb_from, fill_gains, rounding_of
+from possnet.structure.hill_climbing import climb_from, fill_gains, rounding_of, score_families
 from possnet.structure.k2 import draw_order
 from possnet.structure.search_clock import run_until_stopped
 from possnet.structure.search_graph import column_bits, parent_sets_of
@@ -45,13 +45,22 @@ _RANDOM_ORDERS: Final = 10  # more hardly raised the score on networks of up to 
 
 
 def search_best_order(score: DecomposableScore, problem: SearchProblem) -> SearchResult:
-    """The best structure of all orders of few variables, else of some orders; copies of columns are leaves."""
+    """The best structure of all orders of few variables, else of some orders.
+
+    Copies of columns are leaves; of few variables only where no other structure is better, as it may be if another column
+    tells nearly as much of a copy with fewer states.
+    """
     copies = find_copies(score, problem.constraints)
     families = score.tabulate_families(_CUBE)
     apart = replace(problem, constraints=set_aside(problem.constraints, copies)) if copies else problem
     best = _search_some_orders(score, apart) if families is None else _search_all_orders(families, apart)
     best.edges = best.edges.copy()
     best.edges[list(copies.values()), list(copies)] = True
+    if families is not None and copies:
+        free = _search_all_orders(families, problem)
+        apart_total, free_total = (sum(score_families(families, result.edges)) for result in (best, free))
+        if free_total > apart_total + rounding_of(free_total):
+            best = free
     best.order = sort_nodes(best.edges, best.order or draw_order(problem.constraints, None))
     best.moves = list_additions(families or score, best, problem.constraints)
     fill_gains(families or score, problem, best)

@@ -80,7 +80,7 @@ def climb_with_restarts(score: FamilyScorer, edges: Bools, problem: SearchProble
     """The best structure of a climb from ``edges``, and of others from perturbations of the best, or with drawn ties."""
     rng = problem.make_rng()
     score.prepare_families([(child, parents) for child, parents in enumerate(parent_sets_of(edges))])
-    best = SearchResult(edges, sum(_score_families(score, edges)), [])
+    best = SearchResult(edges, sum(score_families(score, edges)), [])
 
     def start(edges: Bools, rng: np.random.Generator | None = None) -> _FamilyClimber:
         return _FamilyClimber(score, SearchGraph(problem.constraints, edges), problem.clock.check, rng)
@@ -379,5 +379,6 @@ def list_best_additions(score: FamilyScorer, graph: SearchGraph, number: int) ->
     return sorted((edge for edge in candidates if edge[0] >= least), key=itemgetter(1, 2))
 
 
-def _score_families(score: FamilyScorer, edges: Bools) -> list[float]:
+def score_families(score: FamilyScorer, edges: Bools) -> list[float]:
+    """The scores of all families of a structure."""
     return [score.score_family(child, parents) for child, parents in enumerate(parent_sets_of(edges))]
