@@ -38,7 +38,7 @@ CASES = {
         "data = pn.sample(net, 1_000, rng=1); engine = pn.Inference(net)", "engine.query_many('HYPOVOLEMIA', data)", 4,
     ),
     "1,000 evidence rows of alarm by slices": (
-        "from possnet.inference import batched, row_queries as q; q._QUICK_SECONDS = q._WORTH_A_TRY = -1.0; batched._SECONDS_A_CLIQUE = 1e9; data = pn.sample(net, 1_000, rng=1); engine = pn.Inference(net)",
+        "from possnet.inference import batched, row_loop, row_queries as q; row_loop._SECONDS_A_QUERY = float('inf'); q._QUICK_SECONDS = q._WORTH_A_TRY = -1.0; batched._SECONDS_A_CLIQUE = 1e9; data = pn.sample(net, 1_000, rng=1); engine = pn.Inference(net)",
         "engine.query_many('HYPOVOLEMIA', data)", 4,
     ),
     "a step of EM, 1,000 rows of alarm": (

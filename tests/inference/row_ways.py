@@ -6,20 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from possnet.inference import batched, row_queries, slice_passes
+from possnet.inference import batched, row_loop, row_queries, slice_passes
 
 if TYPE_CHECKING:
     import pytest
 
-ROW_WAYS = ["tree", "slices", "slices in threads", "components", "cheapest"]
+ROW_WAYS = ["tree", "slices", "slices in threads", "components", "loop", "cheapest"]
 
 
 def force(way: str, patch: pytest.MonkeyPatch) -> None:
-    """Have rows answered in one way, whatever is estimated."""
+    """Have rows answered in one way, whatever is estimated; in a loop where one target is asked for."""
+    if way == "cheapest":
+        return
+    if way == "loop":
+        patch.setattr(row_queries, "_LOOPED", np.inf)
+        return
+    patch.setattr(row_queries, "_LOOPED", -1)
+    patch.setattr(row_loop, "_SECONDS_A_QUERY", np.inf)
     if way == "components":
         patch.setattr(row_queries, "_MANY_VARIABLES", 0)
         patch.setattr(row_queries, "_PLANNING_SECONDS", np.inf)
-    elif way != "cheapest":
+        patch.setattr(row_queries.RowQueries, "_trees_for_rows", lambda *_: None)
+    else:
         patch.setattr(row_queries, "_QUICK_SECONDS", np.inf if way == "tree" else -1.0)
         patch.setattr(row_queries, "_WORTH_A_TRY", -1.0)
         patch.setattr(batched, "_SECONDS_A_CLIQUE", 1e9)  # slices are faster

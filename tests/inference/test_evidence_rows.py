@@ -14,6 +14,7 @@ from possnet.inference import (
     batched,
     code_columns,
     row_components,
+    row_loop,
     row_passes,
     row_queries,
     row_schedule,
@@ -25,6 +26,7 @@ from possnet.inference.elimination_steps import run_steps, schedule_elimination
 from possnet.inference.semirings import MAX_MIN, MAX_PRODUCT, MAX_SUM, SUM_PRODUCT, Semiring
 from tests.inference.brute_force import questions
 from tests.inference.row_ways import ROW_WAYS, force
+from tests.inference.test_conditioning import grid
 
 
 @st.composite
@@ -208,7 +210,7 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
         assert degrees == pytest.approx(expected[name])
 
 
-@pytest.mark.parametrize("way", ["tree", "slices", "components"])
+@pytest.mark.parametrize("way", ["tree", "slices", "components", "loop"])
 def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     net = pn.load_example("asia")
     rows = pn.sample(net, 9, imprecision=0.5, process="traced", rng=4)
@@ -216,6 +218,7 @@ def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch
         "tree": batched.RowInference,
         "slices": sliced_rows.SlicedInference,
         "components": row_components.ComponentInference,
+        "loop": row_loop.LoopInference,
     }
     del others[way]
 
@@ -225,7 +228,47 @@ def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch
     for other in others.values():
         monkeypatch.setattr(other, "run_blocks", refuse)
     force(way, monkeypatch)
-    assert set(pn.Inference(net).marginals_many(rows)) == {v.name for v in net.variables}
+    assert pn.Inference(net).query_many("lung", rows).shape == (9, 2)
+    if way != "loop":
+        assert set(pn.Inference(net).marginals_many(rows)) == {v.name for v in net.variables}
+
+
+def count_looped(data: pn.Dataset, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many rows are asked one by one about the first variable of ten."""
+    net, rows = pn.random_network(10, max_parents=3, states=(2, 3), rng=1), [0]
+    run_blocks = row_loop.LoopInference.run_blocks
+
+    def note(loop: row_loop.LoopInference) -> Any:
+        rows.append(loop.distinct)
+        return run_blocks(loop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(row_loop.LoopInference, "run_blocks", note)
+        pn.Inference(net).query_many(net.variables[0].name, data)
+    return sum(rows)
+
+
+def test_few_rows_are_asked_one_by_one_and_many_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = pn.random_network(10, max_parents=3, states=(2, 3), rng=1)
+    rows = mixed_rows(net, 500, 1, (0.7, 0.1, 0.2))
+    assert count_looped(rows[:2], monkeypatch) == 2
+    assert count_looped(rows, monkeypatch) == 0
+
+
+def test_rows_that_say_nothing_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = pn.random_network(10, max_parents=3, states=(2, 3), rng=1)
+    rows = pn.Dataset.from_rows(net.variables, [(None,) * 10] * 500)
+    assert count_looped(rows, monkeypatch) == 1
+
+
+def test_a_row_whose_tree_does_not_fit_may_take_as_long_as_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = grid(7)
+    row = pn.Dataset.from_rows([net.variable("g6_6")], [("yes",)])
+    force("loop", monkeypatch)
+    expected = pn.Inference(net).query_many("g3_3", row)
+    assert pn.Inference(net, limit=1 << 14).query_many("g3_3", row) == pytest.approx(expected)
+    with pytest.raises(pn.TooLarge):
+        pn.Inference(net, limit=1 << 14, max_seconds=0.0).query_many("g3_3", row)
 
 
 def test_beliefs_of_many_rows_are_computed_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:

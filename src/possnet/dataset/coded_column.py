@@ -94,6 +94,11 @@ class CodedColumn:
         return whole
 
     @cached_property
+    def is_blank(self) -> bool:
+        """Whether no cell says anything."""
+        return bool(self.is_whole.all())
+
+    @cached_property
     def cell_masks(self) -> list[int]:
         """The cells as integers, bit k for state k; 0 for an unknown one."""
         masks = [int.from_bytes(octets.tobytes(), "little") for octets in self.octets]

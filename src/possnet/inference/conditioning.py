@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SECONDS_AN_ENTRY = 4e-9  # of a pass, measured on one machine
 _SECONDS_A_CLIQUE = 3e-5
+MAX_SECONDS = 10.0  # that a query may take where variables are fixed in turn, unless it is told otherwise
 _WORTH_PLANNING = 1 << 30  # configurations; more never come to an end, however well they are planned
 
 
@@ -37,7 +38,7 @@ class Budget:
     """What a query may take: bytes (by default half of the free memory), seconds of conditioning, and who is told of it."""
 
     limit: int | None = None
-    max_seconds: float = 10.0
+    max_seconds: float = MAX_SECONDS
     progress: Progress | None = None
 
 

@@ -20,7 +20,14 @@ import numpy as np
 from possnet.doors import check_arguments
 from possnet.errors import ImpossibleEvidence, InputError, describe_value, require_number, require_whole
 from possnet.inference.bounded_queries import BoundedQueries
-from possnet.inference.conditioning import Budget, ConditionedTree, best_in_turn, marginals_in_turn, require_cutset
+from possnet.inference.conditioning import (
+    MAX_SECONDS,
+    Budget,
+    ConditionedTree,
+    best_in_turn,
+    marginals_in_turn,
+    require_cutset,
+)
 from possnet.inference.entry_derivatives import differentiate_factors
 from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
 from possnet.inference.exclusive_calls import ExclusiveCalls, exclusive
@@ -89,7 +96,7 @@ class Inference(ExclusiveCalls):
         lower: Mapping[str, ArrayLike] | None = None,
         upper: Mapping[str, ArrayLike] | None = None,
         limit: int | None = None,
-        max_seconds: float = 10.0,
+        max_seconds: float = MAX_SECONDS,
         progress: Progress | None = None,
     ) -> None:
         if lower is not None and upper is not None:
@@ -105,7 +112,7 @@ class Inference(ExclusiveCalls):
 
     def _drop_results(self) -> None:
         """Forget the messages of earlier queries; the next ones compute them again."""
-        self._rows = RowQueries(self._graph, self._limit)
+        self._rows = RowQueries(self._graph, self._limit, self._budget.max_seconds)
         self._trees: dict[str, JunctionTree] = {}
 
     @cached_property

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Floats
     from possnet.inference.factor_graph import Factor, FactorGraph
+    from possnet.inference.plan import Plan
     from possnet.inference.semirings import Semiring
 
 
@@ -76,6 +77,12 @@ def prune_factors(
     return PrunedFactors(value, sizes, scopes, tables, left, hard, relevant, absent)
 
 
+def plan_pruned(left: PrunedFactors, targets: Sequence[int]) -> Plan:
+    """The tree for what is left of a network; its last root holds the targets."""
+    last = sum(1 << target for target in targets)
+    return make_plan(left.sizes, left.scopes, dropped=left.absent, last=last, together=targets)
+
+
 def query_pruned(
     graph: FactorGraph, targets: list[int], known: dict[int, Floats], semiring: Semiring, budget: Budget
 ) -> tuple[float, Floats | None]:
@@ -86,8 +93,13 @@ def query_pruned(
     if not all(degrees.any() for degrees in known.values()):
         return semiring.zero, None
     left = prune_factors(graph, targets, known, semiring)
-    last = sum(1 << target for target in targets)
-    plan = make_plan(left.sizes, left.scopes, dropped=left.absent, last=last, together=targets)
+    return run_pruned(graph, targets, left, plan_pruned(left, targets), semiring, budget)
+
+
+def run_pruned(
+    graph: FactorGraph, targets: list[int], left: PrunedFactors, plan: Plan, semiring: Semiring, budget: Budget
+) -> tuple[float, Floats | None]:
+    """The value and the table over the targets, by a plan for what is left of the network."""
     if not plan.cliques:
         return left.value, None
     if not plan.fits_lean(budget.limit, collect=True):

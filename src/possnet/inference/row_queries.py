@@ -1,4 +1,4 @@
-"""Marginals given rows of evidence: by one junction tree for all rows, slices of it, or components of what is left open.
+"""Marginals given rows of evidence: by one junction tree for all, slices of it, components of what is left open, or a loop.
 
 `RowQueries` answers for `possnet.Inference`, by maxima; `PosteriorQueries` reads the tables as probabilities and answers by
 sums: a degree is a posterior probability divided by the largest.
@@ -6,6 +6,7 @@ sums: a degree is a posterior probability divided by the largest.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from possnet.dataset import align_rows
 from possnet.errors import InputError, among, describe_value
 from possnet.inference.batched import RowInference, condition_rows
+from possnet.inference.conditioning import MAX_SECONDS, Budget
 from possnet.inference.factor_graph import FactorGraph
 from possnet.inference.row_components import ComponentInference
+from possnet.inference.row_loop import LoopInference
 from possnet.inference.slice_layout import tree_of_structure
 from possnet.inference.sliced_rows import SlicedInference
 from possnet.possibility import PRODUCT
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import CodedColumn, Dataset
+    from possnet.inference.batched import RowBlock
     from possnet.inference.semirings import Semiring
     from possnet.network import Network
 
@@ -35,7 +39,10 @@ _BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
 _MANY_VARIABLES = 200  # of which a plan is not made before components are estimated to take longer
 _PLANNING_SECONDS = 1e-4  # a variable
 _WORTH_A_TRY = 3.0  # times the least that slices take
-_QUICK_SECONDS = 5e-3  # rows that a tree answers in less are not worth an estimate
+# What no way of answering rows together takes less than: for all, and for each variable that they observe.
+_SECONDS_TOGETHER, _SECONDS_A_VARIABLE = 1e-4, 1.5e-5
+_LOOPED = 4  # different rows that are not worth an estimate of their time
+_QUICK_SECONDS = 3e-3  # rows that a tree answers in less are not worth an estimate
 
 
 class RowQueries:
@@ -45,11 +52,14 @@ class RowQueries:
     ----------
     limit
         Bytes that inference may take; by default half of the free memory.
+    max_seconds
+        Time that a single row may take where its tree does not fit, and variables are fixed in turn.
     """
 
-    def __init__(self, graph: FactorGraph, limit: int | None = None) -> None:
+    def __init__(self, graph: FactorGraph, limit: int | None = None, max_seconds: float = MAX_SECONDS) -> None:
         self.network = graph.network
         self._graph, self._limit = graph, limit
+        self._of_a_row = Budget(limit, max_seconds)
         self._budget = min(limit or _BATCH_BYTES, _BATCH_BYTES)
         self._components: dict[str, ComponentInference] = {}
         self._trees: dict[tuple[frozenset[int], frozenset[int], int | None, str], _Trees | None] = {}
@@ -97,6 +107,7 @@ class RowQueries:
     ) -> Iterator[tuple[slice, dict[int, Floats], Bools]]:
         """Blocks of rows, degrees of the wanted variables conditioned on each row, and which rows are possible."""
         n = len(self._graph.sizes)
+        columns = {v: column for v, column in columns.items() if not column.is_blank}
         semiring = self._graph.choose_semiring(_least_grades(columns))
         for block, tables, total in self._run_blocks(columns, rows, wanted, target, semiring):
             yield (
@@ -112,14 +123,17 @@ class RowQueries:
         wanted: Mapping[int, Bools],
         target: int | None,
         semiring: Semiring,
-    ) -> Iterator[tuple[slice, dict[int, Floats], Floats]]:
+    ) -> Iterator[RowBlock]:
         """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
 
-        Rows are answered by one junction tree for all or by slices of its tables, whichever is estimated to be faster. If
-        it does not fit in memory, or takes longer to plan than they take to answer, each is answered by the components of
-        what it does not observe.
+        Rows are answered by one junction tree for all or by slices of its tables, whichever is estimated to be faster, or,
+        where one target is asked for, one after the other. If the tree does not fit in memory, or takes longer to plan than
+        all variables take to answer, each is answered by the components of what it does not observe.
         """
         if not rows:
+            return
+        if target is not None:
+            yield from self._run_target(columns, rows, target, semiring)
             return
         n = len(self._graph.sizes)
         components = self._find_components(semiring)
@@ -130,15 +144,23 @@ class RowQueries:
         if trees is None:
             yield from components.run_blocks(columns, rows, wanted)
             return
-        tree, sliced = trees
-        if sliced is not None and tree.bound_seconds(rows) > _QUICK_SECONDS:
-            seconds = tree.estimate_seconds(columns, rows)
-            if seconds > _WORTH_A_TRY * sliced.least_seconds(rows):
-                first = sliced.schedule(columns, rows, wanted)
-                if first.seconds < seconds:
-                    yield from sliced.run_blocks(columns, rows, wanted, first)
-                    return
-        yield from tree.run_blocks(columns, rows, wanted)
+        yield from _run_trees(*trees, columns, rows, wanted)
+
+    def _run_target(
+        self, columns: Mapping[int, CodedColumn], rows: int, target: int, semiring: Semiring
+    ) -> Iterator[RowBlock]:
+        """The blocks of one target, by a loop of queries where that is estimated to be fastest, as it is for few rows."""
+        loop = LoopInference(self._graph, columns, rows, target, semiring, self._of_a_row)
+        least = _SECONDS_TOGETHER + _SECONDS_A_VARIABLE * len(columns)
+        if loop.distinct <= _LOOPED or (loop.least_seconds < least and loop.seconds < least):
+            yield from loop.run_blocks()
+            return
+        wanted = {target: np.ones(rows, dtype=np.bool_)}
+        trees = self._trees_for_rows(wanted, columns, target, semiring)
+        if trees is None:
+            yield from self._find_components(semiring).run_blocks(columns, rows, wanted)
+            return
+        yield from _run_trees(*trees, columns, rows, wanted, loop)
 
     def _find_components(self, semiring: Semiring) -> ComponentInference:
         if semiring.name not in self._components:
@@ -220,6 +242,34 @@ def read_tables(network: Network, reading: Reading, limit: int | None, owner: st
             )
         return PosteriorQueries(network, limit)
     return RowQueries(FactorGraph(network), limit)
+
+
+def _run_trees(
+    tree: RowInference,
+    sliced: SlicedInference | None,
+    columns: Mapping[int, CodedColumn],
+    rows: int,
+    wanted: Mapping[int, Bools],
+    loop: LoopInference | None = None,
+) -> Iterator[RowBlock]:
+    """The blocks of rows by a junction tree, by slices of it, or by a loop; what takes longer to estimate is tried last."""
+    most = tree.bound_seconds(rows)
+    alone = loop.seconds if loop is not None and loop.least_seconds < most else inf
+    if loop is not None and alone < tree.least_seconds(rows):
+        yield from loop.run_blocks()
+        return
+    worth = inf if sliced is None else _WORTH_A_TRY * sliced.least_seconds(rows)
+    if most > min(max(worth, _QUICK_SECONDS), alone):
+        seconds = tree.estimate_seconds(columns, rows)
+        if sliced is not None and seconds > worth and alone > 2 * worth:
+            first = sliced.schedule(columns, rows, wanted)
+            if first.seconds < min(seconds, alone):
+                yield from sliced.run_blocks(columns, rows, wanted, first)
+                return
+        if loop is not None and alone < seconds:
+            yield from loop.run_blocks()
+            return
+    yield from tree.run_blocks(columns, rows, wanted)
 
 
 def _least_grades(columns: Mapping[int, CodedColumn]) -> dict[int, Floats]:
