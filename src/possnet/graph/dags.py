@@ -204,12 +204,12 @@ class Dag:
         >>> Dag({"a": (), "b": (), "c": ("a", "b")}).v_structures()
         frozenset({('a', 'c', 'b')})
         """
-        adjacent = {frozenset(edge) for edge in self.edges}
         return frozenset(
             (first, child, second)
             for child, parents in self._parents.items()
+            if len(parents) > 1
             for first, second in combinations(sorted(parents), 2)
-            if frozenset((first, second)) not in adjacent
+            if first not in self._parents[second] and second not in self._parents[first]
         )
 
     def essential_graph(self) -> EssentialGraph:

@@ -13,7 +13,7 @@ T. Silander, P. Myllymäki: A simple approach for finding the globally optimal B
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,10 +35,28 @@ class OrderedStructure(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """All sets of one size; without each of their variables (sets, variables), and where its family with these is."""
+    """All sets of one size, of which the ordered sets are the slice from ``first`` to ``stop``.
+
+    Without each of their variables (sets, variables) they are at ``rest`` in that order; what these variables add to the
+    scores of the rest begins at ``start`` among all additions.
+    """
+
+    first: int
+    stop: int
+    start: int
+    rest: Ints
+
+
+class _OrderedSets(NamedTuple):
+    """All sets of some variables, by their size; where each is in that order; and the layers but for the empty set.
+
+    ``families`` is for every layer, set and variable in it where the variable with the rest of the set stands in a table of
+    families (children, sets).
+    """
 
     sets: Ints
-    rest: Ints
+    places: list[int]
+    layers: list[_Layer]
     families: Ints
 
 
@@ -53,63 +71,66 @@ def find_best_structure(scores: Floats, constraints: CompiledConstraints) -> Ord
     OrderedStructure(order=[0, 1], parents=[(), (0,)])
     """
     size = len(scores)
-    allowed = np.where(_list_allowed(constraints), scores, -inf)
+    bounds = tuple(constraints.allowed_bits), tuple(constraints.required_bits), constraints.max_parents
+    allowed = scores + _list_exclusions(*bounds)
     best = allowed.copy()  # of every child, the score of the best parents within a set
     for k in range(size):
         halves = best.reshape(size, -1, 2, 1 << k)
         np.maximum(halves[:, :, 0], halves[:, :, 1], out=halves[:, :, 1])
+    ordered = _order_sets(size)
+    added = best.take(ordered.families)
     totals = np.zeros(1 << size)
-    for layer in _list_layers(size):
-        totals[layer.sets] = (totals.take(layer.rest) + best.take(layer.families)).max(axis=1)
+    for first, stop, start, rest in ordered.layers:
+        sums = totals.take(rest)
+        sums += added[start : start + rest.size].reshape(rest.shape)
+        sums.max(axis=1, out=totals[first:stop])
     margin = rounding_of(float(scores[:, 0].sum()))  # rounding does not choose among what ties
     order: list[int] = []
-    parents: list[tuple[int, ...]] = [()] * size
+    before, least = [0] * size, [0.0] * size
     left = (1 << size) - 1
     while left:
-        least = totals.item(left) - margin
-        child = next(
-            k for k in reversed(list_bits(left)) if totals.item(left ^ 1 << k) + best.item(k, left ^ 1 << k) >= least
-        )
-        left ^= 1 << child
-        parents[child] = tuple(list_bits(_smallest_set(allowed[child], best.item(child, left) - margin, left)))
+        total = totals.item(ordered.places[left]) - margin
+        for child in reversed(list_bits(left)):
+            rest_of_set = left ^ 1 << child
+            own = best.item(child, rest_of_set)
+            if totals.item(ordered.places[rest_of_set]) + own >= total:
+                break
+        before[child], least[child] = rest_of_set, own - margin
         order.append(child)
-    return OrderedStructure(order[::-1], parents)
+        left = rest_of_set
+    return OrderedStructure(order[::-1], _find_smallest_sets(allowed, np.array(least), np.array(before)))
 
 
-def _smallest_set(scores: Floats, least: float, within: int) -> int:
-    """The smallest of the sets within another that have a score of at least so much."""
-    by_size = _sort_by_size(len(scores))
-    fits = (scores[by_size] >= least) & (by_size & ~within == 0)
-    return int(by_size[fits.argmax()])
+def _find_smallest_sets(scores: Floats, least: Floats, within: Ints) -> list[tuple[int, ...]]:
+    """For every child the smallest of the sets within another that have a score of at least so much."""
+    by_size = _order_sets(len(scores)).sets
+    fits = scores.take(by_size, axis=1) >= least[:, np.newaxis]
+    fits &= by_size & ~within[:, np.newaxis] == 0
+    return [tuple(list_bits(bits)) for bits in by_size.take(fits.argmax(axis=1)).tolist()]
 
 
-def _list_allowed(constraints: CompiledConstraints) -> Bools:
-    """Which sets of parents each child may have (children, sets)."""
-    sets = np.arange(1 << len(constraints.allowed))
-    allowed, required = (
-        np.array(bits)[:, np.newaxis] for bits in (constraints.allowed_bits, constraints.required_bits)
-    )
-    may: Bools = (sets & ~allowed == 0) & (required & ~sets == 0)
-    if constraints.max_parents < len(constraints.allowed) - 1:
-        may &= np.bitwise_count(sets) <= constraints.max_parents
-    return may
+@lru_cache(maxsize=16)
+def _list_exclusions(allowed: tuple[int, ...], required: tuple[int, ...], max_parents: int) -> Floats:
+    """-inf for every set of parents that a child may not have, else 0 (children, sets)."""
+    sets = np.arange(1 << len(allowed))
+    may: Bools = (sets & ~np.array(allowed)[:, np.newaxis] == 0) & (np.array(required)[:, np.newaxis] & ~sets == 0)
+    may &= np.bitwise_count(sets) <= max_parents
+    exclusions = np.where(may, 0.0, -inf)
+    exclusions.setflags(write=False)
+    return exclusions
 
 
 @cache
-def _list_layers(size: int) -> list[_Layer]:
-    """Sets of 1, 2, ... variables."""
-    sets = np.arange(1 << size)
-    inside = (sets[:, np.newaxis] >> np.arange(size) & 1).astype(bool)
-    layers = []
+def _order_sets(size: int) -> _OrderedSets:
+    """Sets of 0, 1, 2, ... variables."""
+    sets = np.bitwise_count(np.arange(1 << size)).argsort(kind="stable")
+    places = sets.argsort()
+    layers, families, first, start = [], [], 1, 0
     for number in range(1, size + 1):
-        chosen = sets[inside.sum(axis=1) == number]
-        last = np.nonzero(inside[chosen])[1].reshape(len(chosen), number)
+        chosen = np.array([bits for bits in sets.tolist() if bits.bit_count() == number])
+        last = np.array([list_bits(bits) for bits in chosen.tolist()])
         rest = chosen[:, np.newaxis] ^ (1 << last)
-        layers.append(_Layer(chosen, rest, (last << size) + rest))
-    return layers
-
-
-@cache
-def _sort_by_size(count: int) -> Ints:
-    """All sets, by the number of their variables."""
-    return np.bitwise_count(np.arange(count)).argsort(kind="stable")
+        layers.append(_Layer(first, first + len(chosen), start, places[rest]))
+        families.append(((last << size) + rest).ravel())
+        first, start = first + len(chosen), start + rest.size
+    return _OrderedSets(sets, places.tolist(), layers, np.concatenate(families))

@@ -12,7 +12,6 @@ computed again. For structures with hidden states see `possnet.structure.hidden_
 from __future__ import annotations
 
 from collections import deque
-from heapq import heappush, heappushpop
 from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol
@@ -349,34 +348,31 @@ def fill_gains(score: FamilyScorer, problem: SearchProblem, result: SearchResult
     before = parent_sets_of(result.edges)
     families = result.families = [score.score_family(child, parents) for child, parents in enumerate(before)]
     if result.stopped in {CONVERGED, "max_steps"}:
-        for gain, parent, child in list_best_additions(
-            score, SearchGraph(problem.constraints, result.edges), NEAR_MISSES
-        ):
+        graph = SearchGraph(problem.constraints, result.edges)
+        for gain, parent, child in list_best_additions(score, graph, NEAR_MISSES):
             result.gains["add", parent, child] = gain
-    for parent, child in np.argwhere(result.edges).tolist():  # required ones too, which cannot be deleted
-        rest = tuple([p for p in before[child] if p != parent])
-        result.gains["delete", parent, child] = score.score_family(child, rest) - families[child]
+    for child, parents in enumerate(before):
+        for place, parent in enumerate(parents):  # required ones too, which cannot be deleted
+            rest = parents[:place] + parents[place + 1 :]
+            result.gains["delete", parent, child] = score.score_family(child, rest) - families[child]
 
 
 def list_best_additions(score: FamilyScorer, graph: SearchGraph, number: int) -> list[tuple[float, int, int]]:
     """So many of the edges that would gain most, (gain, parent, child), and those that equal the least of them."""
-    score.prepare_families([(child, graph.parents(child)) for child in range(score.size)])
-    best: list[float] = []  # a heap, the least first
-    candidates = []
-    for child in range(score.size):
-        parents, addable = graph.parents(child), graph.addable_parents(child)
-        if not addable:
-            continue
-        gains = score.score_additions(child, parents) - score.score_family(child, parents)
-        least = best[0] if len(best) == number else -inf
-        (worthwhile,) = ((gains >= least) & (gains > -inf)).nonzero()
-        for parent in worthwhile.tolist():
-            if addable >> parent & 1:
-                gain = float(gains[parent])
-                candidates.append((gain, parent, child))
-                (heappush if len(best) < number else heappushpop)(best, gain)
-    least = best[0] if len(best) == number else -inf
-    return sorted((edge for edge in candidates if edge[0] >= least), key=itemgetter(1, 2))
+    families = [(child, graph.parents(child)) for child in range(score.size)]
+    score.prepare_families(families)
+    addable = graph.may_add().T
+    gains = np.full(addable.shape, -inf)
+    for child, parents in families:
+        if addable[child].any():
+            np.subtract(score.score_additions(child, parents), score.score_family(child, parents), out=gains[child])
+    possible = np.where(addable, gains, -inf).T.ravel()
+    (edges,) = (possible > -inf).nonzero()
+    values = possible[edges]
+    if len(edges) > number:
+        best = values >= np.partition(values, -number)[-number]
+        edges, values = edges[best], values[best]
+    return [(gain, *divmod(edge, score.size)) for gain, edge in zip(values.tolist(), edges.tolist(), strict=True)]
 
 
 def score_families(score: FamilyScorer, edges: Bools) -> list[float]:

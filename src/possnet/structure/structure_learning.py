@@ -25,7 +25,7 @@ from possnet.structure.held_out_choice import choose_structure
 from possnet.structure.learned_structure import LearnedEdge, LearnedStructure, NearMiss, SearchStep
 from possnet.structure.score_registry import MEASURES, SearchProblem
 from possnet.structure.search_clock import SearchClock, SearchStopped
-from possnet.structure.search_graph import parents_of
+from possnet.structure.search_graph import parent_sets_of
 from possnet.structure.search_methods import METHODS, SearchMethod, fitting_measure
 from possnet.structure.search_options import Search, number_order
 from possnet.structure.search_result import NEAR_MISSES
@@ -293,7 +293,8 @@ def _report_nothing(done: int, total: int) -> None:
 def _to_result(result: SearchResult, method: SearchMethod, problem: SearchProblem) -> LearnedStructure:
     """The public result of a search: variables by name, the CPDAG, near misses."""
     names = problem.names
-    dag = Dag({name: [names[p] for p in parents_of(result.edges, k)] for k, name in enumerate(names)})
+    parents = zip(names, parent_sets_of(result.edges), strict=True)
+    dag = Dag({name: [names[p] for p in its_parents] for name, its_parents in parents})
     essential = dag.essential_graph()
     reversible = set() if problem.measure.tells_directions else {frozenset(edge) for edge in essential.undirected}
     values = {(names[p], names[c]): -gain for (action, p, c), gain in result.gains.items() if action == "delete"}
