@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
+import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import possnet as pn
 from possnet.io import column_names, plain_columns
+from possnet.io.data_formats.csv_data import CsvSource
 from tests.refused import refused
 from tests.rows import rows_of
 
@@ -85,3 +87,28 @@ def test_a_quote_of_ones_own_and_none_at_all(tmp_path: Path) -> None:
     assert rows_of(pn.read_data(path, quote="$", separator="|"))[0][:2] == ({"a,b"}, {'"c'})
     path.write_text("x,y\n'a,b'\n", encoding="utf-8")
     assert rows_of(pn.read_data(path, quote=""))[0][:2] == ({"'a"}, {"b'"})
+
+
+def open_csv(path: Path, quote: str) -> CsvSource | None:
+    """The file, or nothing where it is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return CsvSource(path, None, quote=quote)
+        except pn.InputError:
+            return None
+
+
+@settings(max_examples=300)
+@given(st.text("ab ,;\"'\r\n\t\x00é", max_size=30), st.sampled_from(["auto", ""]))
+def test_a_header_split_at_once_is_that_of_the_reader(text: str, quote: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_bytes(text.encode())
+        fast = open_csv(path, quote)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(CsvSource, "_split_header", lambda *_: [])
+            slow = open_csv(path, quote)
+    assert (fast is None) == (slow is None)
+    if fast is not None and slow is not None:
+        assert (fast.header, fast._has_rows) == (slow.header, slow._has_rows)

@@ -76,3 +76,18 @@ def test_imprecise_and_constant_columns_are_no_copies() -> None:
     score = family_score(pn.Dataset.from_table(table), "mdl")
     assert find_copies(score, free(4, 3)) == {}
     assert np.isfinite(pn.learn_structure(pn.Dataset.from_table(table), "boss", measure="mdl").score)
+
+
+@given(strategies.seeds, st.sampled_from(["bic", "bdeu"]))
+def test_where_no_two_columns_score_alike_without_parents_none_is_a_copy(seed: int, measure: str) -> None:
+    """So that few variables need not be compared."""
+    rng = np.random.default_rng(seed)
+    columns = {f"x{k}": rng.integers(0, 3, 12).astype(str).tolist() for k in range(3)}
+    if seed % 2:
+        columns["copy"] = [{"0": "b", "1": "a", "2": "c"}[state] for state in columns["x1"]]
+    score = family_score(pn.Dataset.from_table(columns), measure)
+    table = score.tabulate_families(1 << 18)
+    assert table is not None
+    copies = find_copies(score, free(len(columns), 3))
+    assert table.has_alike() or not copies
+    assert not seed % 2 or table.has_alike()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 _OTHERS = "*"
 _USUAL = CellSyntax()
+_USUAL_OPTIONS = None, _USUAL.escape, _USUAL.reading, _USUAL.unknown_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,9 @@ class CellOptions:
         object.__setattr__(self, "unknown_words", check_words(self.unknown_words))
         is_same = not isinstance(self.separator, Mapping) and not isinstance(self.cells, Mapping)
         object.__setattr__(self, "_is_same_for_all", is_same)
+        if (self.separator, self.escape, self.cells, self.unknown_words) == _USUAL_OPTIONS:
+            self._syntaxes[""] = _USUAL
+            return
         for name in ("", *_mapped_columns(self.separator), *_mapped_columns(self.cells)):
             self.column_syntax(name)
 

@@ -101,7 +101,10 @@ class CodedColumn:
     @cached_property
     def cell_masks(self) -> list[int]:
         """The cells as integers, bit k for state k; 0 for an unknown one."""
-        masks = [int.from_bytes(octets.tobytes(), "little") for octets in self.octets]
+        if self.octets.shape[1] == 1:
+            masks: list[int] = self.octets[:, 0].tolist()
+        else:
+            masks = [int.from_bytes(octets.tobytes(), "little") for octets in self.octets]
         return masks if self.unknown is None else [*masks[:-1], 0]
 
     @cached_property

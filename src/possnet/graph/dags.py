@@ -234,9 +234,8 @@ class Dag:
                 into[child].add(parent)
             open_edges -= compelled
             pending = bool(compelled)
-        return EssentialGraph(
-            self.nodes, directed=[(p, c) for c, parents in into.items() for p in parents], undirected=open_edges
-        )
+        arrows = frozenset([(p, c) for c, parents in into.items() for p in parents])
+        return EssentialGraph.unchecked(self.nodes, arrows, open_edges)
 
     @check_arguments
     def d_separated(
@@ -423,6 +422,17 @@ class EssentialGraph(_ComparedByContent):
         _undirected(listed, arrows)  # checks the names
         object.__setattr__(self, "directed", arrows)
         object.__setattr__(self, "undirected", _undirected(listed, undirected))
+
+    @classmethod
+    def unchecked(
+        cls, nodes: tuple[str, ...], directed: frozenset[tuple[str, str]], undirected: Iterable[tuple[str, str]]
+    ) -> EssentialGraph:
+        """The graph of edges that are known to be among the nodes."""
+        graph = object.__new__(cls)
+        object.__setattr__(graph, "nodes", nodes)
+        object.__setattr__(graph, "directed", directed)
+        object.__setattr__(graph, "undirected", _undirected(nodes, undirected))
+        return graph
 
     def _content(self) -> tuple[frozenset[object], ...]:
         return frozenset(self.nodes), self.directed, frozenset(map(frozenset, self.undirected))

@@ -112,8 +112,27 @@ class _RecodedFile(io.RawIOBase):
         super().close()
 
 
-def detect_dialect(path: Path, delimiter: str = "auto", quote: str = "auto", encoding: str = "auto") -> CsvDialect:
-    r"""The dialect of a file, by its first bytes; what is given is not looked for.
+def check_signs(delimiter: str = "auto", quote: str = "auto") -> None:
+    """Raise an `InputError` unless the delimiter and the quote that are given can be such, and go together.
+
+    >>> check_signs(quote=",")
+    Traceback (most recent call last):
+        ...
+    possnet.errors.InputError: delimiter ','; expected one plain character other than the quote, or auto
+    """
+    CsvDialect(*(default if sign == "auto" else sign for sign, default in ((delimiter, ","), (quote, '"'))))
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, by which its dialect is detected: all of a small one."""
+    with path.open("rb") as content:
+        return content.read(_HEAD)
+
+
+def detect_dialect(
+    path: Path, delimiter: str = "auto", quote: str = "auto", encoding: str = "auto", *, head: bytes | None = None
+) -> CsvDialect:
+    r"""The dialect of a file, by its first bytes (``head`` if they are known); what is given is not looked for.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -123,9 +142,9 @@ def detect_dialect(path: Path, delimiter: str = "auto", quote: str = "auto", enc
     ...     detect_dialect(path)
     CsvDialect(delimiter=';', quote="'", encoding='cp1252')
     """
-    CsvDialect(*(default if sign == "auto" else sign for sign, default in ((delimiter, ","), (quote, '"'))))
-    with path.open("rb") as content:
-        head = content.read(_HEAD)
+    if head is None:
+        check_signs(delimiter, quote)
+        head = read_head(path)
     if encoding == "auto":
         encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8")
         if encoding == "utf-8":

@@ -38,6 +38,7 @@ T = TypeVar("T")
 
 SMALL = 20_000  # rows of a batch whose columns are read one after the other
 _REMEMBERED = 100_000
+_USUAL_CELLS = CellOptions()
 ARROW_NEEDS = 24 << 20  # bytes that Arrow takes to start its threads and for small objects, measured
 
 
@@ -102,7 +103,7 @@ class DataSource(ABC):
         self.path, self.owner, self.weight_column = path, str(path), weight_column
         self.binnings: Mapping[str, Binning] = {}
         self.remembered: Collection[str] = ()
-        self.cells = CellOptions()
+        self.cells = _USUAL_CELLS
         self.recalled: Mapping[str, CellSyntax] = {}
         self.certainty: Mapping[str, tuple[str, float]] = {}
         self.warned: set[str] = set()  # columns that a user has been warned of

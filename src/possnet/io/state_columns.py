@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from possnet.aliases import Bools, Words
+    from possnet.aliases import Bools, Ints, Words
     from possnet.variables import Variable
 
 
@@ -62,10 +62,9 @@ def encode_states(variables: Sequence[Variable], codes: NDArray[np.uint8]) -> di
     >>> encode_states([Variable("rash", ("yes", "no", "unclear"))], np.array([[1, 1, 0]], dtype=np.uint8))["rash"].words
     array([[4], [3], [0]], dtype=uint64)
     """
-    sizes = [len(variable) for variable in variables]
-    starts = list(accumulate(sizes, initial=0))
-    states = np.concatenate([np.arange(size, dtype=np.uint8) for size in sizes])
-    words = bitmaps.pack(np.repeat(codes, sizes, axis=0) == states[:, np.newaxis])
+    sizes = tuple([len(variable) for variable in variables])
+    starts, columns_of_states, states = _number_states(sizes)
+    words = bitmaps.pack(codes.take(columns_of_states, axis=0) == states)
     occurs: Bools = np.asarray(words.any(axis=1))
     if not occurs.all():  # codes number the states that occur
         numbers = np.concatenate([np.cumsum(part) for part in np.split(occurs, starts[1:-1])]).astype(np.uint8) - 1
@@ -77,6 +76,13 @@ def encode_states(variables: Sequence[Variable], codes: NDArray[np.uint8]) -> di
         coded = CodedColumn(variable, column, octets if kept.all() else octets[kept], None)
         columns[variable.name] = StateBitmaps(words[start:stop], coded)
     return columns
+
+
+@lru_cache(maxsize=16)
+def _number_states(sizes: tuple[int, ...]) -> tuple[list[int], Ints, NDArray[np.uint8]]:
+    """Where the states of every column begin among those of all, and end; of each its column and its number."""
+    states = np.concatenate([np.arange(size, dtype=np.uint8) for size in sizes])[:, np.newaxis]
+    return list(accumulate(sizes, initial=0)), np.repeat(np.arange(len(sizes)), sizes), states
 
 
 @lru_cache(maxsize=256)

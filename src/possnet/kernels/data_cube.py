@@ -10,7 +10,7 @@ and sub-totals. Data Mining and Knowledge Discovery 1, 1997.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,9 +53,15 @@ def subset_products(factors: Sequence[float]) -> Floats:
     >>> subset_products([2, 3]).tolist()
     [1.0, 2.0, 3.0, 6.0]
     """
+    return _subset_products(tuple(factors))
+
+
+@lru_cache(maxsize=16)
+def _subset_products(factors: tuple[float, ...]) -> Floats:
     products = np.ones(1)
     for factor in factors:
         products = np.concatenate([products, products * factor])
+    products.setflags(write=False)
     return products
 
 

@@ -50,8 +50,8 @@ def search_best_order(score: DecomposableScore, problem: SearchProblem) -> Searc
     Copies of columns are leaves; of few variables only where no other structure is better, as it may be if another column
     tells nearly as much of a copy with fewer states.
     """
-    copies = find_copies(score, problem.constraints)
     families = score.tabulate_families(_CUBE)
+    copies = find_copies(score, problem.constraints) if families is None or families.has_alike() else {}
     apart = replace(problem, constraints=set_aside(problem.constraints, copies)) if copies else problem
     best = _search_some_orders(score, apart) if families is None else _search_all_orders(families, apart)
     best.edges = best.edges.copy()

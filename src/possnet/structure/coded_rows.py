@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -32,8 +33,8 @@ class CodedRows:
     sets
         For every variable its distinct cells (cells, states), in the order of their masks; a missing cell, where these are
         apart, is the last and shows as the whole domain.
-    masks
-        The same cells as masks, missing ones left out.
+    masks, n_cells
+        The same cells as masks, missing ones left out; and how many cells there are.
     weights
         How many rows of the data each row stands for, or None if every one stands for itself. They are floats where rows
         have fractional weights or graded cells, which are learned from as their alpha-cuts.
@@ -59,7 +60,8 @@ class CodedRows:
             kept = np.flatnonzero(weights)
             weights = weights[kept]
             columns = [column.take_rows(kept) for column in columns]
-        self.sets = [column.cell_sets for column in columns]
+        self._columns = columns
+        self.n_cells = [len(column) for column in columns]
         self.masks = [[mask for mask in column.cell_masks if mask] for column in columns]
         self.has_missing = [column.unknown is not None for column in columns]
         codes: list[Codes] = [column.codes for column in columns]
@@ -75,10 +77,10 @@ class CodedRows:
         # shares of alpha-cuts add up to whole rows but for rounding
         self.total = self.n_rows if weights is None else round(weights.sum().item(), 6)
 
-    @property
-    def n_cells(self) -> list[int]:
-        """Number of distinct cells of every variable."""
-        return [len(sets) for sets in self.sets]
+    @cached_property
+    def sets(self) -> list[Bools]:
+        """For every variable its distinct cells (cells, states); made when they are first asked for."""
+        return [column.cell_sets for column in self._columns]
 
     @property
     def imprecise(self) -> list[str]:
@@ -121,6 +123,7 @@ class CodedRows:
         """Precise rows of the same variables: the number of every row's state, and the rows' weights."""
         states = copy(self)
         states.sets = [np.eye(len(variable), dtype=np.bool_) for variable in self.variables]
+        states.n_cells = [len(variable) for variable in self.variables]
         states.masks = [[1 << k for k in range(len(variable))] for variable in self.variables]
         states.has_missing = [False] * len(codes)
         whole = weights.dtype.kind != "f"
@@ -133,7 +136,7 @@ class CodedRows:
 
     def cell_counts(self, number: int) -> NDArray[Any]:
         """Number of rows with each cell of a variable."""
-        return grouping.sum_weights(self.codes[number], self.weights, len(self.sets[number]))
+        return grouping.sum_weights(self.codes[number], self.weights, self.n_cells[number])
 
 
 def collect_rows(stream: Batches) -> Dataset:

@@ -87,7 +87,7 @@ def compile_constraints(constraints: Constraints, names: list[str], max_parents:
         if levels[later] > levels[earlier]:
             allowed[numbers[later], numbers[earlier]] = False
     most = max_parents if constraints.max_parents is None else constraints.max_parents
-    for child in np.flatnonzero(required.sum(axis=0) > most).tolist():
+    for child in np.flatnonzero(required.sum(axis=0) > most).tolist() if constraints.required else ():
         raise InputError(
             f"learn_structure: {names[child]!r} has more required parents than max_parents {most}; expected fewer"
         )

@@ -20,7 +20,7 @@ strategy.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf, log, prod
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -39,7 +39,7 @@ from possnet.structure.set_sums import SetSums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from possnet.aliases import Bools, Floats
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.structure.coded_rows import CodedRows
     from possnet.structure.contingency import CandidateTables, Counted
     from possnet.structure.score_registry import SearchProblem
@@ -230,9 +230,11 @@ class DecomposableScore:
         sizes = self.tables.n_cells[::-1]
         joint = self.tables.joint_counts().astype(np.float64)
         sums = data_cube.sum_by_subset(self._sum_terms(data_cube.marginal_counts(joint, sizes)), sizes)
-        children = 1 << np.arange(self.size)[:, np.newaxis]
         penalties = self._tabulate_penalties()
-        return FamilyTable(sums[np.arange(len(sums)) | children] - sums - penalties, penalties)
+        scores = sums.take(_list_with_child(self.size))
+        scores -= sums
+        scores -= penalties
+        return FamilyTable(scores, penalties)
 
     def _sum_terms(self, cube: Floats) -> Floats:
         """What each cell of the data cube adds to L of its variables."""
@@ -329,6 +331,12 @@ class DecomposableScore:
     def _logs(self) -> Floats:
         """The number n ln n of every number of rows."""
         return n_log_n(np.arange(int(self.rows.total) + 1))
+
+
+@cache
+def _list_with_child(size: int) -> Ints:
+    """Every set of variables with each child (children, sets)."""
+    return np.arange(1 << size) | 1 << np.arange(size)[:, np.newaxis]
 
 
 def n_log_n(counts: Counted) -> Floats:

@@ -83,7 +83,7 @@ def find_best_structure(scores: Floats, constraints: CompiledConstraints) -> Ord
     for first, stop, start, rest in ordered.layers:
         sums = totals.take(rest)
         sums += added[start : start + rest.size].reshape(rest.shape)
-        sums.max(axis=1, out=totals[first:stop])
+        np.maximum.reduce(sums, axis=1, out=totals[first:stop])
     margin = rounding_of(float(scores[:, 0].sum()))  # rounding does not choose among what ties
     order: list[int] = []
     before, least = [0] * size, [0.0] * size

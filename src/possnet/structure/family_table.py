@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possnet.structure.bit_sets import bits_of
+from possnet.structure.hill_climbing import rounding_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,11 @@ class FamilyTable:
         worthwhile &= is_wider
         added[~worthwhile] = -np.inf
         self.additions: Floats = added
+
+    def has_alike(self) -> bool:
+        """Whether two variables have the same score without parents, but for rounding, as copies of each other have."""
+        alone = np.sort(self.scores[:, 0])
+        return bool((alone[1:] - alone[:-1] <= rounding_of(float(alone[0]))).any())
 
     def prepare_families(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> None:
         """All families are known."""

@@ -54,8 +54,12 @@ class SearchGraph:
         self._parent_bits, self._children = column_bits(self.edges), column_bits(self.edges.T)
         self._parents = [tuple(list_bits(bits)) for bits in self._parent_bits]
         self._allowed, self._required = constraints.allowed_bits, constraints.required_bits
-        self._above = _collect_reached(self._parent_bits)
         self._below = _collect_reached(self._children)
+
+    @cached_property
+    def _above(self) -> list[int]:
+        """For every variable its ancestors; needed once an edge is moved."""
+        return _collect_reached(self._parent_bits)
 
     @property
     def reach(self) -> Bools:
@@ -72,11 +76,11 @@ class SearchGraph:
 
     def set_edge(self, parent: int, child: int, *, present: bool) -> int:
         """Add or delete an edge; the variables, as bits, to or from which moves may be possible that were not."""
+        above, below = self._above[parent] | 1 << parent, self._below[child] | 1 << child
         self.edges[parent, child] = present
         rest = [k for k in self._parents[child] if k != parent]
         parents = self._parents[child] = tuple(sorted([*rest, parent]) if present else rest)
         self._parent_bits[child] = bits_of(parents)
-        above, below = self._above[parent] | 1 << parent, self._below[child] | 1 << child
         if present:
             self._children[parent] |= 1 << child
             for node in list_bits(above):

@@ -48,6 +48,7 @@ class RowSummary(CodedRows):
         domain = {variable.name: variable for variable in variables}
         masks = number_cells(domain, counts)
         self.masks = [masks[variable.name] for variable in variables]
+        self.n_cells = [len(cells) for cells in self.masks]
         self.sets = [bitmaps.sets_of(cells, len(v)) for cells, v in zip(self.masks, variables, strict=True)]
         self.has_missing = [False] * len(self.masks)
         self.codes = []

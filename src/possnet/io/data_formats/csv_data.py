@@ -20,7 +20,15 @@ from possnet.cells import CellSyntax
 from possnet.errors import InputError, keep_findings, warn_user
 from possnet.io.atomic_files import replace_file
 from possnet.io.csv_codes import CodedFields
-from possnet.io.csv_dialect import CsvDialect, bound_lines, detect_dialect, fallback_encoding, is_utf8_file
+from possnet.io.csv_dialect import (
+    CsvDialect,
+    bound_lines,
+    check_signs,
+    detect_dialect,
+    fallback_encoding,
+    is_utf8_file,
+    read_head,
+)
 from possnet.io.csv_states import code_states
 from possnet.io.data_source import ARROW_NEEDS, ColumnBatch, DataSource, changed_file, explicit_weights
 from possnet.io.file_access import file_error
@@ -71,14 +79,16 @@ class CsvSource(DataSource):
     ) -> None:
         super().__init__(path, weight_column)
         try:
-            self.dialect = detect_dialect(path, delimiter, quote, encoding)
+            check_signs(delimiter, quote)
+            head = read_head(path)
+            self.dialect = detect_dialect(path, delimiter, quote, encoding, head=head)
         except (OSError, ValueError) as error:
             raise error if isinstance(error, InputError) else file_error(path, error) from None
         self._guess_encoding = encoding == "auto" and self.dialect.is_utf8
         if encoding == "auto" and self.dialect.encoding in {"cp1252", "latin-1"}:
             self._warn_of_encoding()
         self._has_rows = False
-        self.header = self._read_header()
+        self.header = self._split_header(head) or self._read_header()
         self.require_weights()
 
     def decode_column(self, name: str, table: Any) -> RawColumn:
@@ -152,6 +162,21 @@ class CsvSource(DataSource):
             raise InputError(f"{self.owner}: not {self.dialect.encoding} text; expected it, or UTF-8") from None
         except (OSError, ValueError) as error:
             raise file_error(self.path, error) from None
+
+    def _split_header(self, head: bytes) -> list[str]:
+        """Names of the columns, if the first bytes begin with a plain line of distinct names and go on; else nothing."""
+        line, ended, rest = head.partition(b"\n")
+        plain = line.removesuffix(b"\r")
+        if not (ended and rest.strip() and plain.isascii() and self.dialect.is_utf8):
+            return []
+        others = (b"\r", b"\0", *([self.dialect.quote.encode()] if self.dialect.quote else []))
+        if any(sign in plain for sign in others) or len(plain) > current_limit("line"):
+            return []
+        names = plain.decode().split(self.dialect.delimiter)
+        if "" in names or len(set(names)) < len(names) or len(names) > current_limit("columns"):
+            return []
+        self._has_rows = True
+        return names
 
     def _read_header(self) -> list[str]:
         """Names of the columns; and whether anything but blank lines follows (one is a row, if there is one column)."""
