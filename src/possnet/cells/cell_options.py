@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 _OTHERS = "*"
 _USUAL = CellSyntax()
-_USUAL_OPTIONS = None, _USUAL.escape, _USUAL.reading, _USUAL.unknown_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,9 @@ class CellOptions:
         object.__setattr__(self, "unknown_words", check_words(self.unknown_words))
         is_same = not isinstance(self.separator, Mapping) and not isinstance(self.cells, Mapping)
         object.__setattr__(self, "_is_same_for_all", is_same)
-        if (self.separator, self.escape, self.cells, self.unknown_words) == _USUAL_OPTIONS:
+        signs: tuple[object, object] = (self.escape, self.cells)  # of any type, also of one that does not compare
+        is_text = all(isinstance(sign, str) for sign in signs)
+        if self.separator is None and not self.unknown_words and is_text and signs == (_USUAL.escape, _USUAL.reading):
             self._syntaxes[""] = _USUAL
             return
         for name in ("", *_mapped_columns(self.separator), *_mapped_columns(self.cells)):

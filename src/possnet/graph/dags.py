@@ -427,7 +427,11 @@ class EssentialGraph(_ComparedByContent):
     def unchecked(
         cls, nodes: tuple[str, ...], directed: frozenset[tuple[str, str]], undirected: Iterable[tuple[str, str]]
     ) -> EssentialGraph:
-        """The graph of edges that are known to be among the nodes."""
+        """The graph of edges that are known to be among the nodes.
+
+        >>> EssentialGraph.unchecked(("a", "b"), frozenset([("a", "b")]), [])
+        EssentialGraph(a -> b)
+        """
         graph = object.__new__(cls)
         object.__setattr__(graph, "nodes", nodes)
         object.__setattr__(graph, "directed", directed)

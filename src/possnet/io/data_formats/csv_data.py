@@ -170,7 +170,7 @@ class CsvSource(DataSource):
         if not (ended and rest.strip() and plain.isascii() and self.dialect.is_utf8):
             return []
         others = (b"\r", b"\0", *([self.dialect.quote.encode()] if self.dialect.quote else []))
-        if any(sign in plain for sign in others) or len(plain) > current_limit("line"):
+        if any(sign in plain for sign in others) or len(head) > current_limit("line"):
             return []
         names = plain.decode().split(self.dialect.delimiter)
         if "" in names or len(set(names)) < len(names) or len(names) > current_limit("columns"):
