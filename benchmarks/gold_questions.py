@@ -283,7 +283,7 @@ def measure() -> Section:
     with tempfile.TemporaryDirectory() as name, Peer() as peer:
         rows, of_rows = rows_of_evidence(Path(name), NETWORKS, ROUNDS, peer)
         filled, of_filled = completions(Path(name), NETWORKS, 3, peer)
-    few, of_few = few_rows(LOOPED_NETWORKS, 3)
     with tempfile.TemporaryDirectory() as name:
         best, of_best = most_possible(Path(name), SOLVED, 3)
+    few, of_few = few_rows(LOOPED_NETWORKS, 3)
     return Section(f"{rows}\n\n{few}\n\n{filled}\n\n{best}", [*of_rows, *of_few, *of_filled, *of_best])

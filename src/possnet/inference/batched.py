@@ -37,6 +37,7 @@ _SAMPLE = 64  # rows from which the number of combinations is estimated
 _SECONDS_AN_ENTRY = 2e-9
 _SECONDS_A_CLIQUE = 7e-5
 _SECONDS_A_CODE = 2e-8  # of a row at a clique
+_PASSES = 6  # that all marginals cost: what rows receive from above is less often the same
 
 
 class RowInference:
@@ -98,7 +99,7 @@ class RowInference:
 
     def bound_seconds(self, rows: int) -> float:
         """Upper bound of the time: as if no two rows had any evidence in common."""
-        passes = 1 if self._target is not None else 3
+        passes = 1 if self._target is not None else _PASSES
         return passes * _SECONDS_AN_ENTRY * self._plan.entries * rows + self.least_seconds(rows)
 
     def estimate_seconds(self, columns: Mapping[int, CodedColumn], rows: int) -> float:
@@ -116,7 +117,7 @@ class RowInference:
             )
         growth = log2(max(entries[-1], 1) / max(entries[0], 1))  # Heaps' law: a power of the number of rows
         entries_of_all = float(entries[-1] * (rows / len(sample)) ** growth)
-        passes = 1 if self._target is not None else 3
+        passes = 1 if self._target is not None else _PASSES
         return passes * _SECONDS_AN_ENTRY * entries_of_all + self.least_seconds(rows)
 
     def least_seconds(self, rows: int) -> float:

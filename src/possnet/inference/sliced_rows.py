@@ -55,7 +55,8 @@ class SlicedInference:
 
     def least_seconds(self, rows: int) -> float:
         """Time that no rows can be scheduled in less."""
-        return len(self._tree.nodes) * (_SECONDS_A_NODE + _SECONDS_A_CODE * rows)
+        codes = rows if self._target is not None else 3 * rows
+        return len(self._tree.nodes) * (_SECONDS_A_NODE + _SECONDS_A_CODE * codes)
 
     def schedule(
         self, columns: Mapping[int, CodedColumn], rows: int, wanted: Mapping[int, Bools], start: int = 0
