@@ -334,6 +334,9 @@ def _name_mapping(key: ArgumentCheck | None, value: ArgumentCheck | None) -> str
 
 
 def _fit_mapping(key: ArgumentCheck | None, value: ArgumentCheck | None) -> Fit:
+    if key is None and value is None:
+        return lambda given: given if isinstance(given, Mapping) else MISFIT
+
     def fit(given: object) -> object:
         if not isinstance(given, Mapping):
             return MISFIT

@@ -112,6 +112,7 @@ def test_the_command_fixes_variables_in_turn_if_there_is_time(tmp_path: Path) ->
         mock.patch("possnet.inference.plan.memory_limit", return_value=little),
         mock.patch("possnet.inference.conditioning.memory_limit", return_value=little),
         mock.patch.object(plan.Plan, "memory", 1 << 30),
+        mock.patch("possnet.inference.questions._MOST_ENTRIES", 0),
     ):
         found = CliRunner().invoke(
             main, ["query", str(tmp_path / "grid.json"), "g3_3", "--given", "g6_6=yes", "--json"]

@@ -94,6 +94,19 @@ class CodedColumn:
         return whole
 
     @cached_property
+    def findings(self) -> list[int | Floats | None]:
+        """What every cell says: a state, degrees of several, or nothing."""
+        certain: list[bool] = (self.cell_sizes == 1).tolist()
+        if self.grades is not None:
+            graded = slice(self.first_graded, self.first_graded + len(self.grades))
+            certain[graded] = ((self.grades > 0.0).sum(axis=1) == 1) & (self.grades.max(axis=1) == 1.0)
+        states: list[int] = self.first_states.tolist()
+        return [
+            None if whole else state if one else self.degrees[code]
+            for code, (whole, one, state) in enumerate(zip(self.is_whole.tolist(), certain, states, strict=True))
+        ]
+
+    @cached_property
     def is_blank(self) -> bool:
         """Whether no cell says anything."""
         return bool(self.is_whole.all())

@@ -29,13 +29,13 @@ from possnet.inference.conditioning import (
     require_cutset,
 )
 from possnet.inference.entry_derivatives import differentiate_factors
-from possnet.inference.evidence import Evidence, describe_evidence, read_evidence
+from possnet.inference.evidence import Evidence, describe_evidence, read_evidence, read_findings
 from possnet.inference.exclusive_calls import ExclusiveCalls, exclusive
 from possnet.inference.factor_graph import FactorGraph, to_semiring
 from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.most_possible import Explanation, best_configurations, count_ties, tie_margin
 from possnet.inference.pruned_best import best_pruned
-from possnet.inference.pruning import query_pruned
+from possnet.inference.questions import Questions
 from possnet.inference.row_queries import RowQueries
 from possnet.inference.semirings import MAX_MIN, MAX_SUM, ROUNDING, Semiring, condition_degrees
 from possnet.inference.tree_layout import TreeLayout, layout_of_structure
@@ -106,6 +106,7 @@ class Inference(ExclusiveCalls):
             raise InputError(f"Inference: {given} tables alone; expected both lower= and upper=, or neither")
         self.network = network
         self._graph = network.derive(FactorGraph)
+        self._questions = self._graph.derive(Questions)
         self._limit = limit
         self._budget = Budget(limit, require_number(max_seconds, "Inference", "seconds, 0 or more", 0.0), progress)
         super().__init__()
@@ -148,13 +149,13 @@ class Inference(ExclusiveCalls):
         (2, 2)
         """
         targets = self._find_targets(names, "query")
-        known = read_evidence(evidence, self.network.variables)
-        semiring = self._graph.choose_semiring(known)
-        total, table = query_pruned(self._graph, targets, known, semiring, self._budget)
+        findings = read_findings(evidence, self.network.variables, self._graph.numbers)
+        semiring = self._graph.choose_semiring(findings.degrees)
+        total, table = self._questions.answer(targets, findings, semiring, self._budget)
         self._require_possible(total, semiring, evidence)
         assert table is not None  # noqa: S101
-        scope = tuple(self.network.variables[target] for target in targets)
-        return Possibility.unchecked(scope, self._condition_table(table, semiring, given=bool(known)))
+        scope = tuple([self.network.variables[target] for target in targets])
+        return Possibility.unchecked(scope, self._condition_table(table, semiring, given=bool(evidence)))
 
     @check_arguments
     @exclusive
@@ -295,7 +296,8 @@ class Inference(ExclusiveCalls):
         if tree is not None and not tree.changed_evidence(_evidence_in(known, semiring)):
             value = tree.collect()  # every message is there
         else:
-            value, _ = query_pruned(self._graph, [], known, semiring, self._budget)
+            findings = read_findings(evidence, self.network.variables, self._graph.numbers)
+            value, _ = self._questions.answer([], findings, semiring, self._budget)
         return float(np.exp(value)) if semiring is MAX_SUM else value
 
     @check_arguments

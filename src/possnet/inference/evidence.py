@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,20 +28,75 @@ if TYPE_CHECKING:
 Value: TypeAlias = "str | float | np.number[Any] | tuple[float | None, float | None]"
 Observation: TypeAlias = "Value | Set[Any] | list[Any] | Mapping[Any, float]"
 Evidence: TypeAlias = Mapping[str, Observation]
+_SETS = (set, frozenset)
+
+
+class Findings(NamedTuple):
+    """What is observed: of some variables one state, of others degrees of their states."""
+
+    states: dict[int, int]
+    degrees: dict[int, Floats]
+
+    def as_degrees(self, sizes: Sequence[int]) -> dict[int, Floats]:
+        """Degrees of the states of every observed variable.
+
+        >>> Findings({1: 0}, {0: np.array([1.0, 0.5])}).as_degrees((2, 3))
+        {0: array([1. , 0.5]), 1: array([1., 0., 0.])}
+        """
+        known = dict(self.degrees)
+        for v, state in self.states.items():
+            known[v] = np.zeros(sizes[v])
+            known[v][state] = 1.0
+        return known
+
+
+def read_findings(
+    evidence: Evidence | None, variables: Sequence[Variable], numbers: Mapping[str, int]
+) -> Findings:
+    """What evidence says of the variables; ``numbers`` are theirs, by their names.
+
+    >>> import possnet as pn
+    >>> clinic = pn.load_example("clinic")
+    >>> numbers = {variable.name: k for k, variable in enumerate(clinic.variables)}
+    >>> read_findings({"season": "winter", "fever": {"mild", "high"}}, clinic.variables, numbers)
+    Findings(states={0: 0}, degrees={3: array([0., 1., 1.])})
+    """
+    states: dict[int, int] = {}
+    degrees: dict[int, Floats] = {}
+    for name, seen in _require_evidence(evidence, numbers).items():
+        number = numbers[name]
+        variable = variables[number]
+        if variable.bins is None:
+            state = next(iter(seen)) if type(seen) in _SETS and len(seen) == 1 else seen
+            if type(state) is str:
+                states[number] = variable.index(state)
+                continue
+        given = _observation_degrees(variable, seen)
+        if given.max() == 1.0 and np.count_nonzero(given) == 1:
+            states[number] = int(given.argmax())
+        else:
+            degrees[number] = given
+    return Findings(states, degrees)
 
 
 def read_evidence(evidence: Evidence | None, variables: Sequence[Variable]) -> dict[int, Floats]:
     """Degrees of the states of every observed variable, by the variable's number."""
+    numbers = {variable.name: k for k, variable in enumerate(variables)}
+    given = _require_evidence(evidence, numbers)
+    return {numbers[name]: _observation_degrees(variables[numbers[name]], seen) for name, seen in given.items()}
+
+
+def _require_evidence(evidence: Evidence | None, numbers: Mapping[str, int]) -> Evidence:
+    """The evidence, if it is a mapping from names of variables."""
     if evidence is None:
         return {}
     given: object = evidence
     if not isinstance(given, Mapping):
         raise InputError(f"evidence {describe_value(evidence)}; expected a mapping such as {{'fever': 'high'}}")
-    numbers = {variable.name: k for k, variable in enumerate(variables)}
     for name in evidence:
         if name not in numbers:
             raise InputError(f"evidence: no variable {describe_value(name)}{among(name, numbers)}")
-    return {numbers[name]: _observation_degrees(variables[numbers[name]], seen) for name, seen in evidence.items()}
+    return evidence
 
 
 def _observation_degrees(variable: Variable, observation: object) -> Floats:

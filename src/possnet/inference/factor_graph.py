@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from possnet.inference.semirings import LOG_SUM, MAX_MIN, MAX_PRODUCT, MAX_SUM, 
 from possnet.possibility import PRODUCT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from possnet.aliases import Floats
     from possnet.network import Network
 
     Factor: TypeAlias = tuple[tuple[int, ...], Floats]
 
+_Derived = TypeVar("_Derived")
 _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
 
 
@@ -48,6 +49,16 @@ class FactorGraph:
         self.tables = [network.table(name) for name in self.names]
         if probabilities:
             self.tables = [table / table.sum(axis=-1, keepdims=True) for table in self.tables]
+        self._derived: dict[Callable[[FactorGraph], object], object] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_derived": {}}
+
+    def derive(self, make: Callable[[FactorGraph], _Derived]) -> _Derived:
+        """A value that follows from the factors alone: made when first asked for, and kept with them."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        return cast("_Derived", self._derived[make])
 
     @cached_property
     def starts(self) -> list[int]:
@@ -83,9 +94,9 @@ class FactorGraph:
     def choose_semiring(self, known: Mapping[int, Floats] | None = None) -> Semiring:
         """Max-min for a min-based network; for a product-based one logarithms if a product might underflow.
 
-        For probabilities, sums of products.
+        For probabilities, sums of products. Of what is known only degrees between 0 and 1 bear on it.
         """
-        if self.network.conjunction.name != PRODUCT.name and not self.probabilities:
+        if self._is_min_based:
             return MAX_MIN
         degrees = [d for vector in (known or {}).values() for d in vector.tolist()]
         least = self.least_product + sum(log(d) for d in degrees if 0.0 < d < 1.0)
@@ -93,6 +104,10 @@ class FactorGraph:
         if self.probabilities:
             return LOG_SUM if small else SUM_PRODUCT
         return MAX_SUM if small else MAX_PRODUCT
+
+    @cached_property
+    def _is_min_based(self) -> bool:
+        return self.network.conjunction.name != PRODUCT.name and not self.probabilities
 
     def tables_in(self, semiring: Semiring) -> list[Floats]:
         """The tables as values of a semiring."""

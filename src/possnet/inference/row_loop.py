@@ -1,8 +1,8 @@
-"""Marginals given rows of evidence, one row after the other, each by a query on the network that its evidence leaves.
+"""Marginals given rows of evidence, one row after the other, each by a question about what its evidence leaves open.
 
-A query cuts all tables to what one row leaves open and plans a tree for that alone (see `possnet.inference.pruning`). What
-rows have in common is lost but for rows that are equal, so that this is the way for few rows, and for rows whose sets of
-states leave large tables open in ever other places.
+What rows have in common is lost but for rows that are equal and for the programs of those that leave the same open (see
+`possnet.inference.questions`), so that this is the way for few rows, and for rows whose sets of states leave large tables
+open in ever other places.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dataset import group_rows
-from possnet.inference.pruning import plan_pruned, prune_factors, run_pruned
+from possnet.inference.evidence import Findings
+from possnet.inference.questions import Questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
     from possnet.inference.batched import RowBlock
     from possnet.inference.conditioning import Budget
     from possnet.inference.factor_graph import FactorGraph
-    from possnet.inference.plan import Plan
-    from possnet.inference.pruning import PrunedFactors
+    from possnet.inference.questions import ComponentRun
     from possnet.inference.semirings import Semiring
 
 _ROWS: Final = 1 << 15  # of a block, at most
-_SAMPLE: Final = 8  # rows, at most, from which the time is estimated: to plan one takes half as long as to answer it
-_PLANS: Final = 64  # that are kept
+_SAMPLE: Final = 8  # rows, at most, from which the time is estimated; their answers are kept
 # Measured on one machine; compared with the estimates of the other ways.
-_SECONDS_A_QUERY: Final = 6e-5
-_SECONDS_A_FINDING: Final = 7e-6
-_SECONDS_A_FACTOR: Final = 6e-6
-_SECONDS_A_VARIABLE: Final = 1.2e-5
+_SECONDS_A_QUERY: Final = 1.2e-5
+_SECONDS_A_FINDING: Final = 3e-7
+_SECONDS_A_RUN: Final = 6e-6  # of a component
+_SECONDS_A_PART: Final = 1.5e-6
+_SECONDS_A_VARIABLE: Final = 4e-6
+_SECONDS_A_NEW_VARIABLE: Final = 1.2e-5
 _SECONDS_AN_ENTRY: Final = 1.3e-9
 
 
@@ -63,7 +64,8 @@ class LoopInference:
     ) -> None:
         self._graph, self._columns, self._rows = graph, columns, rows
         self._target, self._semiring, self._budget = target, semiring, budget
-        self._plans: dict[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], Plan] = {}
+        self._questions = graph.derive(Questions)
+        self._answers: dict[int, tuple[float, Floats]] = {}
         self.distinct = 1
         for column in columns.values():
             self.distinct *= len(column)
@@ -82,20 +84,22 @@ class LoopInference:
 
     @cached_property
     def seconds(self) -> float:
-        """Estimate of the time that the loop takes if all rows that may differ do, from the trees of a few of them."""
-        seconds, sample = [], min(max(self.distinct // 8, 2), _SAMPLE)
-        for row in sorted({(2 * k + 1) * self._rows // (2 * sample) for k in range(sample)}):
-            known = self._findings.of_row(row)
-            left, plan = self._plan_row(known)
-            open_variables = len(self._graph.sizes) - left.absent.bit_count()
-            seconds.append(
-                _SECONDS_A_QUERY
-                + _SECONDS_A_FINDING * len(known)
-                + _SECONDS_A_FACTOR * len(left.scopes)
-                + _SECONDS_A_VARIABLE * open_variables
-                + _SECONDS_AN_ENTRY * plan.entries
-            )
-        return self.distinct * sum(seconds) / len(seconds)
+        """Estimate of the time that the loop takes if all rows that may differ do, from a few of them that are answered."""
+        sample = min(max(self.distinct // 8, 2), _SAMPLE)
+        rows = sorted({(2 * k + 1) * self._rows // (2 * sample) for k in range(sample)})
+        runs: list[ComponentRun] = []
+        seconds = _SECONDS_A_QUERY * len(rows)
+        for row in rows:
+            findings = self._read_row(row)
+            seconds += _SECONDS_A_FINDING * len(findings.states) + _SECONDS_A_PART * len(findings.degrees)
+            self._answers[row] = self._answer(findings, runs)
+        for run in runs:
+            seconds += _SECONDS_A_RUN + _SECONDS_A_PART * run.parts
+            seconds += _SECONDS_A_VARIABLE * run.variables + _SECONDS_AN_ENTRY * run.entries
+        programs = {run.key: run for run in runs}
+        share = max(2 * len(programs) / max(len(runs), 1) - 1, 0.0)  # of the rows to come that need others
+        seconds += share * _SECONDS_A_NEW_VARIABLE * sum(run.variables for run in programs.values())
+        return self.distinct * seconds / len(rows)
 
     def run_blocks(self) -> Iterator[RowBlock]:
         """Blocks of rows, the table (rows, states) of the target, and the value of every row; equal rows once."""
@@ -106,36 +110,23 @@ class LoopInference:
             groups = group_rows(codes, [len(column) for column in self._columns.values()], block.stop - start)
             tables, totals = np.zeros((len(groups), size)), np.zeros(len(groups))
             for k, row in enumerate((start + groups.first).tolist()):
-                left, plan = self._plan_row(self._findings.of_row(row))
-                totals[k], tables[k] = run_pruned(self._graph, [self._target], left, plan, self._semiring, self._budget)
+                answer = self._answers.get(row)
+                totals[k], tables[k] = self._answer(self._read_row(row)) if answer is None else answer
             yield block, {self._target: tables[groups.inverse]}, totals[groups.inverse]
 
-    def _plan_row(self, known: dict[int, Floats]) -> tuple[PrunedFactors, Plan]:
-        """What a row leaves of the network, and its tree: one for all rows that leave as many states of each family."""
-        left = prune_factors(self._graph, [self._target], known, self._semiring)
-        key = left.sizes, tuple(left.scopes)
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = plan_pruned(left, [self._target])
-            if len(self._plans) < _PLANS:
-                self._plans[key] = plan
-        return left, plan
+    def _answer(self, findings: Findings, runs: list[ComponentRun] | None = None) -> tuple[float, Floats]:
+        """The value of a row, and the table of the target."""
+        value, table = self._questions.answer([self._target], findings, self._semiring, self._budget, runs)
+        return value, np.zeros(self._graph.sizes[self._target]) if table is None else table
 
-
-class _Findings:
-    """What rows say of the variables."""
-
-    def __init__(self, columns: Mapping[int, CodedColumn]) -> None:
-        self._columns = [
-            (v, column.codes, [None if whole else d for whole, d in zip(column.is_whole, column.degrees, strict=True)])
-            for v, column in columns.items()
-        ]
-
-    def of_row(self, row: int) -> dict[int, Floats]:
-        """Degrees of the states of the variables that a row says something of."""
-        known = {}
-        for v, codes, cells in self._columns:
-            degrees = cells[codes.item(row)]
-            if degrees is not None:
-                known[v] = degrees
-        return known
+    def _read_row(self, row: int) -> Findings:
+        """What a row says of the variables."""
+        states: dict[int, int] = {}
+        degrees: dict[int, Floats] = {}
+        for v, column in self._columns.items():
+            found = column.findings[column.codes.item(row)]
+            if type(found) is int:
+                states[v] = found
+            elif found is not None:
+                degrees[v] = found
+        return Findings(states, degrees)
