@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from possnet.variables import Variable
 
 
+_FEW_CELLS = 64  # that are looked at one by one
+
+
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
     """Codes (rows) into the distinct cells of a column; made by `Dataset.column`, which keeps it. All arrays are read-only.
@@ -95,20 +98,30 @@ class CodedColumn:
 
     @cached_property
     def findings(self) -> list[int | Floats | None]:
-        """What every cell says: a state, degrees of several, or nothing."""
-        certain: list[bool] = (self.cell_sizes == 1).tolist()
-        if self.grades is not None:
-            graded = slice(self.first_graded, self.first_graded + len(self.grades))
-            certain[graded] = ((self.grades > 0.0).sum(axis=1) == 1) & (self.grades.max(axis=1) == 1.0)
-        states: list[int] = self.first_states.tolist()
-        return [
-            None if whole else state if one else self.degrees[code]
-            for code, (whole, one, state) in enumerate(zip(self.is_whole.tolist(), certain, states, strict=True))
+        """What every cell says: a state, degrees of several, or nothing.
+
+        >>> from possnet.variables import Variable
+        >>> fever = Variable("fever", ("none", "mild", "high"))
+        >>> code_column(fever, np.arange(3), np.array([[2], [6], [7]], dtype=np.uint8), None).findings
+        [1, array([0., 1., 1.]), None]
+        """
+        whole = (1 << len(self.variable)) - 1
+        found: list[int | Floats | None] = [
+            None if mask in (0, whole) else self.degrees[code] if mask & (mask - 1) else mask.bit_length() - 1
+            for code, mask in enumerate(self.cell_masks)
         ]
+        if self.grades is not None:
+            for code, own in enumerate(self.grades, self.first_graded):
+                certain = np.count_nonzero(own) == 1 and own.max() == 1.0
+                found[code] = int(own.argmax()) if certain else own
+        return found
 
     @cached_property
     def is_blank(self) -> bool:
         """Whether no cell says anything."""
+        if self.grades is None and len(self.octets) <= _FEW_CELLS:
+            whole = (1 << len(self.variable)) - 1
+            return all([mask in (0, whole) for mask in self.cell_masks])
         return bool(self.is_whole.all())
 
     @cached_property

@@ -58,7 +58,14 @@ def align_rows(data: Dataset | Batches, variables: Iterable[Variable], owner: st
     possnet.errors.InputError: score, row 1, column 'fever': 'mild' is not a state (none, high)
     """
     if isinstance(data, Dataset):
-        return data.with_domains(variables, owner)
+        given = {variable.name: variable for variable in data.variables}
+        others = [
+            variable
+            for variable in variables
+            if (own := given.get(variable.name, variable)) is not variable
+            and (own != variable or own.bins is not variable.bins)
+        ]
+        return data.with_domains(others, owner) if others else data
     known = {variable.name: variable for variable in variables}
     own = tuple(known.get(variable.name, variable) for variable in data.variables)
     for before, after in zip(data.variables, own, strict=True):

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from possnet.graph import iterate_bits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +49,7 @@ class EliminationProgram:
         """The combination of all parts over the targets; ``parts`` has axes in the order of the variables' numbers.
 
         >>> from possnet.inference.semirings import MAX_PRODUCT
-        >>> program = write_program([0b01, 0b11], {0: 2, 1: 2}, (1,), 100)
+        >>> program = write_program([(0,), (0, 1)], {0: 2, 1: 2}, (1,), 100)
         >>> program.run([np.array([1.0, 0.5]), np.array([[1.0, 0.2], [0.3, 1.0]])], MAX_PRODUCT)
         array([1. , 0.5])
         """
@@ -72,12 +69,14 @@ class EliminationProgram:
 
 
 def write_program(
-    masks: Sequence[int], sizes: Mapping[int, int], targets: Sequence[int], most: int
+    scopes: Sequence[tuple[int, ...]], sizes: Mapping[int, int], targets: Sequence[int], most: int
 ) -> EliminationProgram | None:
-    """The program for parts over some variables (as bits), which projects all but the targets out; None if it is large.
+    """The program for parts over some variables, which projects all but the targets out; None if it is large.
 
     Parameters
     ----------
+    scopes
+        The variables of every part, in the order of their numbers.
     sizes
         How many states are left of every variable.
     most
@@ -85,75 +84,74 @@ def write_program(
 
     Examples
     --------
-    >>> write_program([0b01, 0b11], {0: 2, 1: 3}, (1,), 100).steps
+    >>> write_program([(0,), (0, 1)], {0: 2, 1: 3}, (1,), 100).steps
     [([(0, (2, 1)), (1, None)], 0)]
-    >>> write_program([0b01, 0b11], {0: 2, 1: 3}, (1,), 5) is None
+    >>> write_program([(0,), (0, 1)], {0: 2, 1: 3}, (1,), 5) is None
     True
     """
-    masks = list(masks)
-    kept = sum(1 << target for target in targets)
-    shape = tuple([sizes[target] for target in sorted(targets)])
+    scopes = list(scopes)
+    kept = sorted(targets)
+    shape = tuple([sizes[target] for target in kept])
     entries = prod(shape)
     if entries > most:
         return None
     holding: dict[int, set[int]] = {v: set() for v in sizes}
-    for number, mask in enumerate(masks):
-        for v in iterate_bits(mask):
+    near: dict[int, set[int]] = {v: set() for v in sizes}  # what leaves together with a variable, itself included
+    for number, scope in enumerate(scopes):
+        for v in scope:
             holding[v].add(number)
-    unions, prices = {}, {}
-
-    def price(v: int) -> int:
-        """The entries of what leaves with a variable."""
-        union = 0
-        for number in holding[v]:
-            union |= masks[number]
-        if unions.get(v) != union:
-            unions[v] = union
-            prices[v] = prod([sizes[u] for u in iterate_bits(union)])
-        return prices[v]
-
-    waiting = [(price(v), v) for v in sizes if not kept >> v & 1]
+            near[v].update(scope)
+    prices = {v: prod([sizes[u] for u in near[v]]) for v in sizes if v not in kept}
+    waiting = [(price, v) for v, price in prices.items()]
     heapify(waiting)
-    left, steps = set(range(len(masks))), []
-    gone: set[int] = set()
+    left, steps = set(range(len(scopes))), []
     while waiting:
-        cost, v = heappop(waiting)
-        if v in gone or cost != prices[v]:
+        price, v = heappop(waiting)
+        if prices.get(v) != price:  # gone, or priced anew since
             continue
-        entries += cost
+        entries += price
         if entries > most:
             return None
-        gone.add(v)
-        numbers, union = holding.pop(v), unions[v]
-        inside = [*iterate_bits(union)]
-        steps.append((_shape_operands(numbers, masks, inside, sizes), inside.index(v)))
-        inside.remove(v)
+        del prices[v]
+        numbers, inside = holding.pop(v), sorted(near[v])
+        axis, result = inside.index(v), len(scopes)
+        steps.append((_shape_operands(numbers, scopes, inside, sizes), axis))
+        del inside[axis]
+        rest, size = set(inside), sizes[v]
+        scopes.append(tuple(inside))
         left -= numbers
-        left.add(len(masks))
+        left.add(result)
         for u in inside:
-            holding[u] -= numbers
-            holding[u].add(len(masks))
-        masks.append(union & ~(1 << v))
-        for u in inside:
-            if not kept >> u & 1:
-                before = prices[u]
-                if price(u) != before:
-                    heappush(waiting, (prices[u], u))
-    inside = sorted(targets)
-    last = [(number, tuple([sizes[u] if masks[number] >> u & 1 else 1 for u in inside])) for number in sorted(left)]
-    in_order = all(one < other for one, other in pairwise(targets))
-    axes = None if in_order else tuple([inside.index(target) for target in targets])
+            own = holding[u]
+            own -= numbers
+            own.add(result)
+            before = prices.get(u)
+            if before is None:
+                continue
+            price, neighbours = before // size, near[u]
+            for new in rest - neighbours:
+                price *= sizes[new]
+            neighbours |= rest
+            neighbours.discard(v)
+            if price != before:
+                prices[u] = price
+                heappush(waiting, (price, u))
+    last = [(number, tuple([sizes[u] if u in scopes[number] else 1 for u in kept])) for number in sorted(left)]
+    axes = None if kept == [*targets] else tuple([kept.index(target) for target in targets])
     return EliminationProgram(steps, last, shape, axes, entries)
 
 
 def _shape_operands(
-    numbers: set[int], masks: Sequence[int], inside: Sequence[int], sizes: Mapping[int, int]
+    numbers: set[int], scopes: Sequence[tuple[int, ...]], inside: Sequence[int], sizes: Mapping[int, int]
 ) -> list[tuple[int, tuple[int, ...] | None]]:
-    """Parts, the smallest first, and the shapes that they take among some variables; None for one that holds them all."""
-    shaped = []
-    for number in numbers:
-        mask = masks[number]
-        shape = tuple([sizes[u] if mask >> u & 1 else 1 for u in inside])
-        shaped.append((prod(shape), number, None if mask.bit_count() == len(inside) else shape))
-    shaped.sort(key=lambda item: item[:2])
-    return [(number, shape) for _, number, shape in shaped]
+    """Parts, those that hold all variables last, and the shapes that they take; None for one that holds all variables."""
+    if len(numbers) == 1:
+        return [(number, None) for number in numbers]
+    shaped: list[tuple[int, tuple[int, ...] | None]] = []
+    for number in sorted(numbers):
+        scope = scopes[number]
+        if len(scope) == len(inside):
+            shaped.append((number, None))
+        else:
+            shaped.insert(0, (number, tuple([sizes[u] if u in scope else 1 for u in inside])))
+    return shaped

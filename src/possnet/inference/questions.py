@@ -55,6 +55,7 @@ class ComponentRun(NamedTuple):
     key: _ProgramKey
     parts: int
     entries: int
+    planned: bool  # as a junction tree
 
     @property
     def variables(self) -> int:
@@ -190,7 +191,7 @@ class Questions:
         key = component, targets, tuple([(v, len(question.findings.degrees[v])) for v in soft])
         program = self._programs.get(key)
         if program is None:
-            program = _write_component(self._graph, component, targets, question, soft)
+            program = self._write_component(component, targets, question, soft)
             self._n_kept += component.variables.bit_count()
             if self._n_kept > _KEPT_VARIABLES:
                 self._programs, self._n_kept = {}, component.variables.bit_count()
@@ -198,9 +199,34 @@ class Questions:
         if not program.fits_limit(limit):
             return None
         if question.runs is not None:
-            question.runs.append(ComponentRun(key, len(program.scopes), program.way.entries))
+            question.runs.append(ComponentRun(key, len(program.scopes), program.way.entries, isinstance(program.way, Plan)))
         parts = [*program.cut_tables(lookup.tables, question), *[question.findings.degrees[v] for v in soft]]
         return program.run(parts, question.semiring)
+
+    def _write_component(
+        self, component: Component, targets: tuple[int, ...], question: _Question, soft: Sequence[int]
+    ) -> _ComponentProgram:
+        all_sizes = self._graph.sizes
+        sizes = {v: all_sizes[v] for v in iterate_bits(component.variables)}
+        sizes |= {v: len(question.findings.degrees[v]) for v in soft}
+        families, scopes, left = [], [], question.left
+        for factor in iterate_bits(component.factors):
+            scope = self._ordered_scopes[factor]
+            inside = tuple([v for v in scope if v in sizes])
+            known = None if len(inside) == len(scope) else tuple([-1 if v in sizes else v for v in scope])
+            excluded = tuple([(axis, v) for axis, v in enumerate(scope) if v in left]) if left else ()
+            families.append((factor, known, excluded))
+            scopes.append(inside)
+        scopes += [(v,) for v in soft]
+        way: EliminationProgram | Plan | None = None
+        if len(sizes) <= _MOST_VARIABLES:
+            way = write_program(scopes, sizes, targets, _MOST_ENTRIES)
+        if way is None:
+            last = sum([1 << target for target in targets])
+            own_sizes = [sizes.get(v, size) for v, size in enumerate(all_sizes)]
+            absent = (1 << len(own_sizes)) - 1 & ~component.variables
+            way = make_plan(own_sizes, scopes, dropped=absent, last=last, together=targets)
+        return _ComponentProgram(way, targets, scopes, families)
 
     def find_component(self, start: int, open_variables: int, relevant: int) -> Component:
         """What factors connect with some open variables, all as bits."""
@@ -221,6 +247,11 @@ class Questions:
                 reached ^= lowest
             frontier &= open_variables & ~variables
         return Component(variables, factors)
+
+    @cached_property
+    def _ordered_scopes(self) -> list[list[int]]:
+        """The variables of every factor in the order of their numbers."""
+        return [sorted(scope) for scope in self._graph.scopes]
 
     @cached_property
     def scopes(self) -> list[int]:
@@ -400,27 +431,3 @@ class _ComponentProgram:
         with np.errstate(divide="ignore", invalid="ignore"):
             value = tree.collect(keep=False)
             return read_targets(tree, [*self.targets], semiring.one) if self.targets else np.array(value)
-
-
-def _write_component(
-    graph: FactorGraph, component: Component, targets: tuple[int, ...], question: _Question, soft: Sequence[int]
-) -> _ComponentProgram:
-    sizes = {v: graph.sizes[v] for v in iterate_bits(component.variables)}
-    sizes |= {v: len(question.findings.degrees[v]) for v in soft}
-    families, scopes = [], []
-    for factor in iterate_bits(component.factors):
-        scope = sorted(graph.scopes[factor])
-        scopes.append(tuple([v for v in scope if v in sizes]))
-        known = None if len(scopes[-1]) == len(scope) else tuple([-1 if v in sizes else v for v in scope])
-        excluded = tuple([(axis, v) for axis, v in enumerate(scope) if v in question.left])
-        families.append((factor, known, excluded))
-    scopes += [(v,) for v in soft]
-    way: EliminationProgram | Plan | None = None
-    if len(sizes) <= _MOST_VARIABLES:
-        way = write_program([sum([1 << v for v in scope]) for scope in scopes], sizes, targets, _MOST_ENTRIES)
-    if way is None:
-        last = sum([1 << target for target in targets])
-        all_sizes = [sizes.get(v, size) for v, size in enumerate(graph.sizes)]
-        absent = (1 << len(all_sizes)) - 1 & ~component.variables
-        way = make_plan(all_sizes, scopes, dropped=absent, last=last, together=targets)
-    return _ComponentProgram(way, targets, scopes, families)

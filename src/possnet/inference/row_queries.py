@@ -39,8 +39,9 @@ _BATCH_BYTES = 1 << 28  # that the messages of a block of rows may take
 _MANY_VARIABLES = 200  # of which a plan is not made before components are estimated to take longer
 _PLANNING_SECONDS = 1e-4  # a variable
 _WORTH_A_TRY = 3.0  # times the least that slices take
+_WORTH_SLICING = 4.0  # times that, which a loop takes: to find all slices is itself a part of the work
 # What no way of answering rows together takes less than: for all, and for each variable that they observe.
-_SECONDS_TOGETHER, _SECONDS_A_VARIABLE = 1e-4, 1.5e-5
+_SECONDS_TOGETHER, _SECONDS_A_VARIABLE = 1e-4, 2e-5
 _LOOPED = 4  # different rows that are not worth an estimate of their time
 _QUICK_SECONDS = 3e-3  # rows that a tree answers in less are not worth an estimate
 
@@ -152,7 +153,7 @@ class RowQueries:
         """The blocks of one target, by a loop of queries where that is estimated to be fastest, as it is for few rows."""
         loop = LoopInference(self._graph, columns, rows, target, semiring, self._of_a_row)
         least = _SECONDS_TOGETHER + _SECONDS_A_VARIABLE * len(columns)
-        if loop.distinct <= _LOOPED or (loop.least_seconds < least and loop.seconds < least):
+        if loop.distinct <= _LOOPED or (loop.least_seconds < least and loop.rough_seconds < least):
             yield from loop.run_blocks()
             return
         wanted = {target: np.ones(rows, dtype=np.bool_)}
@@ -254,14 +255,16 @@ def _run_trees(
 ) -> Iterator[RowBlock]:
     """The blocks of rows by a junction tree, by slices of it, or by a loop; what takes longer to estimate is tried last."""
     most = tree.bound_seconds(rows)
-    alone = loop.seconds if loop is not None and loop.least_seconds < most else inf
+    alone = inf
+    if loop is not None and loop.least_seconds < most and loop.rough_seconds < _WORTH_A_TRY * most:
+        alone = loop.seconds
     if loop is not None and alone < tree.least_seconds(rows):
         yield from loop.run_blocks()
         return
     worth = inf if sliced is None else _WORTH_A_TRY * sliced.least_seconds(rows)
     if most > min(max(worth, _QUICK_SECONDS), alone):
         seconds = tree.estimate_seconds(columns, rows)
-        if sliced is not None and seconds > worth and alone > 2 * worth:
+        if sliced is not None and seconds > worth and alone > _WORTH_SLICING * worth:
             first = sliced.schedule(columns, rows, wanted)
             if first.seconds < min(seconds, alone):
                 yield from sliced.run_blocks(columns, rows, wanted, first)
