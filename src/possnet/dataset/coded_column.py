@@ -121,7 +121,7 @@ class CodedColumn:
         """Whether no cell says anything."""
         if self.grades is None and len(self.octets) <= _FEW_CELLS:
             whole = (1 << len(self.variable)) - 1
-            return all([mask in (0, whole) for mask in self.cell_masks])
+            return all(mask in (0, whole) for mask in self.cell_masks)
         return bool(self.is_whole.all())
 
     @cached_property

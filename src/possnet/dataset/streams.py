@@ -62,8 +62,8 @@ def align_rows(data: Dataset | Batches, variables: Iterable[Variable], owner: st
         others = [
             variable
             for variable in variables
-            if (own := given.get(variable.name, variable)) is not variable
-            and (own != variable or own.bins is not variable.bins)
+            if (before := given.get(variable.name, variable)) is not variable
+            and (before != variable or before.bins is not variable.bins)
         ]
         return data.with_domains(others, owner) if others else data
     known = {variable.name: variable for variable in variables}

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Value: TypeAlias = "str | float | np.number[Any] | tuple[float | None, float | None]"
 Observation: TypeAlias = "Value | Set[Any] | list[Any] | Mapping[Any, float]"
 Evidence: TypeAlias = Mapping[str, Observation]
-_SETS = (set, frozenset)
 
 
 class Findings(NamedTuple):
@@ -50,9 +49,7 @@ class Findings(NamedTuple):
         return known
 
 
-def read_findings(
-    evidence: Evidence | None, variables: Sequence[Variable], numbers: Mapping[str, int]
-) -> Findings:
+def read_findings(evidence: Evidence | None, variables: Sequence[Variable], numbers: Mapping[str, int]) -> Findings:
     """What evidence says of the variables; ``numbers`` are theirs, by their names.
 
     >>> import possnet as pn
@@ -67,8 +64,8 @@ def read_findings(
         number = numbers[name]
         variable = variables[number]
         if variable.bins is None:
-            state = next(iter(seen)) if type(seen) in _SETS and len(seen) == 1 else seen
-            if type(state) is str:
+            state = next(iter(seen)) if isinstance(seen, set | frozenset) and len(seen) == 1 else seen
+            if isinstance(state, str):
                 states[number] = variable.index(state)
                 continue
         given = _observation_degrees(variable, seen)

@@ -4,14 +4,15 @@ Variables whose state is known fall out of all tables. What is left of the netwo
 the targets has a bearing on their conditional degrees. The others matter if they make the evidence impossible: one
 configuration of them that is possible shows that they do not, and it costs one look at every table. Components are small
 even in large networks where much is observed; each is answered by a program of elimination, which is kept for the next
-question that leaves the same open. Where a component is large a junction tree is planned for all that is left (see
-`possnet.inference.pruning`).
+question that leaves the same open. For a large component a junction tree is planned in its place; where that does not fit
+in memory, variables of all that is left are fixed in turn (see `possnet.inference.pruning`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,11 +25,12 @@ from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.plan import Plan, make_plan
 from possnet.inference.pruning import query_pruned, read_targets
 from possnet.inference.semirings import MAX_MIN
+from possnet.limits import memory_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from possnet.aliases import Bools, Floats, Ints
+    from possnet.aliases import Floats, Ints
     from possnet.inference.conditioning import Budget
     from possnet.inference.factor_graph import FactorGraph
     from possnet.inference.semirings import Semiring
@@ -38,7 +40,9 @@ if TYPE_CHECKING:
 
 _KEPT_VARIABLES = 1 << 14  # of all programs that are kept
 _MOST_VARIABLES = 256  # of a component; above, a plan is worth its time
-_MOST_ENTRIES = 1 << 17  # of a program's tables, in all
+_MOST_ENTRIES = 1 << 20  # of a program's tables, in all
+_SMALL_BYTES = 1 << 22
+_COPIED = 1 << 22  # entries of tables that are copied to be at hand
 _ALL = slice(None)
 
 
@@ -105,7 +109,7 @@ class Questions:
             table = self._answer_whole(question, budget.limit)
         if table is None:
             return query_pruned(self._graph, targets, findings.as_degrees(self._graph.sizes), semiring, budget)
-        value = float(semiring.project.reduce(table, axis=None))
+        value = float(semiring.project.reduce(table.reshape(-1)))
         return value, table if targets else None
 
     def _answer_conditional(self, question: _Question, limit: int | None) -> Floats | None:
@@ -199,7 +203,8 @@ class Questions:
         if not program.fits_limit(limit):
             return None
         if question.runs is not None:
-            question.runs.append(ComponentRun(key, len(program.scopes), program.way.entries, isinstance(program.way, Plan)))
+            planned = isinstance(program.way, Plan)
+            question.runs.append(ComponentRun(key, len(program.scopes), program.way.entries, planned))
         parts = [*program.cut_tables(lookup.tables, question), *[question.findings.degrees[v] for v in soft]]
         return program.run(parts, question.semiring)
 
@@ -297,30 +302,28 @@ class FamilyLookup:
     """The tables of all families, axes in the order of the variables' numbers, and one entry of each at a time."""
 
     def __init__(self, graph: FactorGraph, semiring: Semiring) -> None:
-        self._zero = semiring.zero
         self._graph = graph
         self.tables: list[Floats] = []
         for scope, table in zip(graph.scopes, graph.tables_in(semiring), strict=True):
-            order = sorted(range(len(scope)), key=scope.__getitem__)
-            self.tables.append(np.ascontiguousarray(table.transpose(order)))
+            turned = table.transpose(sorted(range(len(scope)), key=scope.__getitem__))
+            self.tables.append(np.ascontiguousarray(turned) if turned.size <= _COPIED else turned)
+        self.has_zeros = any(bool((table == semiring.zero).any()) for table in self.tables)
 
     @cached_property
-    def _flat(self) -> Floats:
+    def _flat(self) -> Floats | None:
+        """All tables in a line; None where that would be long."""
+        if sum([table.size for table in self.tables]) > _COPIED:
+            return None
         return np.concatenate([table.reshape(-1) for table in self.tables])
 
     @cached_property
-    def has_zeros(self) -> bool:
-        """Whether some configurations are impossible."""
-        return bool((self._flat == self._zero).any())
-
-    @cached_property
     def _places(self) -> tuple[Ints, Ints, Ints]:
-        """Where every table starts, its variables, and how far their states are apart, (families, widest family)."""
+        """Where every table starts in the line, its variables, and how far their states are apart (families, widest)."""
         widest = max(table.ndim for table in self.tables)
         members, strides = (np.zeros((len(self.tables), widest), dtype=np.int64) for _ in range(2))
         for factor, (scope, table) in enumerate(zip(self._graph.scopes, self.tables, strict=True)):
             members[factor, : len(scope)] = sorted(scope)
-            strides[factor, : len(scope)] = [stride // table.itemsize for stride in table.strides]
+            strides[factor, : len(scope)] = [prod(table.shape[axis + 1 :]) for axis in range(table.ndim)]
         starts = np.cumsum([0, *[table.size for table in self.tables[:-1]]])
         return starts, members, strides
 
@@ -342,9 +345,12 @@ class FamilyLookup:
         for v, possible in question.left.items():
             if states[v] not in possible:
                 states[v] = possible[question.findings.degrees[v].argmax()]
+        if self._flat is None:
+            scopes = self._graph.scopes
+            return np.array([table[tuple(states[sorted(s)])] for s, table in zip(scopes, self.tables, strict=True)])
         starts, members, strides = self._places
-        places = np.einsum("fm,fm->f", states[members], strides)
-        return self._flat[starts + places]
+        entries: Floats = self._flat[starts + np.einsum("fm,fm->f", states[members], strides)]
+        return entries
 
 
 class _Question(NamedTuple):
@@ -382,8 +388,7 @@ def _open_question(
             return None
         if v not in targets and len(possible) < len(own):
             left[v] = possible
-            own = own[possible]
-        given[v] = to_semiring(own, semiring)
+        given[v] = to_semiring(own[possible] if v in left else own, semiring)
     return _Question(tuple(targets), Findings(states, given), left, semiring, conditional, runs)
 
 
@@ -409,7 +414,10 @@ class _ComponentProgram:
         """Whether its tables fit in memory."""
         if isinstance(self.way, Plan):
             return self.way.fits_lean(limit, collect=True)
-        return limit is None or 16 * self.way.entries <= limit
+        needed = 16 * self.way.entries
+        if limit is None:
+            return needed < _SMALL_BYTES or needed <= memory_limit()
+        return needed <= limit
 
     def cut_tables(self, tables: Sequence[Floats], question: _Question) -> list[Floats]:
         """The tables, cut to what is left open."""

@@ -77,10 +77,6 @@ class LoopInference:
                 self.distinct = rows
                 break
 
-    @cached_property
-    def _findings(self) -> _Findings:
-        return _Findings(self._columns)
-
     @property
     def least_seconds(self) -> float:
         """Time that no loop takes less than, whatever is observed."""
@@ -148,7 +144,7 @@ class LoopInference:
         degrees: dict[int, Floats] = {}
         for v, column in self._columns.items():
             found = column.findings[column.codes.item(row)]
-            if type(found) is int:
+            if isinstance(found, int):
                 states[v] = found
             elif found is not None:
                 degrees[v] = found
