@@ -56,7 +56,7 @@ def read_findings(evidence: Evidence | None, variables: Sequence[Variable], numb
     >>> clinic = pn.load_example("clinic")
     >>> numbers = {variable.name: k for k, variable in enumerate(clinic.variables)}
     >>> read_findings({"season": "winter", "fever": {"mild", "high"}}, clinic.variables, numbers)
-    Findings(states={0: 0}, degrees={3: array([0., 1., 1.])})
+    Findings(states={2: 0}, degrees={5: array([0., 1., 1.])})
     """
     states: dict[int, int] = {}
     degrees: dict[int, Floats] = {}

@@ -112,7 +112,7 @@ class Questions:
         value = float(semiring.project.reduce(table.reshape(-1)))
         return value, table if targets else None
 
-    def _answer_conditional(self, question: _Question, limit: int | None) -> Floats | None:
+    def _answer_conditional(self, question: _OpenQuestion, limit: int | None) -> Floats | None:
         """The table over the targets but for what has no bearing on it; all zero if the evidence is impossible."""
         semiring = question.semiring
         relevant = self._relevant(question)
@@ -138,7 +138,7 @@ class Questions:
                 return np.full_like(table, semiring.zero)
         return table
 
-    def _answer_whole(self, question: _Question, limit: int | None) -> Floats | None:
+    def _answer_whole(self, question: _OpenQuestion, limit: int | None) -> Floats | None:
         """The table over the targets together with all that is relevant."""
         semiring = question.semiring
         relevant = self._relevant(question)
@@ -167,14 +167,14 @@ class Questions:
             start, of_targets = 0, False
         return table
 
-    def _relevant(self, question: _Question) -> int:
+    def _relevant(self, question: _OpenQuestion) -> int:
         relevant = self.always_relevant
         ancestors = self.ancestors
         for v in (*question.targets, *question.findings.states, *question.findings.degrees):
             relevant |= ancestors[v]
         return relevant
 
-    def _open(self, question: _Question) -> int:
+    def _open(self, question: _OpenQuestion) -> int:
         known = 0
         for v in question.findings.states:
             known |= 1 << v
@@ -182,7 +182,7 @@ class Questions:
 
     def _run_component(
         self,
-        question: _Question,
+        question: _OpenQuestion,
         lookup: FamilyLookup,
         component: Component,
         limit: int | None,
@@ -209,7 +209,7 @@ class Questions:
         return program.run(parts, question.semiring)
 
     def _write_component(
-        self, component: Component, targets: tuple[int, ...], question: _Question, soft: Sequence[int]
+        self, component: Component, targets: tuple[int, ...], question: _OpenQuestion, soft: Sequence[int]
     ) -> _ComponentProgram:
         all_sizes = self._graph.sizes
         sizes = {v: all_sizes[v] for v in iterate_bits(component.variables)}
@@ -336,7 +336,7 @@ class FamilyLookup:
             states[v] = self._graph.tables[v][tuple(states[list(parents)])].argmax()
         return states
 
-    def entries_at(self, question: _Question) -> Floats:
+    def entries_at(self, question: _OpenQuestion) -> Floats:
         """The entry of every family at one configuration that agrees with what is known, if there is one."""
         states = self._guess.copy()
         known = question.findings.states
@@ -353,7 +353,7 @@ class FamilyLookup:
         return entries
 
 
-class _Question(NamedTuple):
+class _OpenQuestion(NamedTuple):
     """What is asked: ``findings`` has no state of a target, and degrees of states that are left alone (``left``)."""
 
     targets: tuple[int, ...]
@@ -370,12 +370,12 @@ def _open_question(
     findings: Findings,
     semiring: Semiring,
     runs: list[ComponentRun] | None,
-) -> _Question | None:
+) -> _OpenQuestion | None:
     """A question with all states left out that are excluded; None if nothing is left of some variable."""
     states, degrees = findings
     conditional = semiring is not MAX_MIN and bool(targets) and bool(states or degrees)
     if not degrees and states.keys().isdisjoint(targets):
-        return _Question(tuple(targets), findings, {}, semiring, conditional, runs)
+        return _OpenQuestion(tuple(targets), findings, {}, semiring, conditional, runs)
     given = dict(degrees)
     for target in states.keys() & set(targets):
         given[target] = np.zeros(graph.sizes[target])
@@ -389,7 +389,7 @@ def _open_question(
         if v not in targets and len(possible) < len(own):
             left[v] = possible
         given[v] = to_semiring(own[possible] if v in left else own, semiring)
-    return _Question(tuple(targets), Findings(states, given), left, semiring, conditional, runs)
+    return _OpenQuestion(tuple(targets), Findings(states, given), left, semiring, conditional, runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +419,7 @@ class _ComponentProgram:
             return needed < _SMALL_BYTES or needed <= memory_limit()
         return needed <= limit
 
-    def cut_tables(self, tables: Sequence[Floats], question: _Question) -> list[Floats]:
+    def cut_tables(self, tables: Sequence[Floats], question: _OpenQuestion) -> list[Floats]:
         """The tables, cut to what is left open."""
         states, left, parts = question.findings.states, question.left, []
         for factor, known, excluded in self.families:
