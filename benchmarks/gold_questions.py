@@ -1,14 +1,16 @@
 """Questions on every gold-standard network that pyAgrum answers quickly: rows of evidence, most possible configurations.
 
 Rows of evidence beside pyAgrum's loop (LazyPropagation, one target, evidence changed from row to row) and beside a loop of
-`possnet.Inference.query`; the target is the variable with the most neighbours. Most possible configurations beside
+`possnet.Inference.query`, and that loop beside pyAgrum's; the target is the variable with the most neighbours. Most possible configurations beside
 toulbar2, which proves its optimum as a best-first search over a calibrated tree does.
 """
 
 import json
+import pickle
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ ROWS, COMPLETED, LOOPED, PEER_ROWS, PEER_COMPLETED = 10_000, 10_000, 20, 40, 10
 WITH_EVIDENCE = (0.0, 0.1, 0.3)
 LOOPED_NETWORKS = [*NETWORKS, "andes", "pigs", "diabetes", "mildew", "water", "barley", "munin"]
 ALL_SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
-FEW_ROWS = (1, 10, 100)
+FEW_ROWS = {1: 20, 10: 5, 100: 3}  # and how often others of them are asked
 SOLVED = [*NETWORKS, "andes", "pigs", "diabetes", "mildew", "water", "munin", "barley", "munin1", "link"]
 WISHED = 20
 WITHIN = 3
@@ -39,9 +41,13 @@ for, and met in {met} of {all} cases. Elsewhere one question leaves out all that
 messages one way, so that it costs a fraction of a pass through the junction tree; completing leaves out nothing, and sends them both
 ways. "Questions a cell" is what one completed cell costs, in questions, where a row has one at least."""
 EVERY_TEXT = """Few rows, and all shares of known cells ({shares}), each with precise cells and with every second known cell
-a set of two states: `query_many` with an engine of its own beside a loop of `query` over the same rows; how many times faster it is, the
-least and the median of the ten cases of each network. Where a loop is estimated to be fastest `query_many` is one: what is below 1
-is that estimate, and for one row the columns of a data set beside a mapping of what is known."""
+a set of two states: `query_many` beside a loop of `query` over the same rows, each by an engine of its own that has not seen them, the median
+of several turns with other rows; how many times faster it is, the least and the median of the ten cases of each network. Where a loop is
+estimated to be fastest `query_many` is one: what is below 1 is that estimate, and the columns of a data set beside mappings of what is
+known, which a loop is handed ready-made."""
+SINGLE_TEXT = """`query` for the same variable, {rows} times, each time with other evidence: with an engine that has not seen which variables
+are known (random ones, so that hardly two questions leave the same open), with one that has been asked the same questions before, and
+pyAgrum's loop, whose object has answered once.{slow}"""
 BEST_TEXT = """The most possible configuration, and the ten best, beside toulbar2, with a share of the variables observed in states that
 are possible together. possnet has the network and makes a new engine (plans are kept
 from earlier questions about the same observed variables); toulbar2 reads the model from its UAI file, since a model
@@ -121,25 +127,28 @@ def ask_rows(engine: pn.Inference, target: str, asked: list[dict[str, set[str]]]
             engine.query(target, evidence)
 
 
-def few_rows(names: list[str], rounds: int) -> tuple[str, list[Target]]:
+def few_rows(names: list[str]) -> tuple[str, list[Target]]:
     """Rows of evidence beside a loop on every network, for any share of known cells, precise ones and sets."""
     lines, all_ratios = [], {}
     for name in names:
         net = load(name)
-        target = central_variable(net)
-        engine, ratios = pn.Inference(net), {rows: [] for rows in FEW_ROWS}
+        target, ratios = central_variable(net), {rows: [] for rows in FEW_ROWS}
+        engines = [pn.Inference(fresh(net)) for _ in range(2)]  # what one has answered the other does not know
+        for engine in engines:
+            engine.query(target)
         for sets in (False, True):
             for share in ALL_SHARES:
-                most = evidence_rows(net, target, max(FEW_ROWS), share, sets=sets)
-                asked = [known_cells(most, row) for row in range(len(most))]
-                for rows in FEW_ROWS:
-                    data, given, times = most[:rows], asked[:rows], max(10 // rows, 1)
-                    jobs: dict[str, Callable[[], float]] = {
-                        "rows": timed(lambda net=net, target=target, data=data: pn.Inference(net).query_many(target, data), times),
-                        "loop": timed(lambda engine=engine, target=target, given=given: ask_rows(engine, target, given), times),
-                    }  # fmt: skip
-                    found = interleaved(jobs, rounds)
-                    ratios[rows].append(found["loop"].best / found["rows"].best)
+                for rows, turns in FEW_ROWS.items():
+                    drawn = evidence_rows(net, target, rows * (turns + 1), share, sets=sets)
+                    asked = [known_cells(drawn, row) for row in range(len(drawn))]
+                    found: dict[str, list[float]] = {"loop": [], "rows": []}
+                    for turn in range(turns + 1):
+                        part = slice(turn * rows, (turn + 1) * rows)
+                        data, given = drawn[part], asked[part]
+                        found["loop"].append(timed(partial(ask_rows, engines[0], target, given))())
+                        found["rows"].append(timed(partial(engines[1].query_many, target, data))())
+                    loop, many = (float(np.median(seconds[1:])) for seconds in found.values())
+                    ratios[rows].append(loop / many)
                     kind = "precise and pairs" if sets else "precise"
                     all_ratios[rows, f"{name}, {share:.0%} known, {kind}"] = ratios[rows][-1]
         cells = [f"{text:.2f}" for rows in FEW_ROWS for text in (min(ratios[rows]), float(np.median(ratios[rows])))]
@@ -147,12 +156,63 @@ def few_rows(names: list[str], rounds: int) -> tuple[str, list[Target]]:
         say(" ".join(lines[-1]))
     of_many = {where: ratio for (rows, where), ratio in all_ratios.items() if rows == max(FEW_ROWS)}
     worst = min(of_many, key=of_many.__getitem__)
+    median = float(np.median([ratio for (rows, _), ratio in all_ratios.items() if rows == min(FEW_ROWS) * 10]))
     head = (
         " network | " + " | ".join(f"{rows} rows, least | median" for rows in FEW_ROWS).replace("1 rows", "1 row") + " "
     )
     text = EVERY_TEXT.format(shares=", ".join(f"{share:.0%}" for share in ALL_SHARES))
     return f"{text}\n\n{table(head, lines)}", [
-        Target(f"{max(FEW_ROWS)} rows of evidence, {len(of_many)} cases, beside a loop", worst, "possnet, a loop", of_many[worst], 0.7)
+        Target(f"{max(FEW_ROWS)} rows of evidence, {len(of_many)} cases, beside a loop", worst, "possnet, a loop", of_many[worst], 0.5),
+        Target("10 rows of evidence, the same cases, the median", f"{len(of_many)} cases", "possnet, a loop", median, 0.8),
+    ]  # fmt: skip
+
+
+def fresh(net: pn.Network) -> pn.Network:
+    """A copy of a network for which nothing is kept."""
+    return pickle.loads(pickle.dumps(net))  # noqa: S301 - pickled here
+
+
+def single_questions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tuple[str, list[Target]]:
+    """One question after the other, each with other evidence, beside pyAgrum's loop."""
+    lines, beside = [], {"new": {}, "known": {}}
+    for name in names:
+        net = load(name)
+        target = central_variable(net)
+        place = [v.name for v in net.variables].index(target)
+        pn.write_network(net, folder / f"{name}.uai", preamble="BAYES")
+        for share in SHARES:
+            given = numbered_rows(net, evidence_rows(net, target, PEER_ROWS, share), PEER_ROWS)
+            (folder / "rows.json").write_text(json.dumps(given), encoding="utf-8")
+            asked = [{net.variables[v].name: net.variables[v].states[s] for v, s in row} for row in given]
+            known = pn.Inference(net)
+
+            def ask(engine: pn.Inference, target: str = target, asked: list[dict[str, str]] = asked) -> float:
+                return timed(lambda: [engine.query(target, evidence) for evidence in asked])() / PEER_ROWS
+
+            def ask_anew(net: pn.Network = net, target: str = target) -> float:
+                engine = pn.Inference(fresh(net))
+                engine.query(target)  # as the peer's object has answered once
+                return ask(engine)
+
+            ask(known)
+            jobs: dict[str, Callable[[], float]] = {"new": ask_anew, "known": lambda e=known, ask=ask: ask(e)}
+            jobs |= peer.with_threads("rows", file=folder / f"{name}.uai", rows=folder / "rows.json", target=place)
+            found = interleaved(jobs, rounds)
+            theirs, where = better(found), f"{name}, {share:.0%} known"
+            for kind, ratios in beside.items():
+                ratios[where] = theirs.best / found[kind].best
+            times = [f"{ratios[where]:.2f}" for ratios in beside.values()]
+            lines.append([name, f"{share:.0%}", str(found["new"]), str(found["known"]), str(theirs), *times])
+            say(" ".join(lines[-1]))
+    head = " network | known | another pattern each | a pattern that was asked before | pyAgrum's loop | times pyAgrum | the same, asked before "
+    least = {kind: min(ratios, key=ratios.__getitem__) for kind, ratios in beside.items()}
+    mean = float(np.exp(np.mean(np.log([*beside["new"].values()]))))
+    slow = [f"{where} ({ratio:.2f})" for where, ratio in beside["new"].items() if ratio < 1]
+    text = SINGLE_TEXT.format(rows=PEER_ROWS, slow=f" Slower: {', '.join(slow)}." if slow else "")
+    return f"{text}\n\n{table(head, lines)}", [
+        Target("a single question, gold networks, geometric mean", f"{len(beside['new'])} cases", "pyAgrum", mean, 1.5),
+        Target("a single question, gold networks, the least", least["new"], "pyAgrum", beside["new"][least["new"]], 0.8),
+        Target("the same, of a pattern asked before, the least", least["known"], "pyAgrum", beside["known"][least["known"]], 1),
     ]  # fmt: skip
 
 
@@ -282,8 +342,12 @@ def measure() -> Section:
     """The whole section."""
     with tempfile.TemporaryDirectory() as name, Peer() as peer:
         rows, of_rows = rows_of_evidence(Path(name), NETWORKS, ROUNDS, peer)
+        single, of_single = single_questions(Path(name), LOOPED_NETWORKS, 3, peer)
         filled, of_filled = completions(Path(name), NETWORKS, 3, peer)
     with tempfile.TemporaryDirectory() as name:
         best, of_best = most_possible(Path(name), SOLVED, 3)
-    few, of_few = few_rows(LOOPED_NETWORKS, 3)
-    return Section(f"{rows}\n\n{few}\n\n{filled}\n\n{best}", [*of_rows, *of_few, *of_filled, *of_best])
+    few, of_few = few_rows(LOOPED_NETWORKS)
+    return Section(
+        f"{rows}\n\n{single}\n\n{few}\n\n{filled}\n\n{best}",
+        [*of_rows, *of_single, *of_few, *of_filled, *of_best],
+    )

@@ -106,15 +106,15 @@ class CodedColumn:
         [1, array([0., 1., 1.]), None]
         """
         whole = (1 << len(self.variable)) - 1
-        found: list[int | Floats | None] = [
+        said: list[int | Floats | None] = [
             None if mask in (0, whole) else self.degrees[code] if mask & (mask - 1) else mask.bit_length() - 1
             for code, mask in enumerate(self.cell_masks)
         ]
         if self.grades is not None:
             for code, own in enumerate(self.grades, self.first_graded):
                 certain = np.count_nonzero(own) == 1 and own.max() == 1.0
-                found[code] = int(own.argmax()) if certain else own
-        return found
+                said[code] = int(own.argmax()) if certain else own
+        return said
 
     @cached_property
     def is_blank(self) -> bool:

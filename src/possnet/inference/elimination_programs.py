@@ -1,4 +1,4 @@
-"""Programs of variable elimination: what a question about a small network costs in calls is found once, then only run.
+"""Programs of variable elimination: how a question is answered is worked out once, then only run.
 
 Variables leave one after the other, each with the parts that hold it (bucket elimination: Dechter 1999), first the one
 whose combination is the smallest. The order and all shapes follow from which variables the parts hold and from how many

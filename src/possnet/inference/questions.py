@@ -159,10 +159,10 @@ class Questions:
                     waiting ^= 1 << factor
                     continue
             component = self.find_component(start, open_variables, relevant)
-            found = self._run_component(question, lookup, component, limit, of_targets=of_targets)
-            if found is None:
+            part = self._run_component(question, lookup, component, limit, of_targets=of_targets)
+            if part is None:
                 return None
-            table = semiring.combine(table, found)
+            table = semiring.combine(table, part)
             waiting &= ~component.factors
             start, of_targets = 0, False
         return table

@@ -143,9 +143,9 @@ class LoopInference:
         states: dict[int, int] = {}
         degrees: dict[int, Floats] = {}
         for v, column in self._columns.items():
-            found = column.findings[column.codes.item(row)]
-            if isinstance(found, int):
-                states[v] = found
-            elif found is not None:
-                degrees[v] = found
+            cell = column.findings[column.codes.item(row)]
+            if isinstance(cell, int):
+                states[v] = cell
+            elif cell is not None:
+                degrees[v] = cell
         return Findings(states, degrees)
