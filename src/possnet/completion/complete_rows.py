@@ -272,16 +272,24 @@ def _complete_batch(
     group_of_row = np.zeros(len(data), dtype=np.int64)
     group_of_row[asked] = groups.inverse
     degrees = {}
+    nowhere = np.zeros(0, dtype=np.int64)
+    n_ambiguous = {name: int(np.count_nonzero(column.is_ambiguous)) for name, column in columns.items()}
     for name, column in columns.items():
+        if not n_ambiguous[name]:
+            degrees[name] = CellDegrees(nowhere, nowhere, tables[name][0], column.codes[:0])
+            continue
         rows, kept = np.flatnonzero(column.is_ambiguous & possible), wanted[name] & group_possible
         numbers = (np.cumsum(kept) - 1)[group_of_row[rows]]
         table = np.concatenate(tables[name])[group_possible[wanted[name]]]
         degrees[name] = CellDegrees(rows, numbers, table, column.codes[distinct[kept]])
         for array in degrees[name]:
             array.flags.writeable = False
-    n_ambiguous = {name: int(column.is_ambiguous.sum()) for name, column in columns.items()}
     lacking = tuple(v.name for v in engine.network.variables if v.name not in columns)
     return Completion(data, degrees, np.flatnonzero(~possible), n_ambiguous, first_row, lacking)
+
+
+def _list_tables_with_zeros(network: Network) -> list[str]:
+    return [v.name for v in network.variables if not network.table(v.name).all()]
 
 
 def _check_precise_rows(network: Network, columns: Mapping[str, CodedColumn], precise: Bools) -> tuple[Bools, Bools]:
@@ -291,8 +299,8 @@ def _check_precise_rows(network: Network, columns: Mapping[str, CodedColumn], pr
     degrees is 0; where a variable has no column, inference has to tell.
     """
     possible, none = np.ones(len(precise), dtype=np.bool_), np.zeros(len(precise), dtype=np.bool_)
-    with_zeros = [v.name for v in network.variables if not network.table(v.name).all()]
-    if not with_zeros:
+    with_zeros = network.derive(_list_tables_with_zeros)
+    if not with_zeros or not precise.any():
         return possible, none
     if len(columns) < len(network.variables):
         return possible, precise

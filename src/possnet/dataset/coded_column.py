@@ -290,9 +290,29 @@ def decode_column(
     return code_column(variable, codes, octets, unknown, grades=grades, table=graded.degrees, in_order=True)
 
 
+def _decode_few(variable: Variable, words: Words, rows: int, absent: Words | None) -> CodedColumn:
+    """Column of a few sets, cell by cell: what numpy's calls cost is more than the work."""
+    masks = [0] * rows
+    for state, bits in enumerate(words[:, 0].tolist()):
+        for row in range(rows):
+            masks[row] |= (bits >> row & 1) << state
+    missing = 0 if absent is None else int(absent[0])
+    kinds = sorted({mask for row, mask in enumerate(masks) if not missing >> row & 1})
+    places = {mask: place for place, mask in enumerate(kinds)}
+    codes = [len(kinds) if missing >> row & 1 else places[mask] for row, mask in enumerate(masks)]
+    if missing:
+        kinds.append((1 << len(variable)) - 1)
+    width = -(-len(variable) // 8)
+    octets = np.frombuffer(b"".join([mask.to_bytes(width, "little") for mask in kinds]), dtype=np.uint8)
+    unknown = len(kinds) - 1 if missing else None
+    return CodedColumn(variable, np.array(codes, dtype=np.uint8), octets.reshape(-1, width), unknown)
+
+
 def _decode_sets(variable: Variable, words: Words, rows: int, absent: Words | None) -> CodedColumn:
     """Column of sets, a graded cell as its support."""
     size = len(variable)
+    if 0 < rows * size <= _FEW_CELLS:
+        return _decode_few(variable, words, rows, absent)
     counts = bitmaps.count_bits(words)
     n_missing = 0 if absent is None else int(bitmaps.count_bits(absent))
     codes: Codes

@@ -8,24 +8,29 @@ open in ever other places.
 from __future__ import annotations
 
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from possnet.dataset import group_rows
 from possnet.inference.evidence import Findings
+from possnet.inference.factor_graph import to_semiring
+from possnet.inference.junction_tree import JunctionTree
 from possnet.inference.questions import Questions
+from possnet.inference.tree_layout import layout_of_structure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from possnet.aliases import Floats, Ints
+    from possnet.aliases import Bools, Floats, Ints
     from possnet.dataset import CodedColumn
     from possnet.inference.batched import RowBlock
     from possnet.inference.conditioning import Budget
     from possnet.inference.factor_graph import FactorGraph
     from possnet.inference.questions import ComponentRun
     from possnet.inference.semirings import Semiring
+    from possnet.inference.tree_layout import TreeLayout
 
 _ROWS: Final = 1 << 15  # of a block, at most
 _UNGROUPED: Final = 4  # rows that are not compared with each other
@@ -40,6 +45,68 @@ _SECONDS_A_VARIABLE: Final = 2e-6
 _SECONDS_A_PLANNED_VARIABLE: Final = 1.2e-5  # by a junction tree
 _SECONDS_A_NEW_VARIABLE: Final = 5e-6  # of a program that is not there yet
 _SECONDS_AN_ENTRY: Final = 2e-9
+_SHARE_OF_CALIBRATION: Final = 0.5  # of the time that a plan states
+
+
+class _RowQuestions:
+    """Questions about variables given rows of evidence, whose answers and prices are kept."""
+
+    def __init__(
+        self, graph: FactorGraph, columns: Mapping[int, CodedColumn], semiring: Semiring, budget: Budget
+    ) -> None:
+        self._graph, self._columns, self._semiring, self._budget = graph, columns, semiring, budget
+        self._questions = graph.derive(Questions)
+        self._answers: dict[tuple[int, int], tuple[float, Floats]] = {}
+        self._prices: dict[tuple[int, int], tuple[float, list[ComponentRun]]] = {}
+
+    def estimate_seconds(self, sample: Iterable[tuple[int, int]]) -> float:
+        """Estimate of the time of a question, from some (row, variable) that are answered."""
+        for row, target in sorted({*sample} - self._prices.keys()):
+            self._price(row, target)
+        runs = [run for _, own in self._prices.values() for run in own]
+        programs = {run.key: run for run in runs}
+        share = max(2 * len(programs) / max(len(runs), 1) - 1, 0.0)  # of the questions to come that need others
+        seconds = sum([own for own, _ in self._prices.values()])
+        seconds += share * _SECONDS_A_NEW_VARIABLE * sum([run.variables for run in programs.values()])
+        return seconds / len(self._prices)
+
+    def ask(self, row: int, target: int) -> tuple[float, Floats]:
+        """The value of a row, and the table of a variable given the row (see `Questions.answer`)."""
+        known = self._answers.get((row, target))
+        return self._answer(target, self.read_row(row)) if known is None else known
+
+    def read_row(self, row: int) -> Findings:
+        """What a row says of the variables."""
+        states: dict[int, int] = {}
+        degrees: dict[int, Floats] = {}
+        for v, column in self._columns.items():
+            cell = column.findings[column.codes.item(row)]
+            if isinstance(cell, int):
+                states[v] = cell
+            elif cell is not None:
+                degrees[v] = cell
+        return Findings(states, degrees)
+
+    def value_of(self, row: int) -> float:
+        """The value of a row."""
+        return self._questions.answer([], self.read_row(row), self._semiring, self._budget)[0]
+
+    def _price(self, row: int, target: int) -> None:
+        """Answer a question, and note what that takes but for new programs."""
+        findings = self.read_row(row)
+        runs: list[ComponentRun] = []
+        self._answers[row, target] = self._answer(target, findings, runs)
+        seconds = _SECONDS_A_QUERY + _SECONDS_A_FINDING * len(findings.states) + _SECONDS_A_SET * len(findings.degrees)
+        for run in runs:
+            seconds += _SECONDS_A_RUN + _SECONDS_A_PART * run.parts + _SECONDS_AN_ENTRY * run.entries
+            seconds += (_SECONDS_A_PLANNED_VARIABLE if run.planned else _SECONDS_A_VARIABLE) * run.variables
+        self._prices[row, target] = seconds, runs
+
+    def _answer(
+        self, target: int, findings: Findings, runs: list[ComponentRun] | None = None
+    ) -> tuple[float, Floats]:
+        value, table = self._questions.answer([target], findings, self._semiring, self._budget, runs)
+        return value, np.full(self._graph.sizes[target], self._semiring.zero) if table is None else table
 
 
 class LoopInference:
@@ -65,11 +132,8 @@ class LoopInference:
         semiring: Semiring,
         budget: Budget,
     ) -> None:
-        self._graph, self._columns, self._rows = graph, columns, rows
-        self._target, self._semiring, self._budget = target, semiring, budget
-        self._questions = graph.derive(Questions)
-        self._answers: dict[int, tuple[float, Floats]] = {}
-        self._prices: dict[int, tuple[float, list[ComponentRun]]] = {}
+        self._columns, self._rows, self._target, self._size = columns, rows, target, graph.sizes[target]
+        self._asked = _RowQuestions(graph, columns, semiring, budget)
         self.distinct = 1
         for column in columns.values():
             self.distinct *= len(column)
@@ -93,36 +157,17 @@ class LoopInference:
         return self._estimate_seconds(min(max(self.distinct // 8, 2), _SAMPLE))
 
     def _estimate_seconds(self, sample: int) -> float:
-        for row in {(2 * k + 1) * self._rows // (2 * sample) for k in range(sample)} - self._prices.keys():
-            self._price_row(row)
-        runs = [run for _, own in self._prices.values() for run in own]
-        programs = {run.key: run for run in runs}
-        share = max(2 * len(programs) / max(len(runs), 1) - 1, 0.0)  # of the rows to come that need others
-        seconds = sum([own for own, _ in self._prices.values()])
-        seconds += share * _SECONDS_A_NEW_VARIABLE * sum([run.variables for run in programs.values()])
-        return self.distinct * seconds / len(self._prices)
-
-    def _price_row(self, row: int) -> None:
-        """Answer a row, and note what that takes but for new programs."""
-        findings = self._read_row(row)
-        runs: list[ComponentRun] = []
-        self._answers[row] = self._answer(findings, runs)
-        seconds = _SECONDS_A_QUERY + _SECONDS_A_FINDING * len(findings.states) + _SECONDS_A_SET * len(findings.degrees)
-        for run in runs:
-            seconds += _SECONDS_A_RUN + _SECONDS_A_PART * run.parts + _SECONDS_AN_ENTRY * run.entries
-            seconds += (_SECONDS_A_PLANNED_VARIABLE if run.planned else _SECONDS_A_VARIABLE) * run.variables
-        self._prices[row] = seconds, runs
+        rows = [(2 * k + 1) * self._rows // (2 * sample) for k in range(sample)]
+        return self.distinct * self._asked.estimate_seconds([(row, self._target) for row in rows])
 
     def run_blocks(self) -> Iterator[RowBlock]:
         """Blocks of rows, the table (rows, states) of the target, and the value of every row; equal rows once."""
-        size = self._graph.sizes[self._target]
         for start in range(0, self._rows, _ROWS):
             block = slice(start, min(start + _ROWS, self._rows))
             first, inverse = self._group_rows(block)
-            tables, totals = np.zeros((len(first), size)), np.zeros(len(first))
+            tables, totals = np.zeros((len(first), self._size)), np.zeros(len(first))
             for k, row in enumerate(first):
-                answer = self._answers.get(row)
-                totals[k], tables[k] = self._answer(self._read_row(row)) if answer is None else answer
+                totals[k], tables[k] = self._asked.ask(row, self._target)
             yield block, {self._target: tables[inverse]}, totals[inverse]
 
     def _group_rows(self, block: slice) -> tuple[list[int], Ints | slice]:
@@ -133,19 +178,88 @@ class LoopInference:
         groups = group_rows(codes, [len(column) for column in self._columns.values()], block.stop - block.start)
         return (block.start + groups.first).tolist(), groups.inverse
 
-    def _answer(self, findings: Findings, runs: list[ComponentRun] | None = None) -> tuple[float, Floats]:
-        """The value of a row, and the table of the target."""
-        value, table = self._questions.answer([self._target], findings, self._semiring, self._budget, runs)
-        return value, np.zeros(self._graph.sizes[self._target]) if table is None else table
 
-    def _read_row(self, row: int) -> Findings:
-        """What a row says of the variables."""
-        states: dict[int, int] = {}
-        degrees: dict[int, Floats] = {}
-        for v, column in self._columns.items():
-            cell = column.findings[column.codes.item(row)]
-            if isinstance(cell, int):
-                states[v] = cell
-            elif cell is not None:
-                degrees[v] = cell
-        return Findings(states, degrees)
+class CellLoop:
+    """A few rows of evidence, and a loop: of queries about the variables that are wanted of each, or of calibrations.
+
+    Parameters
+    ----------
+    wanted
+        Of every variable the rows that it is wanted for.
+    budget
+        What a query may take.
+    """
+
+    def __init__(
+        self,
+        graph: FactorGraph,
+        columns: Mapping[int, CodedColumn],
+        rows: int,
+        wanted: Mapping[int, Bools],
+        semiring: Semiring,
+        budget: Budget,
+    ) -> None:
+        self._graph, self._rows, self._semiring, self._limit = graph, rows, semiring, budget.limit
+        self._asked = _RowQuestions(graph, columns, semiring, budget)
+        self._wanted = {v: np.flatnonzero(mask).tolist() for v, mask in wanted.items()}
+        self._n_cells = sum([len(own) for own in self._wanted.values()])
+
+    @property
+    def least_seconds(self) -> float:
+        """Time that no loop takes less than, whatever is observed."""
+        return max(self._n_cells, self._rows) * _SECONDS_A_QUERY
+
+    @property
+    def seconds(self) -> float:
+        """Estimate of the time that a loop of queries takes, from the first and the last cell."""
+        cells = [(own[0], v) for v, own in self._wanted.items() if own]
+        return self._n_cells * self._asked.estimate_seconds([cells[0], cells[-1]]) if cells else 0.0
+
+    def run_blocks(self) -> Iterator[RowBlock]:
+        """All rows as one block, the tables (wanted rows, states) of the variables, and the value of every row.
+
+        Tables of a row are each multiplied by a number of their own where conditioning divides by it.
+        """
+        totals: dict[int, float] = {}
+        tables = {}
+        for v, rows in self._wanted.items():
+            tables[v] = np.zeros((len(rows), self._graph.sizes[v]))
+            for k, row in enumerate(rows):
+                totals[row], tables[v][k] = self._asked.ask(row, v)
+        for row in range(self._rows):
+            if row not in totals:
+                totals[row] = self._asked.value_of(row)
+        yield slice(0, self._rows), tables, np.array([totals[row] for row in range(self._rows)])
+
+    @property
+    def seconds_by_trees(self) -> float:
+        """Estimate of the time that one junction tree takes, whose evidence changes from row to row; endless if too large."""
+        plan = self._layout.plan
+        return self._rows * _SHARE_OF_CALIBRATION * plan.seconds if plan.fits_lean(self._limit) else inf
+
+    def run_trees(self) -> Iterator[RowBlock]:
+        """The same as `run_blocks`, by one junction tree whose evidence changes from row to row."""
+        graph, semiring = self._graph, self._semiring
+        factors = graph.tables_in(semiring)
+        layout = self._layout
+        tree = JunctionTree(layout.plan, graph.scopes, factors, semiring, normalised=graph.has_peaks, layout=layout)
+        totals = np.full(self._rows, semiring.zero)
+        tables = {v: np.full((len(rows), graph.sizes[v]), semiring.zero) for v, rows in self._wanted.items()}
+        of_row: dict[int, list[tuple[int, int]]] = {}
+        for v, rows in self._wanted.items():
+            for k, row in enumerate(rows):
+                of_row.setdefault(row, []).append((v, k))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for row in range(self._rows):
+                known = self._asked.read_row(row).as_degrees(graph.sizes)
+                tree.set_evidence({v: to_semiring(degrees, semiring) for v, degrees in known.items()})
+                totals[row] = tree.collect()
+                if totals[row] > semiring.zero and row in of_row:
+                    marginals = tree.distribute()
+                    for v, k in of_row[row]:
+                        tables[v][k] = marginals[v].reshape(-1)
+        yield slice(0, self._rows), tables, totals
+
+    @property
+    def _layout(self) -> TreeLayout:
+        return layout_of_structure(self._graph.sizes, self._graph.scopes)

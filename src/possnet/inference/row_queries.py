@@ -17,7 +17,7 @@ from possnet.inference.batched import RowInference, condition_rows
 from possnet.inference.conditioning import MAX_SECONDS, Budget
 from possnet.inference.factor_graph import FactorGraph
 from possnet.inference.row_components import ComponentInference
-from possnet.inference.row_loop import LoopInference
+from possnet.inference.row_loop import CellLoop, LoopInference
 from possnet.inference.slice_layout import tree_of_structure
 from possnet.inference.sliced_rows import SlicedInference
 from possnet.possibility import PRODUCT
@@ -42,6 +42,8 @@ _WORTH_A_TRY = 3.0  # times the least that slices take
 _WORTH_SLICING = 4.0  # times that, which a loop takes: to find all slices is itself a part of the work
 # What no way of answering rows together takes less than: for all, and for each variable that they observe.
 _SECONDS_TOGETHER, _SECONDS_A_VARIABLE = 1e-4, 2e-5
+_SECONDS_BOTH_WAYS = 1e-4  # a variable, with all marginals
+_SECONDS_A_TREE = 5e-5  # that no calibration takes less than
 _LOOPED = 4  # different rows that are not worth an estimate of their time
 _QUICK_SECONDS = 3e-3  # rows that a tree answers in less are not worth an estimate
 
@@ -97,7 +99,7 @@ class RowQueries:
         for name, mask in wanted.items():
             if mask.shape != (count,):
                 raise InputError(f"marginal_blocks: a mask of shape {mask.shape} for {name!r}; expected {count} rows")
-        if rows is not None:
+        if rows is not None and not (count == len(data) and (rows[1:] > rows[:-1]).all()):
             columns = {number: column.take_rows(rows) for number, column in columns.items()}
         numbers = {self._graph.find_number(name): mask for name, mask in wanted.items()}
         for block, degrees, possible in self._run_rows(columns, count, numbers):
@@ -113,7 +115,10 @@ class RowQueries:
         for block, tables, total in self._run_blocks(columns, rows, wanted, target, semiring):
             yield (
                 block,
-                {v: condition_rows(table, total[wanted[v][block]], semiring, n) for v, table in tables.items()},
+                {
+                    v: condition_rows(table, total[wanted[v][block]], semiring, n) if len(table) else table
+                    for v, table in tables.items()
+                },
                 total > semiring.zero,
             )
 
@@ -127,8 +132,8 @@ class RowQueries:
     ) -> Iterator[RowBlock]:
         """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
 
-        Rows are answered by one junction tree for all or by slices of its tables, whichever is estimated to be faster, or,
-        where one target is asked for, one after the other. If the tree does not fit in memory, or takes longer to plan than
+        Rows are answered by one junction tree for all or by slices of its tables, whichever is estimated to be faster, or one
+        after the other. If the tree does not fit in memory, or takes longer to plan than
         all variables take to answer, each is answered by the components of what it does not observe.
         """
         if not rows:
@@ -137,9 +142,21 @@ class RowQueries:
             yield from self._run_target(columns, rows, target, semiring)
             return
         n = len(self._graph.sizes)
+        loop = CellLoop(self._graph, columns, rows, wanted, semiring, self._of_a_row)
+        least = _SECONDS_TOGETHER + _SECONDS_BOTH_WAYS * n
+        queries = loop.seconds if loop.least_seconds < least else inf
+        if queries < least / 2:
+            yield from loop.run_blocks()
+            return
         components = self._find_components(semiring)
         if n > _MANY_VARIABLES and components.estimate_seconds(columns, rows, wanted) < _PLANNING_SECONDS * n:
             yield from components.run_blocks(columns, rows, wanted)
+            return
+        if rows * _SECONDS_A_TREE < least and loop.seconds_by_trees < min(least, queries):
+            yield from loop.run_trees()
+            return
+        if queries < least:
+            yield from loop.run_blocks()
             return
         trees = self._trees_for_rows(wanted, columns, target, semiring)
         if trees is None:
@@ -217,7 +234,11 @@ class PosteriorQueries(RowQueries):
     """
 
     def __init__(self, network: Network, limit: int | None = None) -> None:
-        super().__init__(FactorGraph(network, probabilities=True), limit)
+        super().__init__(network.derive(_read_probabilities), limit)
+
+
+def _read_probabilities(network: Network) -> FactorGraph:
+    return FactorGraph(network, probabilities=True)
 
 
 def read_tables(network: Network, reading: Reading, limit: int | None, owner: str) -> RowQueries:
@@ -242,7 +263,7 @@ def read_tables(network: Network, reading: Reading, limit: int | None, owner: st
                 f"{owner}: reading 'probability' of a subnormal network; expected tables whose rows peak at 1"
             )
         return PosteriorQueries(network, limit)
-    return RowQueries(FactorGraph(network), limit)
+    return RowQueries(network.derive(FactorGraph), limit)
 
 
 def _run_trees(
