@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import possnet as pn
-from possnet.dataset import CodedColumn
+from possnet.dataset import CodedColumn, coded_column
 from possnet.kernels import bitmaps
 from tests import strategies
 
@@ -47,6 +49,37 @@ def test_a_coded_column_is_its_rows(data: pn.Dataset) -> None:
             data.variables, {v.name: data.bitmaps(v.name) for v in data.variables}, len(data), weights=data.weights
         )
         check_column(whole, variable.name, column.fill_unknown())
+
+
+@given(strategies.graded_datasets() | strategies.datasets(max_rows=12))
+def test_few_cells_are_decoded_as_many(data: pn.Dataset) -> None:
+    columns = []
+    for few in (0, 1 << 20):
+        with mock.patch.object(coded_column, "_FEW_CELLS", few):
+            again = data.select([v.name for v in data.variables])
+            again._columns = {}
+            columns.append([again.column(v.name) for v in data.variables])
+            assert [column.is_blank for column in columns[-1]] == [all(column.is_whole) for column in columns[-1]]
+    for many, few_cells in zip(*columns, strict=True):
+        assert many.codes.tolist() == few_cells.codes.tolist()
+        assert many.codes.dtype == few_cells.codes.dtype
+        assert many.octets.tolist() == few_cells.octets.tolist()
+        assert many.unknown == few_cells.unknown
+        assert many.degrees.tolist() == few_cells.degrees.tolist()
+
+
+@given(strategies.graded_datasets() | strategies.datasets(min_rows=1))
+def test_findings_are_what_the_cells_say(data: pn.Dataset) -> None:
+    for variable in data.variables:
+        column = data.column(variable.name)
+        for code, finding in enumerate(column.findings):
+            degrees = column.degrees[code].tolist()
+            if finding is None:
+                assert degrees == [1.0] * len(variable)
+            elif isinstance(finding, int):
+                assert degrees == [float(k == finding) for k in range(len(variable))]
+            else:
+                assert finding.tolist() == degrees
 
 
 @given(strategies.datasets(min_rows=1), st.data())

@@ -11,16 +11,20 @@ from possnet.inference import batched, row_loop, row_queries, slice_passes
 if TYPE_CHECKING:
     import pytest
 
-ROW_WAYS = ["tree", "slices", "slices in threads", "components", "loop", "cheapest"]
+ROW_WAYS = ["tree", "slices", "slices in threads", "components", "loop", "calibrations", "cheapest"]
 
 
 def force(way: str, patch: pytest.MonkeyPatch) -> None:
-    """Have rows answered in one way, whatever is estimated; in a loop where one target is asked for."""
+    """Have rows answered in one way, whatever is estimated: calibrations where all variables are asked for, else a loop."""
     if way == "cheapest":
         return
-    if way == "loop":
+    if way in {"loop", "calibrations"}:
         patch.setattr(row_queries, "_LOOPED", np.inf)
+        patch.setattr(row_queries, "_SECONDS_BOTH_WAYS", np.inf)
+        other = "seconds_by_trees" if way == "loop" else "seconds"
+        patch.setattr(row_loop.CellLoop, other, np.inf)
         return
+    patch.setattr(row_queries, "_SECONDS_A_TREE", np.inf)
     patch.setattr(row_queries, "_LOOPED", -1)
     patch.setattr(row_loop, "_SECONDS_A_QUERY", np.inf)
     if way == "components":

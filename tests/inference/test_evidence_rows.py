@@ -210,7 +210,7 @@ def test_where_not_even_the_messages_of_one_row_fit_rows_are_run_one_at_a_time(
         assert degrees == pytest.approx(expected[name])
 
 
-@pytest.mark.parametrize("way", ["tree", "slices", "components", "loop"])
+@pytest.mark.parametrize("way", ["tree", "slices", "components", "loop", "calibrations"])
 def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     net = pn.load_example("asia")
     rows = pn.sample(net, 9, imprecision=0.5, process="traced", rng=4)
@@ -218,19 +218,62 @@ def test_rows_are_answered_in_the_way_that_a_test_asks_for(way: str, monkeypatch
         "tree": batched.RowInference,
         "slices": sliced_rows.SlicedInference,
         "components": row_components.ComponentInference,
-        "loop": row_loop.LoopInference,
+        "loop": row_loop.CellLoop,
     }
-    del others[way]
+    del others["loop" if way == "calibrations" else way]
 
     def refuse(*_: Any) -> None:
         pytest.fail("another way")
 
     for other in others.values():
         monkeypatch.setattr(other, "run_blocks", refuse)
+    if way != "loop":
+        monkeypatch.setattr(
+            row_loop.LoopInference if way != "calibrations" else row_loop.CellLoop, "run_blocks", refuse
+        )
+    if way != "calibrations":
+        monkeypatch.setattr(row_loop.CellLoop, "run_trees", refuse)
     force(way, monkeypatch)
     assert pn.Inference(net).query_many("lung", rows).shape == (9, 2)
-    if way != "loop":
-        assert set(pn.Inference(net).marginals_many(rows)) == {v.name for v in net.variables}
+    assert set(pn.Inference(net).marginals_many(rows)) == {v.name for v in net.variables}
+
+
+def count_cells_looped(net: pn.Network, data: pn.Dataset, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """How many rows are completed by a loop of queries, and by a loop of calibrations."""
+    rows = {"run_blocks": 0, "run_trees": 0}
+
+    def noting(name: str) -> Any:
+        run = getattr(row_loop.CellLoop, name)
+
+        def note(loop: row_loop.CellLoop) -> Any:
+            rows[name] += loop._rows
+            return run(loop)
+
+        return note
+
+    with monkeypatch.context() as patch:
+        for name in rows:
+            patch.setattr(row_loop.CellLoop, name, noting(name))
+        pn.complete(net, data)
+    return rows["run_blocks"], rows["run_trees"]
+
+
+def test_few_rows_are_completed_in_a_loop_and_many_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By queries where few cells are unknown, by calibrations where many are."""
+    net = pn.random_network(30, max_parents=2, states=(2, 3), rng=1)
+    known = pn.sample(net, 200, process="precise", rng=2)
+    (v, w), others = net.variables[:2], net.variables[2:]
+    hidden = pn.Dataset.from_rows([v, w], [(None, None)] * 200)
+    few = known.with_columns([hidden.column(v.name), hidden.column(w.name)])
+    many = few.with_columns([pn.Dataset.from_rows([u], [(None,)] * 200).column(u.name) for u in others[3:]])
+    assert count_cells_looped(net, few[:1], monkeypatch) == (1, 0)
+    assert count_cells_looped(net, many[:1], monkeypatch) == (0, 1)
+    assert count_cells_looped(net, many, monkeypatch) == (0, 0)
+    together = pn.complete(net, many)
+    for row in range(3):
+        alone = pn.complete(net, many[row : row + 1])
+        for u in (v, w, *others[3:]):
+            assert alone.of(0, u.name).degrees == pytest.approx(together.of(row, u.name).degrees, abs=1e-12)
 
 
 def count_looped(data: pn.Dataset, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -102,9 +102,7 @@ class _RowQuestions:
             seconds += (_SECONDS_A_PLANNED_VARIABLE if run.planned else _SECONDS_A_VARIABLE) * run.variables
         self._prices[row, target] = seconds, runs
 
-    def _answer(
-        self, target: int, findings: Findings, runs: list[ComponentRun] | None = None
-    ) -> tuple[float, Floats]:
+    def _answer(self, target: int, findings: Findings, runs: list[ComponentRun] | None = None) -> tuple[float, Floats]:
         value, table = self._questions.answer([target], findings, self._semiring, self._budget, runs)
         return value, np.full(self._graph.sizes[target], self._semiring.zero) if table is None else table
 

@@ -132,9 +132,9 @@ class RowQueries:
     ) -> Iterator[RowBlock]:
         """Blocks of rows, values of the wanted variables together with each row, and the value of the row itself.
 
-        Rows are answered by one junction tree for all or by slices of its tables, whichever is estimated to be faster, or one
-        after the other. If the tree does not fit in memory, or takes longer to plan than
-        all variables take to answer, each is answered by the components of what it does not observe.
+        Rows are answered by one junction tree for all, by slices of its tables, or one after the other, whichever is
+        estimated to be fastest. If the tree does not fit in memory, or takes longer to plan than all variables take to
+        answer, each is answered by the components of what it does not observe.
         """
         if not rows:
             return
@@ -145,18 +145,17 @@ class RowQueries:
         loop = CellLoop(self._graph, columns, rows, wanted, semiring, self._of_a_row)
         least = _SECONDS_TOGETHER + _SECONDS_BOTH_WAYS * n
         queries = loop.seconds if loop.least_seconds < least else inf
-        if queries < least / 2:
-            yield from loop.run_blocks()
+        few = rows * _SECONDS_A_TREE < least
+        by_trees = loop.seconds_by_trees if few and n <= _MANY_VARIABLES else inf
+        if min(queries, by_trees) < least:
+            yield from loop.run_blocks() if queries < by_trees else loop.run_trees()
             return
         components = self._find_components(semiring)
         if n > _MANY_VARIABLES and components.estimate_seconds(columns, rows, wanted) < _PLANNING_SECONDS * n:
             yield from components.run_blocks(columns, rows, wanted)
             return
-        if rows * _SECONDS_A_TREE < least and loop.seconds_by_trees < min(least, queries):
+        if few and n > _MANY_VARIABLES and loop.seconds_by_trees < least:
             yield from loop.run_trees()
-            return
-        if queries < least:
-            yield from loop.run_blocks()
             return
         trees = self._trees_for_rows(wanted, columns, target, semiring)
         if trees is None:
