@@ -8,7 +8,7 @@ toulbar2, which proves its optimum as a best-first search over a calibrated tree
 import json
 import pickle
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -39,12 +39,13 @@ COMPLETED_TEXT = """`complete` of {rows:,} such rows, which fills in all cells t
 pyAgrum's loop that asks for all variables a row does not observe (the first {peer} rows). {within} times the cost of one question is wished
 for, and met in {met} of {all} cases. Elsewhere one question leaves out all that has no bearing on its answer, and sends
 messages one way, so that it costs a fraction of a pass through the junction tree; completing leaves out nothing, and sends them both
-ways. "Questions a cell" is what one completed cell costs, in questions, where a row has one at least."""
+ways. "Questions a cell" is what one completed cell costs, in questions, where a row has one at least. "A row alone" is the same of a data set of
+one row, decoded, as someone asks it who has but one."""
 EVERY_TEXT = """Few rows, and all shares of known cells ({shares}), each with precise cells and with every second known cell
 a set of two states: `query_many` beside a loop of `query` over the same rows, each by an engine of its own that has not seen them, the median
 of several turns with other rows; how many times faster it is, the least and the median of the ten cases of each network. Where a loop is
-estimated to be fastest `query_many` is one: what is below 1 is that estimate, and the columns of a data set beside mappings of what is
-known, which a loop is handed ready-made."""
+estimated to be fastest `query_many` is one: what is below 1 is that estimate, and that it reads the columns of a data set (decoded before),
+while the loop is handed mappings of what is known ready-made."""
 SINGLE_TEXT = """`query` for the same variable, {rows} times, each time with other evidence: with an engine that has not seen which variables
 are known (random ones, so that hardly two questions leave the same open), with one that has been asked the same questions before, and
 pyAgrum's loop, whose object has answered once.{slow}"""
@@ -144,7 +145,7 @@ def few_rows(names: list[str]) -> tuple[str, list[Target]]:
                     found: dict[str, list[float]] = {"loop": [], "rows": []}
                     for turn in range(turns + 1):
                         part = slice(turn * rows, (turn + 1) * rows)
-                        data, given = drawn[part], asked[part]
+                        data, given = decoded(drawn[part]), asked[part]
                         found["loop"].append(timed(partial(ask_rows, engines[0], target, given))())
                         found["rows"].append(timed(partial(engines[1].query_many, target, data))())
                     loop, many = (float(np.median(seconds[1:])) for seconds in found.values())
@@ -165,6 +166,13 @@ def few_rows(names: list[str]) -> tuple[str, list[Target]]:
         Target(f"{max(FEW_ROWS)} rows of evidence, {len(of_many)} cases, beside a loop", worst, "possnet, a loop", of_many[worst], 0.5),
         Target("10 rows of evidence, the same cases, the median", f"{len(of_many)} cases", "possnet, a loop", median, 0.8),
     ]  # fmt: skip
+
+
+def decoded(data: pn.Dataset) -> pn.Dataset:
+    """The same rows, their columns decoded."""
+    for variable in data.variables:
+        data.column(variable.name)
+    return data
 
 
 def fresh(net: pn.Network) -> pn.Network:
@@ -235,14 +243,20 @@ def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tupl
             def fill(net: pn.Network = net, data: pn.Dataset = data) -> float:
                 return timed(lambda: pn.complete(net, data))() / COMPLETED
 
-            jobs = {"asked": ask, "completed": fill}
+            single = iter([decoded(data[row : row + 1]) for row in range(3 * rounds + 1)])
+            pn.complete(net, next(single))
+
+            def fill_one(net: pn.Network = net, single: Iterator[pn.Dataset] = single) -> float:
+                return sorted(timed(partial(pn.complete, net, next(single)))() for _ in range(3))[1]
+
+            jobs = {"asked": ask, "completed": fill, "one": fill_one}
             jobs |= peer.with_threads("rows", file=folder / f"{name}.uai", rows=folder / "rows.json", target=-1)
             found = interleaved(jobs, rounds)
             where, theirs = f"{name}, {share:.0%} known", better(found)
             ratios[where] = found["completed"].best / found["asked"].best
             n_cells[where], a_cell[where] = unknown, ratios[where] / unknown
             beside_peer[where] = theirs.best / found["completed"].best
-            cells = [name, f"{share:.0%}", *map(str, (found["asked"], found["completed"], theirs))]
+            cells = [name, f"{share:.0%}", *map(str, (found["asked"], found["completed"], found["one"], theirs))]
             cells += [f"{ratios[where]:.1f}", f"{unknown:.1f}", f"{a_cell[where]:.2f}"]
             lines.append([*cells, f"{beside_peer[where]:.0f}"])
             say(" ".join(lines[-1]))
@@ -251,7 +265,7 @@ def completions(folder: Path, names: list[str], rounds: int, peer: Peer) -> tupl
         rows=COMPLETED, peer=PEER_COMPLETED, within=WITHIN, met=len(ratios) - len(far), all=len(ratios)
     )
     text += f" Not so: {', '.join(far)}." if far else ""
-    head = " network | known | `query_many` | `complete` | pyAgrum's loop | times `query_many` | cells a row | questions a cell "
+    head = " network | known | `query_many` | `complete` | a row alone | pyAgrum's loop | times `query_many` | cells a row | questions a cell "
     head += "| times faster than pyAgrum "
     dearest = max((where for where in a_cell if n_cells[where] >= 1), key=a_cell.__getitem__)
     closest = min(beside_peer, key=beside_peer.__getitem__)

@@ -231,7 +231,7 @@ class CellLoop:
 
     @property
     def seconds_by_trees(self) -> float:
-        """Estimate of the time that one junction tree takes, whose evidence changes from row to row; endless if too large."""
+        """Estimate of the time of one junction tree, whose evidence changes from row to row; endless if it does not fit."""
         plan = self._layout.plan
         return self._rows * _SHARE_OF_CALIBRATION * plan.seconds if plan.fits_lean(self._limit) else inf
 
