@@ -24,7 +24,7 @@ def force(way: str, patch: pytest.MonkeyPatch) -> None:
         other = "seconds_by_trees" if way == "loop" else "seconds"
         patch.setattr(row_loop.CellLoop, other, np.inf)
         return
-    patch.setattr(row_queries, "_SECONDS_A_TREE", np.inf)
+    patch.setattr(row_queries, "_SECONDS_A_ROW", np.inf)
     patch.setattr(row_queries, "_LOOPED", -1)
     patch.setattr(row_loop, "_SECONDS_A_QUERY", np.inf)
     if way == "components":

@@ -181,6 +181,8 @@ class CodedColumn:
     @property
     def is_precise(self) -> bool:
         """Whether every cell is a single state, and none was given as unknown."""
+        if self.unknown is None and len(self.octets) <= _FEW_CELLS:
+            return all(not mask & (mask - 1) for mask in self.cell_masks)
         return self.unknown is None and bool((self.cell_sizes == 1).all())
 
     def fill_unknown(self) -> CodedColumn:

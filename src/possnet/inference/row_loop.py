@@ -199,7 +199,7 @@ class CellLoop:
     ) -> None:
         self._graph, self._rows, self._semiring, self._limit = graph, rows, semiring, budget.limit
         self._asked = _RowQuestions(graph, columns, semiring, budget)
-        self._wanted = {v: np.flatnonzero(mask).tolist() for v, mask in wanted.items()}
+        self._wanted = {v: [row for row, own in enumerate(mask.tolist()) if own] for v, mask in wanted.items()}
         self._n_cells = sum([len(own) for own in self._wanted.values()])
 
     @property

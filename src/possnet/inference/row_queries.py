@@ -43,7 +43,7 @@ _WORTH_SLICING = 4.0  # times that, which a loop takes: to find all slices is it
 # What no way of answering rows together takes less than: for all, and for each variable that they observe.
 _SECONDS_TOGETHER, _SECONDS_A_VARIABLE = 1e-4, 2e-5
 _SECONDS_BOTH_WAYS = 1e-4  # a variable, with all marginals
-_SECONDS_A_TREE = 5e-5  # that no calibration takes less than
+_SECONDS_A_ROW = 5e-5  # that no loop takes less than
 _LOOPED = 4  # different rows that are not worth an estimate of their time
 _QUICK_SECONDS = 3e-3  # rows that a tree answers in less are not worth an estimate
 
@@ -142,19 +142,20 @@ class RowQueries:
             yield from self._run_target(columns, rows, target, semiring)
             return
         n = len(self._graph.sizes)
-        loop = CellLoop(self._graph, columns, rows, wanted, semiring, self._of_a_row)
         least = _SECONDS_TOGETHER + _SECONDS_BOTH_WAYS * n
-        queries = loop.seconds if loop.least_seconds < least else inf
-        few = rows * _SECONDS_A_TREE < least
-        by_trees = loop.seconds_by_trees if few and n <= _MANY_VARIABLES else inf
-        if min(queries, by_trees) < least:
-            yield from loop.run_blocks() if queries < by_trees else loop.run_trees()
-            return
+        loop = None
+        if rows * _SECONDS_A_ROW < least:
+            loop = CellLoop(self._graph, columns, rows, wanted, semiring, self._of_a_row)
+            queries = loop.seconds if loop.least_seconds < least else inf
+            by_trees = loop.seconds_by_trees if n <= _MANY_VARIABLES else inf
+            if min(queries, by_trees) < least:
+                yield from loop.run_blocks() if queries < by_trees else loop.run_trees()
+                return
         components = self._find_components(semiring)
         if n > _MANY_VARIABLES and components.estimate_seconds(columns, rows, wanted) < _PLANNING_SECONDS * n:
             yield from components.run_blocks(columns, rows, wanted)
             return
-        if few and n > _MANY_VARIABLES and loop.seconds_by_trees < least:
+        if loop is not None and n > _MANY_VARIABLES and loop.seconds_by_trees < least:
             yield from loop.run_trees()
             return
         trees = self._trees_for_rows(wanted, columns, target, semiring)
