@@ -1,6 +1,6 @@
 """Exact inference in product-based and min-based networks: conditional possibilities, marginals, explanations.
 
-`Inference.query` prunes the variables that cannot matter for a few targets and runs a collect pass towards them. All
+`Inference.query` eliminates what the evidence leaves open around a few targets (see `possnet.inference.questions`). All
 marginals come from a collect and a distribute pass over the junction tree of the whole network, and when the evidence
 changes only the messages that it touches are computed again.
 
