@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Factor: TypeAlias = tuple[tuple[int, ...], Floats]
 
 _Derived = TypeVar("_Derived")
+_SMALL = 1 << 12  # entries
 _LOWEST_LOG = -600.0  # products above exp of this are far from the smallest float
 
 
@@ -75,7 +76,20 @@ class FactorGraph:
         """Of every table whether all its rows peak at 1; as probabilities, whether they sum to 1, which they do."""
         if self.probabilities:
             return [True] * len(self.tables)
-        return [bool((table.max(axis=-1) == 1.0).all()) for table in self.tables]
+        peaks = [False] * len(self.tables)
+        together: dict[int, list[int]] = {}  # small tables of as many states are looked at in one call
+        for k, (table, size) in enumerate(zip(self.tables, self.sizes, strict=True)):
+            if table.size <= _SMALL:
+                together.setdefault(size, []).append(k)
+            else:
+                peaks[k] = bool((table.max(axis=-1) == 1.0).all())
+        for size, members in together.items():
+            rows = [self.tables[k].reshape(-1, size) for k in members]
+            starts = np.cumsum([0, *[len(own) for own in rows[:-1]]])
+            tops = np.concatenate(rows).max(axis=1) == 1.0
+            for k, own in zip(members, np.logical_and.reduceat(tops, starts).tolist(), strict=True):
+                peaks[k] = own
+        return peaks
 
     @cached_property
     def least_product(self) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -305,9 +306,13 @@ class FamilyLookup:
         self._graph = graph
         self.tables: list[Floats] = []
         for scope, table in zip(graph.scopes, graph.tables_in(semiring), strict=True):
-            turned = table.transpose(sorted(range(len(scope)), key=scope.__getitem__))
-            self.tables.append(np.ascontiguousarray(turned) if turned.size <= _COPIED else turned)
-        self.has_zeros = any(bool((table == semiring.zero).any()) for table in self.tables)
+            if any(before > after for before, after in pairwise(scope)):
+                turned = table.transpose(sorted(range(len(scope)), key=scope.__getitem__))
+                self.tables.append(np.ascontiguousarray(turned) if turned.size <= _COPIED else turned)
+            else:
+                self.tables.append(table)
+        parts = self.tables if self._flat is None else [self._flat]
+        self.has_zeros = any(bool((part == semiring.zero).any()) for part in parts)
 
     @cached_property
     def _flat(self) -> Floats | None:
