@@ -32,6 +32,18 @@ CASES = {
     ),
     "all marginals of alarm, plan kept": ("engine = pn.Inference(net)", "engine.marginals({'HISTORY': next(turn)})", 20),
     "a new engine and all marginals of alarm, plan known": ("", "pn.Inference(net).marginals()", 20),
+    "a single query of alarm, half of the variables known": (
+        "row = pn.sample(net, 1, process='precise', rng=1).row(0); given = {name: next(iter(cell)) for name, cell in list(row.items())[::2] if name != 'HYPOVOLEMIA'}; engine = pn.Inference(net)",
+        "engine.query('HYPOVOLEMIA', given)", 100,
+    ),
+    "the same, of a pattern that was not asked before": (
+        "row = pn.sample(net, 1, process='precise', rng=1).row(0); given = {name: next(iter(cell)) for name, cell in list(row.items())[::2] if name != 'HYPOVOLEMIA'}; engine = pn.Inference(net)",
+        "engine._questions._programs.clear(); engine.query('HYPOVOLEMIA', given)", 50,
+    ),
+    "complete a row of alarm, five cells unknown": (
+        "data = pn.sample(net, 1, process='precise', rng=1); row = [next(iter(cell)) if k % 8 else None for k, cell in enumerate(data.row(0).values())]",
+        "pn.complete(net, pn.Dataset.from_rows(data.variables, [tuple(row)]))", 20,
+    ),
     "the most possible configuration of alarm": ("", "pn.Inference(net).most_possible_k(1, {'HISTORY': next(turn)})", 20),
     "the ten best of alarm": ("", "pn.Inference(net).most_possible_k(10, {'HISTORY': next(turn)})", 10),
     "1,000 evidence rows of alarm": (
