@@ -42,7 +42,7 @@ def read_cells(column: RawColumn, variable: Variable, report: ProblemReport) -> 
     >>> read_cells(column, Variable("rash", ("yes", "no")), ProblemReport("rows"))[2].degrees
     array([[1. , 0.4]])
     """
-    if isinstance(column, DegreeColumn):
+    if not isinstance(column, TextColumn) and isinstance(column, DegreeColumn):  # protocols are slow to ask for
         return column.read_degrees(variable, report)
     return *column.to_bitmaps(variable, report), None
 
