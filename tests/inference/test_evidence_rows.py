@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import possnet as pn
 from possnet.inference import (
     batched,
     code_columns,
+    pruning,
     row_components,
     row_loop,
     row_passes,
@@ -312,6 +314,24 @@ def test_a_row_whose_tree_does_not_fit_may_take_as_long_as_a_query(monkeypatch: 
     assert pn.Inference(net, limit=1 << 14).query_many("g3_3", row) == pytest.approx(expected)
     with pytest.raises(pn.TooLarge):
         pn.Inference(net, limit=1 << 14, max_seconds=0.0).query_many("g3_3", row)
+
+
+def test_rows_whose_questions_do_not_fit_are_not_priced_by_fixing_variables_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A question may take ten seconds so; a cell of many may not."""
+    net = grid(7)
+    names = [v.name for v in net.variables]
+    cells = [["yes" if (7 * k + r) % 11 == 0 else None for k in range(len(names))] for r in range(6)]
+    rows = pn.Dataset.from_rows(net.variables, cells)
+    tight = pn.Inference(net, limit=1 << 12)
+    monkeypatch.setattr(pruning, "require_cutset", mock.Mock(side_effect=AssertionError("variables are fixed in turn")))
+    with pytest.raises(AssertionError, match="in turn"):  # as a single question is answered
+        tight.query("g6_6")
+    with pytest.raises(pn.TooLarge):
+        tight.marginals_many(rows)
+    with pytest.raises(pn.TooLarge):
+        tight.query_many("g3_3", rows)
 
 
 def test_beliefs_of_many_rows_are_computed_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from possnet.errors import TooLarge
 from possnet.graph import iterate_bits
 from possnet.inference.elimination_programs import EliminationProgram, write_program
 from possnet.inference.evidence import Findings
@@ -99,7 +100,8 @@ class Questions:
         """The value of the evidence and the table over the targets (unnormalised, in their order; None without targets).
 
         Where a product is conditioned on evidence, what has no bearing on the targets is left out of both; the value is
-        that of the semiring's zero if the evidence is impossible. What is run is added to ``runs``, if that is given.
+        that of the semiring's zero if the evidence is impossible. What is run is added to ``runs``, if that is given; then
+        a question that does not fit in memory is refused at once (`TooLarge`), and no variables are fixed in turn.
         """
         question = _open_question(self._graph, targets, findings, semiring, runs)
         if question is None:
@@ -108,6 +110,8 @@ class Questions:
             table = self._answer_conditional(question, budget.limit)
         else:
             table = self._answer_whole(question, budget.limit)
+        if table is None and runs is not None:
+            raise TooLarge("a question does not fit in memory; more evidence would help, or a higher limit=")
         if table is None:
             return query_pruned(self._graph, targets, findings.as_degrees(self._graph.sizes), semiring, budget)
         value = float(semiring.project.reduce(table.reshape(-1)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from possnet.dataset import group_rows
+from possnet.errors import TooLarge
 from possnet.inference.evidence import Findings
 from possnet.inference.factor_graph import to_semiring
 from possnet.inference.junction_tree import JunctionTree
@@ -70,10 +71,10 @@ class _RowQuestions:
         seconds += share * _SECONDS_A_NEW_VARIABLE * sum([run.variables for run in programs.values()])
         return seconds / len(self._prices)
 
-    def ask(self, row: int, target: int) -> tuple[float, Floats]:
+    def ask(self, row: int, target: int, runs: list[ComponentRun] | None = None) -> tuple[float, Floats]:
         """The value of a row, and the table of a variable given the row (see `Questions.answer`)."""
         known = self._answers.get((row, target))
-        return self._answer(target, self.read_row(row)) if known is None else known
+        return self._answer(target, self.read_row(row), runs) if known is None else known
 
     def read_row(self, row: int) -> Findings:
         """What a row says of the variables."""
@@ -88,14 +89,18 @@ class _RowQuestions:
         return Findings(states, degrees)
 
     def value_of(self, row: int) -> float:
-        """The value of a row."""
-        return self._questions.answer([], self.read_row(row), self._semiring, self._budget)[0]
+        """The value of a row; `TooLarge` if the question does not fit in memory."""
+        return self._questions.answer([], self.read_row(row), self._semiring, self._budget, [])[0]
 
     def _price(self, row: int, target: int) -> None:
-        """Answer a question, and note what that takes but for new programs."""
+        """Answer a question, and note what that takes but for new programs; endless where it does not fit in memory."""
         findings = self.read_row(row)
         runs: list[ComponentRun] = []
-        self._answers[row, target] = self._answer(target, findings, runs)
+        try:
+            self._answers[row, target] = self._answer(target, findings, runs)
+        except TooLarge:
+            self._prices[row, target] = inf, []
+            return
         seconds = _SECONDS_A_QUERY + _SECONDS_A_FINDING * len(findings.states) + _SECONDS_A_SET * len(findings.degrees)
         for run in runs:
             seconds += _SECONDS_A_RUN + _SECONDS_A_PART * run.parts + _SECONDS_AN_ENTRY * run.entries
@@ -216,6 +221,8 @@ class CellLoop:
     def run_blocks(self) -> Iterator[RowBlock]:
         """All rows as one block, the tables (wanted rows, states) of the variables, and the value of every row.
 
+        `TooLarge` if a question does not fit in memory: a cell is not worth what fixing variables in turn may take.
+
         Tables of a row are each multiplied by a number of their own where conditioning divides by it.
         """
         totals: dict[int, float] = {}
@@ -223,7 +230,7 @@ class CellLoop:
         for v, rows in self._wanted.items():
             tables[v] = np.zeros((len(rows), self._graph.sizes[v]))
             for k, row in enumerate(rows):
-                totals[row], tables[v][k] = self._asked.ask(row, v)
+                totals[row], tables[v][k] = self._asked.ask(row, v, [])
         for row in range(self._rows):
             if row not in totals:
                 totals[row] = self._asked.value_of(row)

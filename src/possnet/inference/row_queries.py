@@ -6,13 +6,14 @@ sums: a degree is a posterior probability divided by the largest.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from possnet.dataset import align_rows
-from possnet.errors import InputError, among, describe_value
+from possnet.errors import InputError, TooLarge, among, describe_value
 from possnet.inference.batched import RowInference, condition_rows
 from possnet.inference.conditioning import MAX_SECONDS, Budget
 from possnet.inference.factor_graph import FactorGraph
@@ -149,8 +150,12 @@ class RowQueries:
             queries = loop.seconds if loop.least_seconds < least else inf
             by_trees = loop.seconds_by_trees if n <= _MANY_VARIABLES else inf
             if min(queries, by_trees) < least:
-                yield from loop.run_blocks() if queries < by_trees else loop.run_trees()
-                return
+                blocks: list[RowBlock] = []
+                with suppress(TooLarge):  # then the other ways are tried
+                    blocks += loop.run_blocks() if queries < by_trees else loop.run_trees()
+                if blocks:
+                    yield from blocks
+                    return
         components = self._find_components(semiring)
         if n > _MANY_VARIABLES and components.estimate_seconds(columns, rows, wanted) < _PLANNING_SECONDS * n:
             yield from components.run_blocks(columns, rows, wanted)
