@@ -474,7 +474,7 @@ _PLAIN: Final = {
     "Path": ArgumentCheck(_fit_path, "a path"),
     "Batches": ArgumentCheck(_fit_rows, "a stream of them"),
     "Callable": ArgumentCheck(lambda value: value if callable(value) else MISFIT, "a function"),
-    "Evidence": ArgumentCheck(_fit_mapping(None, None), "a mapping such as {'fever': 'high'}"),
+    "Evidence": ArgumentCheck(_fit_mapping(None, None), "a mapping such as dict(fever='high')"),
     "Floats": ArgumentCheck(functools.partial(_fit_array, "fiu"), "an array of numbers"),
     "Weights": ArgumentCheck(functools.partial(_fit_array, "fiu"), "an array of numbers"),
     "Ints": ArgumentCheck(functools.partial(_fit_array, "iu"), "an array of whole numbers"),
